@@ -4,19 +4,20 @@ import { placeOf, type StoreAddress } from './store-address.ts'
 export { parseStoreAddress, placeOf, type StoreAddress } from './store-address.ts'
 
 export interface OpenOptions {
-  /** Make an empty store where there is none. Without it there is none to open, and nothing is made. */
+  /** Create an empty store if there is none. Otherwise a missing store is an error. */
   create?: boolean
-  /** Called with the place of a store that was made. */
+  /** Called with the location of a store that was created. */
   onCreated?(place: string): void
   /**
-   * Let the embedded store write in this thread instead of starting another: for whoever has nobody else to answer, and writes little.
+   * Let the embedded store write in this thread instead of starting another one, for a process that serves no
+   * requests and writes little.
    */
   writesHere?: boolean
 }
 
 /**
- * Opens the store at an address, upgraded as needed. `MissingStore` where there is none, unless it may be made: a mistyped address
- * must not pass for an empty store.
+ * Opens the store at an address and upgrades it if needed. Throws `MissingStore` if there is none and
+ * `create` is not set: a mistyped address must not look like an empty store.
  */
 export async function openStore(
   address: StoreAddress,
@@ -29,7 +30,7 @@ export async function openStore(
   return store
 }
 
-/** Whether there is a store at an address, of this version or an older one. Only looks. */
+/** Whether there is a store at an address, of this version or an older one. Read-only. */
 export async function storeExists(address: StoreAddress): Promise<boolean> {
   if (address.engine === 'sqlite') {
     const { sqliteStoreExists } = await import('./sqlite/open-sqlite-store.ts')
@@ -39,7 +40,7 @@ export async function storeExists(address: StoreAddress): Promise<boolean> {
   return postgresStoreExists(address.url)
 }
 
-/** Only the engine that is asked for is loaded. */
+/** Loads only the engine that is needed. */
 async function openEngine(address: StoreAddress, writesHere: boolean): Promise<Store> {
   if (address.engine === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/open-sqlite-store.ts')
@@ -49,7 +50,10 @@ async function openEngine(address: StoreAddress, writesHere: boolean): Promise<S
   return openPostgresStore(address.url)
 }
 
-/** Looks at the store at an address, whatever its version, and changes nothing there. Rejects when there is none, or it does not answer. */
+/**
+ * Reads the status of the store at an address, whatever its version. Read-only. Rejects if there is none or
+ * it does not answer.
+ */
 export async function readStoreStatus(address: StoreAddress): Promise<StoreStatus> {
   if (address.engine === 'sqlite') {
     const { readSqliteStatus } = await import('./sqlite/store-status.ts')

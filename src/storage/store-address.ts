@@ -1,9 +1,12 @@
 import { hideSecrets } from '../domain/secret.ts'
 
-/** Where the data lives. */
+/** The address of a store. */
 export type StoreAddress = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
 
-/** Reads `sqlite:PATH` or `postgres://…`; `null` for anything else. A drive and its colon belong to a path on Windows alone. */
+/**
+ * Parses `sqlite:PATH` or `postgres://…`; `null` for anything else. Only on Windows may a path contain a
+ * drive letter and a colon.
+ */
 export function parseStoreAddress(
   text: string,
   platform: NodeJS.Platform = process.platform,
@@ -15,7 +18,7 @@ export function parseStoreAddress(
   return path === undefined ? null : { engine: 'sqlite', path }
 }
 
-/** Where a store is, as it may stand in a log. */
+/** The location of a store, without secrets. */
 export function placeOf(address: StoreAddress): string {
   return address.engine === 'sqlite' ? address.path : hideSecrets(address.url)
 }
@@ -25,21 +28,24 @@ export interface PostgresHost {
   port: number
 }
 
-/** Where a PostgreSQL is, or several that follow each other. */
+/** The address of a PostgreSQL server, or of several that replicate each other. */
 export interface PostgresAddress {
-  /** As the driver takes it, with the first of the hosts. */
+  /** As the driver expects it, with the first host. */
   url: string
-  /** In the order in which they are tried. A single one may be empty: then the environment of PostgreSQL names it. */
+  /**
+   * In the order in which they are tried. A single one may be empty: then PostgreSQL's environment variables
+   * name it.
+   */
   hosts: readonly PostgresHost[]
-  /** What a host must take to be used: `target_session_attrs`; with several hosts writes, unless it says otherwise. */
+  /** `target_session_attrs`: what a host must accept. With several hosts the default is `read-write`. */
   sessions: string
 }
 
 const defaultPort = 5_432
 
 /**
- * Reads `postgres://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]…][/DATABASE][?…]`, with the hosts there or in the parameter `host`, as
- * psql does. `null` for anything else.
+ * Parses `postgres://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]…][/DATABASE][?…]`, with the hosts there or in
+ * the parameter `host`, as psql does. `null` for anything else.
  */
 export function parsePostgresUrl(text: string): PostgresAddress | null {
   const [, scheme = '', authority = '', rest = ''] =
@@ -52,7 +58,7 @@ export function parsePostgresUrl(text: string): PostgresAddress | null {
   const hosts = hostsIn(url.searchParams) ?? names.map(parseHost)
   if (!hosts.every((host) => host !== null)) return null
   const mode = url.searchParams.get('target_session_attrs')
-  // The driver takes the others for verify-full too, and warns that a later version will not.
+  // The driver treats the others as verify-full too, and warns that a later version will not.
   const isLoose = url.searchParams.get('uselibpqcompat') === 'true'
   const strict = rest.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/, '$1verify-full')
   return {

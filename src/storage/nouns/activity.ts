@@ -38,7 +38,7 @@ export function activityStore(engine: Engine<typeof activityTransactions>): Acti
   }
 }
 
-/** Adds an entry, within the transaction of the change it tells of. */
+/** Adds an entry within the transaction of the change that it describes. */
 export function insertActivity(run: Run, note: ActivityNote | undefined, erasure?: ErasureFacts): void {
   if (note) run(insertActivityEntry, activityParameters(note, erasure))
 }
@@ -60,8 +60,8 @@ export function actorParameters(actor: Actor): NamedValues {
 }
 
 /**
- * What reads a page of an organisation's activity, newest first, with a row more than it holds. SQLite is told which index to use: it
- * would not choose the narrower one by itself.
+ * The statement and parameters for a page of activity, newest first, plus one row that shows whether more
+ * follow. SQLite is told which index to use, because it would not choose the narrower one.
  */
 function activityPage(
   organisationId: string,
@@ -112,7 +112,7 @@ function toEntry(row: Row): ActivityEntry {
   }
 }
 
-/** Who did something, as columns of any table say it. */
+/** The actor, from columns that several tables share. */
 export function toActor(row: Row): Actor {
   const kind = text(row, 'actor_kind')
   if (kind !== 'member' && kind !== 'key') return { kind: 'command-line' }

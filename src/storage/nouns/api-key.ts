@@ -36,7 +36,7 @@ const insert = statement(
   `INSERT INTO api_keys (id, organisation_id, name, scopes, hash, last_four, created_at, expires_at)
    VALUES (:id, :organisationId, :name, :scopes, :hash, :lastFour, :createdAt, :expiresAt)`,
 )
-// Rotations are replayed by their instants, so each comes after the one before.
+// Rotations are replayed by their timestamps, so each must be later than the one before.
 const rotate = statement(
   `UPDATE api_keys SET hash = :hash, last_four = :lastFour,
      rotated_at = CASE WHEN rotated_at >= :now THEN rotated_at + 1 ELSE :now END
@@ -61,7 +61,7 @@ const deleteDays = statement('DELETE FROM key_days WHERE key_id = :keyId AND day
 
 export const apiKeyTransactions = {
   async createApiKey(run: Run, key: ApiKey, hash: string, note?: ActivityNote): Promise<boolean> {
-    // Two keys that get the same name concurrently wait for each other here.
+    // Serialises two requests that create keys with the same name.
     if (!(await lockOrganisation(run, key.organisationId))) return false
     if ((await run(nameTaken, { ...key, now: key.createdAt })).count !== 0) return false
     await run(insert, { ...key, scopes: key.scopes.join(' '), hash })
@@ -107,7 +107,7 @@ export const apiKeyTransactions = {
     days: readonly KeyDay[],
   ): Promise<void> {
     lockReferenceTables(run)
-    // In one order, so that processes that note the same keys do not wait for each other in a circle.
+    // Sorted, so that processes that update the same keys cannot deadlock.
     for (const [id, at] of [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))) run(touch, { id, at })
     for (const day of [...days].sort(byKeyAndDay)) {
       run(countDay, { ...day })
@@ -155,7 +155,7 @@ function toApiKey(row: Row): ApiKey {
   }
 }
 
-/** Of a key joined with the plan of its organisation. */
+/** From a key joined with the plan of its organisation. */
 function toCaller(row: Row): Caller & { hash: string } {
   return { key: toApiKey(row), plan: toPlan(row), hash: text(row, 'hash') }
 }

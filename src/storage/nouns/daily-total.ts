@@ -12,14 +12,14 @@ import { integer, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 import { isVisible } from './tracker.ts'
 
-/** How many rows are read to find the names that had most events. */
+/** The most rows that are read to find the names with the most events. */
 const mostNameRows = 20_000
-/** How many names are added up before other requests have their turn: a millisecond's work. */
+/** How many names are summed up between two turns of the event loop: about a millisecond of work. */
 const namesAtOnce = 5_000
 
 const range = 'WHERE tracker_id = :trackerId AND day >= :from AND day <= :to'
 const sessionsByDay = statement(`SELECT day, count FROM daily_sessions ${range}`)
-/** Of each day the names with the most events, in the order of names. */
+/** For each day, the names with the most events, ordered by name. */
 export const eventsByDay = statement(
   `SELECT day, name, count, total FROM (
      SELECT day, name, count, sum(count) OVER (PARTITION BY day)::bigint AS total,
@@ -27,12 +27,12 @@ export const eventsByDay = statement(
      FROM daily_events ${range}
    ) AS placed WHERE place <= :maxNames ORDER BY day, name`,
 )
-/** The events of each name, of the latest days where there are too many rows. */
+/** The number of events for each name, limited to the latest days when there are too many rows. */
 const eventsByName = statement(
   `SELECT name, sum(count)::bigint AS count, count(*) AS rows FROM (
      SELECT name, count FROM daily_events ${range} ORDER BY day DESC, name DESC LIMIT ${mostNameRows}) AS latest GROUP BY name`,
 )
-/** The names behind the last that was added up: each day's sum, with the last of its names and how many they are. */
+/** Sums of the next names in order: for each day the sum, the last name and the number of names. */
 const nextEvents = statement(
   `SELECT day, sum(count)::bigint AS count, max(name) AS name, count(*) AS names FROM (
      SELECT day, name, count FROM daily_events
@@ -41,7 +41,7 @@ const nextEvents = statement(
 )
 
 export function dailyTotalStore(engine: Engine): DailyTotalStore {
-  /** The events of each day. Between two steps other requests have their turn. */
+  /** The events of each day. Other requests are served between two steps. */
   async function sumEvents(trackerId: string, from: Day, to: Day): Promise<Row[]> {
     const sums: Row[] = []
     let [day, name] = [from, '']
@@ -88,8 +88,8 @@ export function dailyTotalStore(engine: Engine): DailyTotalStore {
 }
 
 /**
- * Puts the sessions and the events of each day together. A row of events has a name with its `count`, and the `total` of its day; those
- * of a day come in the order of their names.
+ * Combines the sessions and the events of each day. A row of events has a name, its `count` and the `total`
+ * of its day; the rows of a day are ordered by name.
  */
 function toDailyTotals(sessions: readonly Row[], events: readonly Row[]): DailyTotal[] {
   const names = new Map<Day, [string, number][]>()
@@ -110,7 +110,10 @@ function toDailyTotals(sessions: readonly Row[], events: readonly Row[]): DailyT
   })
 }
 
-/** Puts the sessions and the events of each day together. A day may have several rows of events, to be added up. */
+/**
+ * Combines the sessions and the events of each day. A day may have several rows of events, which are added
+ * up.
+ */
 function toDailySums(sessions: readonly Row[], events: readonly Row[]): DailySum[] {
   const days = new Map<Day, DailySum>()
   const of = (row: Row) => {

@@ -11,7 +11,7 @@ import { noteDeletion } from './scrub.ts'
 import { postgresOnly, type Statement, statement } from './statement.ts'
 import { toTracker } from './tracker.ts'
 
-// Each waits for those who are adding to the row, and those who come later find it deleted: see the migration.
+// Waits for transactions that add to the row; later ones find it deleted (see the migration).
 const markTracker = statement(
   `UPDATE trackers SET deleted_at = :now
    WHERE id = :trackerId AND organisation_id = :organisationId AND name = :name AND deleted_at IS NULL`,
@@ -22,7 +22,7 @@ const markOrganisation = statement(
 const markTrackers = statement(
   'UPDATE trackers SET deleted_at = :now WHERE organisation_id = :id AND deleted_at IS NULL',
 )
-// A sign-in that is beginning goes first, so that it is seen and ended.
+// Waits for a sign-in that is being created, so that it is deleted too.
 const lockMembers = postgresOnly('SELECT 1 FROM members WHERE organisation_id = :id ORDER BY id FOR UPDATE')
 const ofOrganisation = (table: string) => `(SELECT id FROM ${table} WHERE organisation_id = :id)`
 const accessAndBatches: readonly Statement[] = [
@@ -98,7 +98,7 @@ export const deletionTransactions = {
     insertActivity(run, note)
     return true
   },
-  /** Removes the totals of a tracker of which nothing else is left, and then the tracker. */
+  /** Removes the daily totals of a tracker that holds nothing else, and then the tracker. */
   async removeTracker(run: Run, trackerId: string, maxRows: number): Promise<{ isDone: boolean }> {
     lockReferenceTables(run)
     if ((await run(removeDailyEvents, { trackerId, maxRows })).count === maxRows) return { isDone: false }
@@ -109,7 +109,7 @@ export const deletionTransactions = {
     return { isDone: true }
   },
   async removeOrganisation(run: Run, id: string): Promise<void> {
-    // Nobody remembers a window of it meanwhile.
+    // Keeps others from adding a window for it.
     await lockWindows(run)
     if ((await run(removable, { id })).count === 0) return
     for (const each of organisationRows) await run(each, { id })
@@ -117,7 +117,7 @@ export const deletionTransactions = {
   },
 }
 
-/** `sweepAll` removes about so many rows of what was collected in a tracker, whatever its age. */
+/** `sweepAll` deletes about `maxRows` rows of a tracker's data, whatever their age. */
 export function deletionStore(
   engine: Engine<typeof deletionTransactions>,
   sweepAll: DeletionStore['removeTracker'],

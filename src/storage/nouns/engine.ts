@@ -2,25 +2,25 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts'
 import type { Row } from './row.ts'
 import type { NamedValues, Statement } from './statement.ts'
 
-/** What a statement has found; how many rows that are, or how many it has changed. */
+/** The rows that a statement returned, and how many rows it returned or changed. */
 export interface Result {
   rows: Row[]
   count: number
 }
 
 /**
- * Runs a statement within a transaction. PostgreSQL answers later, SQLite immediately. Statements run in the order in which they are
- * asked for, and need not be waited for: should one fail, the transaction does.
+ * Runs a statement within a transaction. PostgreSQL returns a promise, SQLite a result. Statements run in the
+ * order of the calls and need not be awaited: if one fails, the transaction fails.
  */
 export type Run = (statement: Statement, parameters?: NamedValues) => MaybePromise<Result>
 
 /**
- * Transactions by their names: functions of `run` and what a port is asked. They wait for nothing but their statements, so that on
- * SQLite each has ended before anything else happens in its thread.
+ * Transactions by name. They must not await anything but their statements, so that on SQLite each ends before
+ * anything else runs in its thread.
  */
 export type Transactions<T> = { [Name in keyof T]: (run: Run, ...args: never[]) => unknown }
 
-/** What a transaction takes behind `run`. */
+/** The arguments of a transaction after `run`. */
 export type ArgumentsOf<Transaction> = Transaction extends (run: Run, ...args: infer Args) => unknown
   ? Args
   : never
@@ -28,18 +28,18 @@ export type ResultOf<Transaction> = Transaction extends (...args: never[]) => in
   ? Awaited<Result>
   : never
 
-/** What an engine offers to the nouns that are written once for all engines: reads, and at least the transactions that a noun needs. */
+/** What an engine provides to the shared nouns: reads, and the transactions that a noun needs. */
 export interface Engine<out T extends Transactions<T> = object> {
-  /** Runs one statement that only reads. */
+  /** Runs one read-only statement. */
   read(statement: Statement, parameters?: NamedValues): MaybePromise<Row[]>
-  /** Like `read`, for finding out who asks: waits for no other reads. */
+  /** Like `read`, for authentication: does not queue behind other reads. */
   readCredential(statement: Statement, parameters: NamedValues): MaybePromise<Row[]>
-  /** Like `read`, for what may take longer than a request. */
+  /** Like `read`, for queries that may take longer than a request. */
   readLong(statement: Statement, parameters?: NamedValues): MaybePromise<Row[]>
-  /** Remembers what a look-up found until somebody writes, where the engine can tell. */
+  /** Caches a look-up until the store is written to, if the engine can tell. */
   cacheUntilWrite<Found>(find: (id: string) => MaybePromise<Found>): (id: string) => MaybePromise<Found>
-  /** Runs a transaction, rolled back when it throws. */
+  /** Runs a transaction; rolls it back if it throws. */
   transact<Name extends keyof T>(name: Name, ...args: ArgumentsOf<T[Name]>): Promise<ResultOf<T[Name]>>
-  /** Like `transact`, for taking a credential away: waits for no other writes. */
+  /** Like `transact`, for revoking a credential: does not queue behind other writes. */
   revoke<Name extends keyof T>(name: Name, ...args: ArgumentsOf<T[Name]>): Promise<ResultOf<T[Name]>>
 }

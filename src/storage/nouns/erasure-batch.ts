@@ -22,15 +22,16 @@ import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
-/** What whoever works on a batch does with it. */
+/** What a process that works on a batch does with it. */
 export type BatchLeaseStore = Pick<
   ErasureBatchStore,
   'lease' | 'release' | 'next' | 'markTrackerDeleted' | 'extend' | 'finish'
 >
 
-// Whoever writes here locks the organisation first, then the activity, the items, the batch: one order, so that nobody waits in a circle.
+// Every transaction locks the organisation first, then the activity, the items and the batch, so that none
+// deadlock.
 
-// All those before the first that waits have been processed.
+// Everything before the first waiting item has been processed.
 export const selectBatch = `SELECT b.*, coalesce((SELECT min(i.place) FROM erasure_batch_items i
     WHERE i.batch_id = b.id AND i.outcome = 'waiting'), b.subjects) AS settled FROM erasure_batches b`
 const find = statement(`${selectBatch} WHERE b.id = :id AND b.organisation_id = :organisationId`)
@@ -45,7 +46,7 @@ const open = statement(
   `SELECT count(*) AS open FROM erasure_batches
    WHERE organisation_id = :organisationId AND kind = :kind AND finished_at IS NULL`,
 )
-// Their items are found before them.
+// The join order makes SQLite start from the items.
 const ofEntries = statement(
   `SELECT i.ledger_index, i.sealed_nonce, b.id, b.kind, b.subjects, b.created_at
    FROM erasure_batch_items i CROSS JOIN erasure_batches b
@@ -96,7 +97,7 @@ const removeItems = statement(
      SELECT place FROM erasure_batch_items WHERE batch_id = :id ORDER BY place LIMIT :maxRows)`,
 )
 const remove = statement('DELETE FROM erasure_batches WHERE id = :id')
-/** What an erasure leaves in the items that wait for its subject, in every batch. */
+/** Records an erasure in the items of all batches that wait for its subject. */
 export const settleItems = statement(
   `UPDATE erasure_batch_items SET outcome = 'erased', subject_id = NULL, sessions = :sessions, events = :events,
    ledger_index = :ledgerIndex, sealed_nonce = :sealedNonce WHERE tracker_id = :trackerId AND subject_id = :subjectId`,
@@ -115,7 +116,7 @@ export const erasureBatchTransactions = {
       ? { kind: 'person', person: JSON.stringify(batch.person) }
       : { kind: 'list', person: null }
     await run(insert, { ...batch, ...actorParameters(batch.startedBy), ...ofPerson })
-    // Those that wait come first, and are processed in their order.
+    // Waiting items come first and are processed in this order.
     const isWaiting = ({ outcome }: NewBatchItem) => outcome === 'waiting'
     await addItems(run, batch.id, 0, [
       ...given.filter(isWaiting),
@@ -152,7 +153,7 @@ export const erasureBatchTransactions = {
   },
 }
 
-/** What members and the clean-up do with batches. Who works on one leases it: see `batchLeaseStore`. */
+/** What members and the sweep do with batches. Processing a batch takes a lease: see `batchLeaseStore`. */
 export function erasureBatchStore(
   engine: Engine<typeof erasureBatchTransactions>,
 ): Omit<ErasureBatchStore, keyof BatchLeaseStore> {
@@ -192,11 +193,11 @@ export async function endBatch(
     events: integer(row, 'events'),
   }
   await run(end, { id, to, now, left, ...counts })
-  // Its person, or who waited, was stored until now.
+  // The person, or the subjects that waited, were stored until now.
   noteDeletion(run)
 }
 
-/** Adds items to a batch, in their order, from a place on. */
+/** Appends items to a batch from a position on. */
 export async function addItems(
   run: Run,
   batchId: string,
@@ -240,7 +241,7 @@ export function toBatch(row: Row): ErasureBatch {
   }
 }
 
-/** That of a person comes before those of lists, and the newest one first. */
+/** The batch of a person comes before those of lists, and newer ones before older ones. */
 function toBatchesOfEntries(rows: readonly Row[]): BatchOfEntry[] {
   const isPerson = (row: Row) => Number(row.kind === 'person')
   return rows

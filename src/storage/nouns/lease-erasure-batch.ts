@@ -77,7 +77,7 @@ export const batchLeaseTransactions = {
     const [row] = (await run(lockUnchecked, { id, leaseOwner })).rows
     if (!row || (await run(nextWaiting, { id })).count !== 0) return false
     const first = integer(row, 'subjects')
-    // All are of its one line.
+    // A batch for a person has one line.
     const added = subjects.map((subject) => ({ ...subject, line: 1, outcome: 'waiting' as const }))
     await addItems(run, id, first, added)
     await run(extend, { id, subjects: first + added.length, now })
@@ -130,7 +130,10 @@ export function batchLeaseStore(engine: Engine<typeof batchLeaseTransactions>): 
   }
 }
 
-/** No lease from now ends after `latestEnd`, whose clock may be ahead by as much as a lease lasts: one that does is ignored. */
+/**
+ * No valid lease ends after `latestEnd`, even if its owner's clock is ahead by the length of a lease. Later
+ * ones are ignored.
+ */
 function leaseParameters(leaseOwner: string, lease: BatchLease) {
   return { ...lease, leaseOwner, latestEnd: lease.until + (lease.until - lease.now) }
 }

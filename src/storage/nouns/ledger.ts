@@ -36,7 +36,7 @@ export const insertEntry = statement(
   `INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac)
    VALUES (:organisationId, :ledgerIndex, :record, :edge, :mac)`,
 )
-// Whoever appends has the ledger to itself until its transaction ends. Its subjects are locked by then, so nobody waits in a circle.
+// Serialises appends to a ledger. The subjects are locked before, so transactions cannot deadlock.
 const ledgerLocks = 1_279_611_754
 const lock = postgresOnly(
   `SELECT pg_advisory_xact_lock(${ledgerLocks}, hashtext(:organisationId)), ${joiningDeletions}`,
@@ -57,16 +57,19 @@ export function ledgerStore(engine: Engine): LedgerStore {
   }
 }
 
-/** A ledger that nobody else appends to before the transaction has ended. */
+/** A ledger that no other transaction can append to until this one ends. */
 export interface LockedLedger {
-  /** As it was found. */
+  /** The head before anything was appended. */
   stored: StoredHead | null
   tree: GrowingTree
-  /** Appends to the tree, and hands back what the entry is inserted with. */
+  /** Appends to the tree and returns the parameters of `insertEntry`. */
   append(record: string): NamedValues & { ledgerIndex: number }
 }
 
-/** Keeps an organisation's ledger to this transaction from here on. It joins the deletions: who appends, deletes. */
+/**
+ * Locks an organisation's ledger until the transaction ends. Also joins the running deletions, because an
+ * append is always part of one.
+ */
 export async function lockLedger(
   run: Run,
   organisationId: string,
@@ -76,7 +79,7 @@ export async function lockLedger(
   return toLockedLedger(rows, organisationId, guard)
 }
 
-/** The ledger that ends with the entry in these rows. Throws when the guard forbids to append to it. */
+/** The ledger that ends with the entry in these rows. Throws if the guard forbids appending to it. */
 export function toLockedLedger(
   [last]: readonly Row[],
   organisationId: string,
@@ -112,7 +115,7 @@ function toLedgerEntry(row: Row): LedgerEntry {
   return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash, frontier }
 }
 
-/** The hashes of subtrees, out of the rows with which they are stored. Throws when one is missing. */
+/** The hashes of subtrees, from the rows that store them. Throws if one is missing. */
 function toHashes(subtrees: readonly Subtree[], rows: readonly Row[]): Buffer[] {
   const edges = new Map(rows.map((row) => [integer(row, 'ledger_index'), toFrontier(row)]))
   return subtrees.map((subtree) => {

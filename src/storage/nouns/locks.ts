@@ -1,46 +1,51 @@
 import type { Run } from './engine.ts'
 import { postgresOnly, statement } from './statement.ts'
 
-// On PostgreSQL transactions run side by side, and these keep them apart. SQLite has one writer: there they only look, or do nothing.
+// On PostgreSQL transactions run concurrently and need these locks. SQLite has a single writer: there they
+// only check that a row exists, or do nothing.
 
-// Not FOR KEY SHARE, which others may hold too: on a cluster whoever then writes wants the lock alone, and two of them wait for each
-// other. Activity, which refers to the row, need not wait.
+// Not FOR KEY SHARE, which several transactions can hold: on a cluster, two of them would then deadlock when
+// they write. Inserting activity, which references the row, need not wait.
 const lockPresent = statement(
   'SELECT 1 FROM organisations WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
 const lockRow = statement('SELECT 1 FROM organisations WHERE id = :id FOR NO KEY UPDATE')
-// Finds no row. On a cluster it locks the table all the same.
+// Matches no row, but on a cluster it locks the table.
 const lockTable = postgresOnly(`SELECT 1 FROM organisations WHERE id = '' FOR NO KEY UPDATE`)
 
-/** Held by whoever changes a plan or a remembered window, alone; and by those who delete by them, together. */
+/** Held exclusively to change a plan or a window, and shared to delete by them. */
 const windowsLock = 1_279_611_754
 const lockAllWindows = postgresOnly(`SELECT pg_advisory_xact_lock(${windowsLock})`)
 const shareAllWindows = postgresOnly(`SELECT pg_advisory_xact_lock_shared(${windowsLock})`)
 
-/** Keeps an organisation from being deleted before the transaction ends that adds to it. `false` when it is not there. */
+/** Keeps an organisation from being deleted until the transaction ends. `false` if it does not exist. */
 export async function lockOrganisation(run: Run, id: string): Promise<boolean> {
   return (await run(lockPresent, { id })).count === 1
 }
 
-/** The same for one that may have been deleted and is still being removed. */
+/** Like `lockOrganisation`, for an organisation that may have been deleted and is still being removed. */
 export async function lockOrganisationRow(run: Run, id: string): Promise<boolean> {
   return (await run(lockRow, { id })).count === 1
 }
 
 /**
- * Goes first in a transaction that changes tables of which every node of a cluster has a copy, unless it locks their organisation. Such
- * a change locks its table and then the organisations; two that lock them in different orders would wait for each other.
+ * Must come first in a transaction that changes a table that every node of a cluster has a copy of, unless it
+ * locks the organisation. Such a change locks its table and then the organisations; two different orders
+ * could deadlock.
  */
 export function lockReferenceTables(run: Run): void {
   run(lockTable)
 }
 
-/** Waits for the steps that delete by plans and windows as they are, and keeps others waiting until the transaction ends. */
+/**
+ * Waits for transactions that delete by the current plans and windows, and blocks new ones until this one
+ * ends.
+ */
 export async function lockWindows(run: Run): Promise<void> {
   await run(lockAllWindows)
 }
 
-/** Keeps plans and windows as they are until the transaction ends. */
+/** Keeps plans and windows unchanged until the transaction ends. */
 export async function shareWindows(run: Run): Promise<void> {
   await run(shareAllWindows)
 }

@@ -32,7 +32,7 @@ const setPassword = statement(
      invitation_expires_at = NULL
    WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now RETURNING id`,
 )
-// A sign-in that is beginning goes first, so that it is seen and ended.
+// Waits for a sign-in that is being created, so that it is deleted too.
 const lockMember = statement(
   'SELECT 1 FROM members WHERE id = :id AND organisation_id = :organisationId FOR UPDATE',
 )
@@ -72,7 +72,7 @@ export const memberTransactions = {
     id: string,
     note: ActivityNote,
   ): Promise<'removed' | 'absent' | 'last'> {
-    // Two members that remove each other concurrently wait here, so that one is left.
+    // Serialises members who remove each other concurrently, so that one remains.
     await lockOrganisationRow(run, organisationId)
     if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
     if ((await run(list, { organisationId })).count === 1) return 'last'

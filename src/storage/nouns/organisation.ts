@@ -32,7 +32,7 @@ export const organisationTransactions = {
     return true
   },
   async setPlan(run: Run, id: string, plan: Plan, note?: ActivityNote): Promise<boolean> {
-    // Waits for whoever deletes by the plan that it has: once this is answered, nobody does any more.
+    // Waits for transactions that delete by the old plan, so that none does after this one.
     await lockWindows(run)
     const [row] = (await run(find, { id })).rows
     if (!row) return false

@@ -11,7 +11,7 @@ const addRefused = statement(
 
 export const refusedLineTransactions = {
   async countRefused(run: Run, refused: RefusedLines): Promise<void> {
-    // In one order, so that two imports do not wait for each other in a circle.
+    // In one order, so that two imports cannot deadlock.
     for (const reason of refusalReasons) {
       if (refused[reason] > 0) await run(addRefused, { reason, lines: refused[reason] })
     }
@@ -27,7 +27,7 @@ export function refusedLineStore(
   }
 }
 
-/** What the rows of the table say; 0 where there is none. */
+/** The counts in these rows; 0 for a reason without a row. */
 function toRefusedLines(rows: readonly Row[]): RefusedLines {
   const known = new Map(rows.map((row) => [text(row, 'reason'), integer(row, 'lines')]))
   const of = (reason: (typeof refusalReasons)[number]) => known.get(reason) ?? 0

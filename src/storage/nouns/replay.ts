@@ -69,12 +69,14 @@ const moveItem = statement(
   'UPDATE erasure_batch_items SET ledger_index = :index WHERE batch_id = :batchId AND place = :place',
 )
 
-// What a tombstone refuses of one subject. PostgreSQL finds the subject's own row by its key, SQLite by the two ids.
+// What a tombstone refuses of one subject. PostgreSQL finds the subject's row by its key, SQLite by the two
+// IDs.
 const ownRow = 'subject_key = :key AND tracker_id = :trackerId AND subject_id = :subjectId'
 const lockSubject = statement(`SELECT first_seen_at FROM subjects WHERE ${ownRow} FOR UPDATE`)
 const ofSession = 'subject_key = :key AND session_id = sessions.session_id'
 const begunBefore = 'subject_key = :key AND started_at <= :until'
-// Also what was said of a session that began before and ended later: that is refused too. Rather one too many.
+// Includes identifiers of a session that began before and ended later, because that session is refused too.
+// Better one too many.
 const deleteIdentifiers = statement(
   `DELETE FROM identifiers WHERE subject_key = :key AND (brought_at <= :until
      OR brought_at <= (SELECT max(attributes_at) FROM sessions WHERE ${begunBefore}))`,
@@ -83,7 +85,7 @@ const deleteEvents = statement('DELETE FROM events WHERE subject_key = :key AND 
 const deleteSessions = statement(
   `DELETE FROM sessions WHERE ${begunBefore} AND NOT EXISTS (SELECT 1 FROM events WHERE ${ofSession})`,
 )
-// What is left is what events that came later would have opened: their span, and no attributes.
+// What remains is what later events would have created: their span, without attributes.
 const shortenSessions = statement(
   `UPDATE sessions SET attributes = '{}', attributes_at = NULL,
      started_at = (SELECT min(occurred_at) FROM events WHERE ${ofSession}),
@@ -93,7 +95,7 @@ const shortenSessions = statement(
 const deleteSubject = statement(
   `DELETE FROM subjects WHERE ${ownRow} AND NOT EXISTS (SELECT 1 FROM sessions WHERE subject_key = :key)`,
 )
-// Nothing that is left has happened before the first start.
+// Nothing that remains happened before the first start.
 const left = (value: string, table: string) => `(SELECT ${value} FROM ${table} WHERE subject_key = :key)`
 const updateSubject = statement(
   `UPDATE subjects SET first_seen_at = ${left('min(started_at)', 'sessions')},
@@ -194,7 +196,7 @@ export const replayTransactions = {
       return { trackerId, subjectId, key }
     })
     const refusedUntil = await findTombstones(run, subjects, keys)
-    // In one order, so that two transactions do not wait for each other in a circle.
+    // In one order, so that two transactions cannot deadlock.
     for (const subject of subjects.sort((a, b) => a.key.compare(b.key))) {
       const until = refusedUntil(subject)
       const [row] = until === null ? [] : (await run(lockSubject, subject)).rows
@@ -250,7 +252,7 @@ export function replayStore(engine: Engine<typeof replayTransactions>): ReplaySt
   }
 }
 
-/** Moves what refers to entries of a ledger along with them. */
+/** Updates everything that refers to ledger entries whose index has changed. */
 async function moveReferences(
   run: Run,
   organisationId: string,

@@ -21,7 +21,7 @@ import { integer, type Row, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { type NamedValues, type Statement, statement } from './statement.ts'
 
-/** Each organisation with its plan, once for each window that is remembered of it, and once where there is none. */
+/** Each organisation with its plan, once for each stored window, and once if there is none. */
 const windows = `SELECT o.id, o.plan, w.kind, w.days, w.shorter_days, w.shorter_since
   FROM organisations o LEFT JOIN retention_windows w ON w.organisation_id = o.id`
 export const allWindows = statement(windows)
@@ -32,7 +32,7 @@ const rememberWindow = statement(
    ON CONFLICT (organisation_id, kind) DO UPDATE SET
      days = excluded.days, shorter_days = excluded.shorter_days, shorter_since = excluded.shorter_since`,
 )
-/** The window that a tracker's visitors, or an organisation's activity, are swept by. */
+/** The window by which a tracker's visitors or an organisation's activity are swept. */
 export const windowOf: Record<WindowKind, Statement> = {
   visitors: statement(
     `${windows} AND w.kind = 'visitors' JOIN trackers t ON t.organisation_id = o.id WHERE t.id = :id`,
@@ -76,7 +76,7 @@ export const retentionTransactions = {
   },
 }
 
-/** Mostly there is nothing to do, and then nothing is written. */
+/** Usually there is nothing to do, and then nothing is written. */
 export function retentionStore(
   engine: Engine<typeof retentionTransactions>,
   visitors: Pick<RetentionStore, 'sweep' | 'countBefore'>,
@@ -104,7 +104,10 @@ function windowsFor({ organisationId }: WindowSettling): [Statement, NamedValues
   return organisationId === undefined ? [allWindows, {}] : [windowsOfOne, { organisationId }]
 }
 
-/** Before which instant a step may delete, by the plan and the window in a row of `windowOf`; `null` when there is none. */
+/**
+ * The instant before which a step may delete, from the plan and window in a row of `windowOf`; `null` if
+ * there is no row.
+ */
 export function sweptBefore(
   [row]: readonly Row[],
   kind: WindowKind,
@@ -114,7 +117,10 @@ export function sweptBefore(
   return startOfWindow(settleWindow(toWindow(row), daysKept(policy, kind, toPlan(row)), now).days, now)
 }
 
-/** The same within the transaction of the step: until its end, neither the plan nor the window changes. */
+/**
+ * Like `sweptBefore`, within the transaction of the step: neither the plan nor the window changes until it
+ * ends.
+ */
 export async function lockSweptBefore(
   run: Run,
   kind: WindowKind,
@@ -125,7 +131,7 @@ export async function lockSweptBefore(
   return sweptBefore((await run(windowOf[kind], { id })).rows, kind, step)
 }
 
-/** What a row remembers; `null` where a join has found none. */
+/** The window in a row; `null` if the join found none. */
 function toWindow(row: Row): RetentionWindow | null {
   if (row.days === null) return null
   const shorter =
@@ -135,7 +141,7 @@ function toWindow(row: Row): RetentionWindow | null {
   return { days: integer(row, 'days'), shorter }
 }
 
-/** All windows of the organisations in these rows, and those of them that are not yet remembered so. */
+/** All windows of the organisations in these rows, and those that differ from what is stored. */
 function settleWindows(
   rows: readonly Row[],
   { policy, now, rule, kind: onlyKind, plan: onlyPlan }: WindowSettling,

@@ -1,10 +1,13 @@
-/** A row as an engine hands it over, by the names of its columns. */
+/** A row as an engine returns it, by column name. */
 export type Row = Record<string, unknown>
 
-/** A row as its values, in the order that was asked for. Where there are many rows, an engine makes these in two thirds of the time. */
+/**
+ * A row as an array of values, in the order of the columns. Engines create these in two thirds of the time.
+ */
 export type Values = readonly unknown[]
 
-// Every engine keeps to the types its schema declares; these say so to TypeScript, and loudly fail where it is not so.
+// Every engine enforces the column types of its schema; these functions tell TypeScript, and throw if the
+// type is wrong.
 
 export function asText(value: unknown, column: string): string {
   if (typeof value !== 'string') throw wrongType(column, 'text')
@@ -20,7 +23,7 @@ export function asJson<Value>(value: unknown, column: string): Value {
   try {
     return JSON.parse(asText(value, column))
   } catch {
-    // Not the parser's own message: it quotes what it read, which may be personal data.
+    // Not the parser's own message, which quotes its input: that may be personal data.
     throw wrongType(column, 'JSON')
   }
 }
@@ -53,7 +56,7 @@ export function bytes(row: Row, column: string): Uint8Array {
   return typeof value === 'string' ? Buffer.from(value.replaceAll('-', ''), 'hex') : blob(row, column)
 }
 
-/** The same as PostgreSQL writes a uuid. */
+/** A key or a digest as PostgreSQL writes a uuid. */
 export function keyText(key: Uint8Array): string {
   const hex = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`

@@ -3,13 +3,14 @@ import type { ScrubState } from '../../domain/maintenance.ts'
 import type { Run } from './engine.ts'
 import { postgresOnly, statement } from './statement.ts'
 
-/** Held together by the deletions that are under way, and for a moment by a scrub alone. */
+/** Held shared by running deletions, and exclusively for a moment by a scrub. */
 export const deletionsLock = 1_279_611_753
-/** What joins the deletions that are under way, until the transaction ends. `countDeletion` comes in a statement behind it. */
+/** Joins the running deletions until the transaction ends. Must run before `countDeletion`. */
 export const joiningDeletions = `pg_advisory_xact_lock_shared(${deletionsLock})`
 const joinDeletions = postgresOnly(`SELECT ${joiningDeletions}`)
 
-// On PostgreSQL only the first deletion after a scrub writes the row, so that deletions do not wait for each other.
+// On PostgreSQL only the first deletion after a scrub writes the row, so that deletions do not wait for each
+// other.
 export const countDeletion = statement(
   'UPDATE scrubs SET deleted_round = round WHERE deleted_round < round',
   'one',
@@ -28,15 +29,15 @@ export const scrubTransactions = {
   async noteSweep(run: Run, begunAt: Instant): Promise<void> {
     await run(noteSweep, { begunAt })
   },
-  /** Takes over the state of a scrub from another store. Nothing is scrubbed meanwhile. */
+  /** Adopts the scrub state of another store. No scrub may run at the same time. */
   async adoptScrubState(run: Run, state: ScrubState): Promise<void> {
     await run(adopt, { ...state })
   },
 }
 
 /**
- * Notes, within its transaction, that something was deleted: a scrub is due from then on. Whatever deletes rows that lead to a person
- * calls it. The lock keeps a scrub that begins meanwhile from missing the deletion.
+ * Records that something was deleted, so that a scrub is due. Every transaction that deletes rows about a
+ * person must call it. The lock keeps a scrub that starts meanwhile from missing the deletion.
  */
 export function noteDeletion(run: Run): void {
   run(joinDeletions)

@@ -12,7 +12,7 @@ export const listSecrets = statement('SELECT fingerprint FROM secrets ORDER BY f
 const find = statement('SELECT first_used_at FROM secrets WHERE fingerprint = :fingerprint')
 const insert = statement('INSERT INTO secrets VALUES (:fingerprint, :firstUsedAt) ON CONFLICT DO NOTHING')
 const remove = statement('DELETE FROM secrets WHERE fingerprint = :fingerprint')
-/** Two processes that bring the first secret wait for each other. No row can be locked: there is none yet. */
+/** Serialises two processes that add the first secret. There is no row to lock yet. */
 const lock = postgresOnly('SELECT pg_advisory_xact_lock(1279611755)')
 
 const sizes = statement(
@@ -69,7 +69,7 @@ export function secretStore(engine: Engine<typeof secretTransactions>): SecretSt
   }
 }
 
-/** Throws, by the secrets in these rows, when the store belongs to one that none of the keys comes from. */
+/** Throws if the store belongs to a secret, listed in these rows, that none of the keys comes from. */
 export function checkKeys(rows: readonly Row[], keys: readonly TombstoneKey[]): void {
   requireKeys(keys, toFingerprints(rows))
 }

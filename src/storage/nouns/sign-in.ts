@@ -15,7 +15,7 @@ const find = statement(
    FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
    WHERE token_hash = :tokenHash`,
 )
-// Locks the member, so that a password that is set at the same time ends this sign-in or keeps it from beginning.
+// Locks the member, so that a password set at the same time either ends this sign-in or prevents it.
 const lockMember = statement(
   'SELECT 1 FROM members WHERE id = :memberId AND password_set_at = :passwordSetAt FOR UPDATE',
 )
@@ -71,7 +71,7 @@ export function signInStore(engine: Engine<typeof signInTransactions>): SignInSt
   }
 }
 
-/** Of a sign-in joined with its member and the member's organisation. */
+/** From a sign-in joined with its member and the member's organisation. */
 function toSignedIn(row: Row): SignedIn {
   const member = toMember(row)
   return {

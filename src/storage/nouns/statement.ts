@@ -1,21 +1,22 @@
 import { hash } from 'node:crypto'
 
-/** On a cluster a statement runs on one shard at most, or on any number of them, or it is never run there. */
+/** On a cluster a statement runs on at most one shard, on any number of shards, or never. */
 export type Shards = 'one' | 'any' | 'never'
 
 /**
- * SQL in PostgreSQL's dialect, with `:name` or `$1` where values go. SQLite runs the same without what only PostgreSQL knows, or a text of its own.
+ * SQL in PostgreSQL's dialect, with `:name` or `$1` for values. SQLite runs it without the parts that only
+ * PostgreSQL supports, or a separate text.
  */
 export interface Statement {
   readonly source: string
-  /** Under which each connection to PostgreSQL knows it, so that it is parsed once. */
+  /** The name under which a connection to PostgreSQL prepares it, so that it is parsed once. */
   readonly name: string
   /** With numbered parameters. */
   readonly text: string
-  /** What the parameters are called, in the order of their numbers; empty where they have no names. */
+  /** The parameter names in the order of their numbers; empty if the source numbers its parameters. */
   readonly parameters: readonly string[]
   readonly shards: Shards
-  /** `null` where there is nothing to do on SQLite. */
+  /** `null` if there is nothing to do on SQLite. */
   readonly sqlite: string | null
 }
 
@@ -27,14 +28,17 @@ export type Value =
   | Uint8Array
   | readonly (string | number | null | Uint8Array)[]
 
-/** Values by the names of parameters. Those that a statement does not name are ignored. */
+/** Values by parameter name. Values that a statement does not use are ignored. */
 export type NamedValues = Readonly<Record<string, unknown>>
 
 const made = new Map<string, Statement>()
 // Not a cast, such as `::bigint`.
 const named = /(?<!:):([a-zA-Z]\w*)/g
 
-/** The statement with this text. One that names a single subject, or none, must not need more than one shard. */
+/**
+ * The statement with this source. One that names a single subject, or none, must not need more than one
+ * shard.
+ */
 export function statement(
   source: string,
   shards: Shards = 'one',
@@ -58,12 +62,12 @@ export function statement(
   return fresh
 }
 
-/** A statement that only PostgreSQL needs, where transactions run side by side: a lock. SQLite has one writer. */
+/** A statement that only PostgreSQL needs, such as a lock. SQLite has a single writer. */
 export function postgresOnly(source: string): Statement {
   return statement(source, 'one', null)
 }
 
-/** Leaves out row locks and casts. An array is a text of JSON on SQLite. */
+/** Removes row locks and casts. On SQLite an array is passed as JSON. */
 function withoutPostgres(source: string): string {
   return source
     .replace(/ FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE)$/, '')
@@ -71,7 +75,7 @@ function withoutPostgres(source: string): string {
     .replaceAll(/= ANY \((:\w+)\)/g, 'IN (SELECT value FROM json_each($1))')
 }
 
-/** Every statement that has been made so far: what is written down here cannot be forgotten by a test of them all. */
+/** Every statement created so far, so that tests can check all of them. */
 export function statements(): readonly Statement[] {
   return [...made.values()]
 }
@@ -96,7 +100,7 @@ function isValue(value: unknown): value is Value {
   )
 }
 
-/** Replaces question marks by numbered parameters, from `first` on. */
+/** Replaces question marks with numbered parameters, starting at `first`. */
 export function numbered(text: string, first: number): string {
   let number = first
   return text.replaceAll('?', () => `$${number++}`)

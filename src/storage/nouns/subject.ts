@@ -4,7 +4,7 @@ import type { ExportedEvent, ExportedSession } from '../../domain/subject-export
 import { type SubjectIdentifier, sortIdentifiers } from '../../domain/subject-identifier.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
-/** What a summary is made of; `toSummary` takes their values in this order. */
+/** The columns of a summary, in the order that `toSummary` expects. */
 export const summaryColumns = 'subject_id, first_seen_at, last_seen_at, session_count, event_count'
 
 export function toSummary([subjectId, firstSeenAt, lastSeenAt, sessions, events]: Values): SubjectSummary {
@@ -33,17 +33,17 @@ export const subjectPosition = {
   ofRow: (values: Values): SubjectPosition => subjectPosition.ofItem(toSummary(values)),
 }
 
-/** Identifiers out of the JSON in which an engine gathers them: an array of pairs of name and value, in whatever order. */
+/** Identifiers from the JSON that an engine builds: an array of pairs of name and value, in any order. */
 function toIdentifiers(value: unknown): SubjectIdentifier[] {
   if (value === '[]') return []
   const pairs = asJson<[name: string, value: string][]>(value, 'identifiers')
   return sortIdentifiers(pairs.map(([name, value]) => ({ name, value })))
 }
 
-/** What a session is made of; `toSession` takes their values in this order. */
+/** The columns of a session, in the order that `toSession` expects. */
 export const sessionColumns = sessionColumnsWith('attributes')
 
-/** The same, with the attributes given by an expression. */
+/** Like `sessionColumns`, with an expression for the attributes. */
 export function sessionColumnsWith(attributes: string): string {
   return `session_id, started_at, ended_at, event_count, ${attributes}`
 }
@@ -58,7 +58,7 @@ export function toSession([sessionId, startedAt, endedAt, events, attributes]: V
   }
 }
 
-/** The same on its way out: what was collected stays the text that it is. */
+/** Like `toSession`, for exports: attributes stay JSON text. */
 export function toExportedSession([
   sessionId,
   startedAt,
@@ -83,10 +83,10 @@ export const sessionPosition = {
   }),
 }
 
-/** What an event is made of; `toEvent` takes their values in this order. */
+/** The columns of an event, in the order that `toEvent` expects. */
 export const eventColumns = eventColumnsWith('properties')
 
-/** The same, with the properties given by an expression. */
+/** Like `eventColumns`, with an expression for the properties. */
 export function eventColumnsWith(properties: string): string {
   return `event_id, session_id, name, occurred_at, ${properties}`
 }
@@ -101,7 +101,7 @@ export function toEvent([eventId, sessionId, name, occurredAt, properties]: Valu
   }
 }
 
-/** The same on its way out: what was collected stays the text that it is. */
+/** Like `toEvent`, for exports: properties stay JSON text. */
 export function toExportedEvent([eventId, sessionId, name, occurredAt, properties]: Values): ExportedEvent {
   return {
     eventId: asText(eventId, 'event_id'),

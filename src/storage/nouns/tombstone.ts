@@ -24,7 +24,7 @@ const firstKept = statement(
   'any',
 )
 const sweep = statement('DELETE FROM tombstones WHERE erased_at < :until', 'any')
-/** Looks at every tombstone, for whoever verifies a ledger. */
+/** Reads every tombstone; used to verify a ledger. */
 export const withoutEntry = statement(
   `SELECT count(*) AS count FROM tombstones WHERE organisation_id = :organisationId AND (ledger_index < 0 OR ledger_index > (
      SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = :organisationId))`,
@@ -47,7 +47,7 @@ const latest = statement(
 export const tombstoneTransactions = {
   async sweepTombstones(run: Run, before: Instant, maxRows: number): Promise<number> {
     const [kept] = (await run(firstKept, { before, maxRows })).rows
-    // Those of one instant go together, so that a step never finds nothing.
+    // Deletes all tombstones of one instant together, so that a step always makes progress.
     const until = kept ? integer(kept, 'erased_at') + 1 : before
     const { count } = await run(sweep, { until })
     if (count > 0) noteDeletion(run)
@@ -84,15 +84,16 @@ export function tombstoneStore(engine: Engine<typeof tombstoneTransactions>): To
   }
 }
 
-/** A subject, as far as its tombstones go. */
+/** What a tombstone is looked up by. */
 interface Named {
   trackerId: string
   subjectId: string
 }
 
 /**
- * Looks up the tombstones of subjects, as they are now, and tells until when what is said of one is refused; `null` where nothing is.
- * Costs nothing for trackers that have none. Throws when some may have been made with a secret that none of the keys comes from.
+ * Looks up the tombstones of subjects and returns a function that tells until when data of a subject is
+ * refused; `null` if it is not. Costs nothing for trackers without tombstones. Throws if the store belongs to
+ * a secret that none of the keys comes from.
  */
 export async function findTombstones<Subject extends Named>(
   run: Run,
@@ -125,7 +126,7 @@ function toRefusedUntil(rows: readonly Row[]): Map<string, Instant> {
   return new Map(rows.map((row) => [nameOf(bytes(row, 'digest')), integer(row, 'refused_until')]))
 }
 
-/** Tells digests apart. */
+/** Turns a digest into a key of a map. */
 function nameOf(digest: Uint8Array): string {
   return Buffer.from(digest.buffer, digest.byteOffset, digest.byteLength).toString('latin1')
 }

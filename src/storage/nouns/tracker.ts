@@ -17,7 +17,7 @@ const list = statement(
 const rename = statement(
   'UPDATE trackers SET name = :name WHERE id = :trackerId AND organisation_id = :organisationId AND deleted_at IS NULL',
 )
-/** One row when a tracker exists and is the organisation's. */
+/** Returns one row if the tracker exists and belongs to the organisation. */
 export const visible = statement(
   'SELECT 1 FROM trackers WHERE id = :trackerId AND organisation_id = :organisationId AND deleted_at IS NULL',
 )
@@ -49,7 +49,7 @@ export function trackerStore(engine: Engine<typeof trackerTransactions>): Tracke
   }
 }
 
-/** Tells whether a tracker exists and is the organisation's. */
+/** Tells whether a tracker exists and belongs to the organisation. */
 export async function isVisible(
   engine: Pick<Engine, 'read'>,
   { trackerId, organisationId }: TrackerRef,

@@ -15,7 +15,7 @@ import { signInTransactions } from './sign-in.ts'
 import { tombstoneTransactions } from './tombstone.ts'
 import { trackerTransactions } from './tracker.ts'
 
-/** Every transaction that is written once for all engines. */
+/** All transactions that are shared by the engines. */
 export const transactions = {
   ...activityTransactions,
   ...apiKeyTransactions,
@@ -41,7 +41,7 @@ export function isTransactionName(name: string): name is TransactionName {
   return name in transactions
 }
 
-/** The transaction with this name, which is handed its arguments as they came. */
+/** The transaction with this name, for arguments of unknown type. */
 export function transactionNamed(name: TransactionName): (run: Run, ...args: never[]) => Promise<unknown> {
   return transactions[name]
 }
@@ -52,6 +52,6 @@ export function runTransaction<Name extends TransactionName>(
   name: Name,
   args: ArgumentsOf<SharedTransactions[Name]>,
 ): Promise<ResultOf<SharedTransactions[Name]>> {
-  // The types tie arguments and result to the name; through the table TypeScript cannot follow.
+  // The signature ties arguments and result to the name; TypeScript cannot follow that through the table.
   return transactionNamed(name)(run, ...(args as never[])) as Promise<ResultOf<SharedTransactions[Name]>>
 }

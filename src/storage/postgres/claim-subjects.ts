@@ -28,11 +28,11 @@ export interface SessionChange {
   state: SessionState
 }
 
-/** What a subject's part of a batch adds to what is known. */
+/** What a batch adds to one subject. */
 export interface Addition {
   subject: SubjectBatch
   key: string
-  /** Its row as it was; `null` for a new one. */
+  /** Its row before; `null` for a new subject. */
   stored: SubjectState | null
   trackerId: string
   change: SubjectChange | null
@@ -41,7 +41,7 @@ export interface Addition {
   identifiers: BroughtIdentifier[]
 }
 
-/** Claims the subjects of a batch, as far as nothing of them is refused because they were erased. */
+/** Claims the subjects of a batch, without the rows that an erasure refuses. */
 export async function claimLiving(
   run: Run,
   batch: readonly SubjectBatch[],
@@ -50,7 +50,7 @@ export async function claimLiving(
 ): Promise<{ additions: Addition[]; ofErased: number }> {
   const early = withoutErased(batch, await findTombstones(run, batch, keys))
   const additions = await claimSubjects(run, early.living, isDistributed)
-  // Nobody can erase them any more before the transaction ends, but somebody may have until now.
+  // From here on nobody can erase them before the transaction ends, but somebody may have done so before.
   const late = withoutErased(early.living, await findTombstones(run, early.living, keys))
   const ofErased = early.ofErased + late.ofErased
   if (late.ofErased === 0) return { additions, ofErased }
@@ -58,8 +58,8 @@ export async function claimLiving(
 }
 
 /**
- * Locks the subjects of a batch that are stored and stores those that are not, each with what the batch makes of it. From then on
- * nobody else writes to them until the transaction ends, so what was found out about them stays true.
+ * Locks the subjects of a batch that are stored and inserts the others. Until the transaction ends nobody
+ * else writes to them.
  */
 async function claimSubjects(
   run: Run,
@@ -68,7 +68,7 @@ async function claimSubjects(
 ): Promise<Addition[]> {
   const additions: Addition[] = []
   let pending = new Map(batch.map((subject) => [keyText(subject.key), subject]))
-  // A second round is for subjects that another process stored or erased in between.
+  // Another round is needed for subjects that another process stored or erased meanwhile.
   while (pending.size > 0) {
     const stored = await lockSubjects(run, [...pending.keys()], isDistributed)
     const known = await findKnownRows(
@@ -105,7 +105,7 @@ function addTo(known: KnownRows, key: string, subject: SubjectBatch, stored: Sub
   return { subject, key, stored, trackerId: subject.trackerId, change, events, sessions, identifiers }
 }
 
-/** Takes back what was claimed for rows that are not to be stored after all: of each subject, all but those that are left. */
+/** Undoes claims for rows that must not be stored after all. Of each subject, `left` is what remains. */
 async function claimLess(
   run: Run,
   additions: readonly Addition[],
@@ -146,7 +146,7 @@ function grow(stored: SubjectState, change: SubjectChange): SubjectState {
   }
 }
 
-/** What is stored already of what a batch brings. */
+/** The rows of a batch that are already stored. */
 class KnownRows {
   readonly #events = new Set<string>()
   readonly #sessions = new Map<string, SessionState>()

@@ -4,12 +4,12 @@ import { type PostgresHost, parsePostgresUrl } from '../store-address.ts'
 import { toFailure } from './failures.ts'
 
 const connectTimeoutMs = 5_000
-/** How soon a connection on which nothing comes is asked whether its other end is still there. */
+/** How soon an idle connection is probed. */
 const keepAliveMs = 10_000
-/** How long a pooler may take to hand out one more connection. */
+/** How long a pooler may take to hand out another connection. */
 const poolerTimeoutMs = 5_000
 
-/** How every connection is made; `Client` connects to the right one of several hosts. */
+/** How every connection is made. `Client` picks one of several hosts. */
 export interface Settings extends ClientConfig {
   Client: new (config?: ClientConfig) => Client
 }
@@ -34,7 +34,7 @@ export function settings(url: string): Settings {
   return { ...config, Client: clientOfHosts(config, hosts, sessions) }
 }
 
-/** Does `work` with a connection of its own that waits as long as it takes. */
+/** Runs `work` on its own connection, without a statement timeout. */
 export async function withClient<Result>(
   url: string,
   work: (client: Client) => Promise<Result>,
@@ -54,7 +54,7 @@ async function connected<Result>(
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const client = new Client(config)
-  // Whoever uses it hears of a broken connection by the statement that fails.
+  // A broken connection is reported by the statement that fails.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -65,15 +65,15 @@ async function connected<Result>(
 }
 
 /**
- * Refuses a pooler that gives the connections of the server out by transaction: prepared statements, settings and advisory locks belong
- * to a session. A pooler is known by the number of the process that answers, which is not the one that it has announced itself.
+ * Rejects a pooler in transaction mode: prepared statements, settings and advisory locks belong to a session.
+ * A pooler is detected by a backend process ID that differs from the one announced.
  */
 async function requireSession(url: string, client: Client): Promise<void> {
   const own = [await backendOf(client)]
   if ('processID' in client && client.processID === own[0]) return
   const others = await connected(settings(url), async (other) => {
     const seen = [await backendOf(other).catch(tooFew)]
-    // Each asks twice in a row: where connections are given out in turn, every other time it would be the same one.
+    // Each asks twice in a row: a pooler that assigns connections in turn would otherwise look the same.
     for (let round = 0; round < 3; round++) {
       seen.push(await backendOf(other))
       own.push(await backendOf(client), await backendOf(client))
@@ -102,14 +102,14 @@ async function backendOf(client: Client): Promise<number> {
 
 type Connected = ((error: Error) => void) & ((error: null, client: Client) => void)
 
-/** Makes clients that connect to the first of several hosts that will do, as psql does; each looks for it anew. */
+/** Creates clients that connect to the first suitable host, as psql does; each connection checks again. */
 function clientOfHosts(
   config: ClientConfig,
   hosts: readonly PostgresHost[],
   sessions: 'any' | 'read-write' | 'primary',
 ): Settings['Client'] {
   let choosing: Promise<PostgresHost> | null = null
-  /** Those that connect at the same moment share one look. */
+  /** Clients that connect at the same time share one check. */
   function choose(): Promise<PostgresHost> {
     choosing ??= chooseHost(config, hosts, sessions).finally(() => {
       choosing = null
@@ -121,7 +121,7 @@ function clientOfHosts(
     override connect(callback: Connected): void
     override connect(callback?: Connected): Promise<Client> | undefined {
       const connecting = choose().then((host) => {
-        // Whoever waited has given up meanwhile.
+        // The caller has given up meanwhile.
         if (this.connection.stream.destroyed) throw new Error('Connection terminated')
         leadTo(this, host)
         return super.connect()
@@ -155,7 +155,7 @@ async function chooseHost(
   throw new Error(`No host will do: ${reasons.join('; ')}.`)
 }
 
-/** What keeps a host from being used; `null` when nothing does. */
+/** Why a host cannot be used; `null` if it can. */
 async function reasonAgainst(
   config: ClientConfig,
   host: PostgresHost,
@@ -179,14 +179,14 @@ async function reasonAgainst(
   }
 }
 
-/** Instants and counts fit a JavaScript number; the driver hands big integers over as text unless told otherwise. */
+/** Timestamps and counts fit a JavaScript number; by default the driver returns bigints as text. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === types.builtins.INT8 && format !== 'binary' ? Number : types.getTypeParser(oid, format)
 }
 
 /**
- * Sends the statements that are asked for at one moment as one piece: each would be a call of the system otherwise. The driver holds
- * back the messages of each statement until it has written them; this holds them back until nobody has anything more to say.
+ * Sends statements issued at the same time in one write, which saves system calls. The driver corks the
+ * socket for each statement; this keeps it corked until the next tick.
  */
 export class BatchingSocket extends Socket {
   #isHolding = false

@@ -8,7 +8,7 @@ import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
 import { ask, askForValues, type Given, type Run, TransactionPool } from './transaction.ts'
 
-/** The connections of a process, by what they are for: what uses up one kind holds up no other. */
+/** The connections of a process, by purpose, so that one kind of work cannot exhaust those of another. */
 const readers = { usual: 3, most: 8 }
 const credentialReaders = { usual: 1, most: 2 }
 const readinessReaders = { usual: 1, most: 1 }
@@ -18,34 +18,37 @@ const loaderCount = 2
 const exporterCount = 2
 
 const readTimeoutMs = 5_000
-/** An erasure of many millions of events takes minutes. */
+/** Erasing many millions of events takes minutes. */
 const writeTimeoutMs = 600_000
 const lockTimeoutMs = 30_000
 
 const snapshotBegin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
-/** Marks the work that only one process of a fleet does at a time. */
+/** Advisory lock for work that only one process of a fleet may do at a time. */
 const maintenanceLock = 1_279_611_752
 
 /**
- * Id columns gather no statistics, so the planner takes a subject for a good part of its table. Every statement here is a range of
- * an index and is planned as one; what costs nothing to plan once is planned once.
+ * ID columns have no statistics, so the planner overestimates the rows of a subject. Every statement here is
+ * an index range and is planned as one, and only once.
  */
 const everyConnection = 'SET enable_seqscan = off; SET jit = off'
 const readConnection = 'SET enable_bitmapscan = off; SET enable_sort = off'
-/** On a cluster a plan depends on which shards the values lead to. */
+/** On a cluster a plan depends on the shards that the values belong to. */
 const oneMachine = 'SET plan_cache_mode = force_generic_plan'
-// Not when connecting, where a pooler refuses them.
+// Not in the startup message, where a pooler would reject them.
 const readTimeout = `SET statement_timeout = ${readTimeoutMs}`
 const writeTimeouts = `SET statement_timeout = ${writeTimeoutMs}; SET lock_timeout = ${lockTimeoutMs}`
 
-/** Runs one statement that only reads, and hands over its rows as their values. */
+/** Runs one read-only statement and returns rows as arrays of values. */
 export type ReadValues = (statement: Statement, given: Given) => Promise<Values[]>
 
-/** All connections of this process to one PostgreSQL. They come when they are needed, and again after the server was away. */
+/**
+ * All connections of this process to one PostgreSQL. They are opened on demand, and again after the server
+ * was unavailable.
+ */
 export class Connections implements Engine<SharedTransactions> {
   readonly url: string
-  /** Whether the tables are spread over the nodes of a cluster. */
+  /** Whether the tables are distributed over the nodes of a cluster. */
   readonly isDistributed: boolean
   readonly #readers: Readers
   readonly #credentialReaders: Readers
@@ -75,37 +78,42 @@ export class Connections implements Engine<SharedTransactions> {
     this.#exporters = new TransactionPool({ ...writing, max: exporterCount, begin: snapshotBegin })
   }
 
-  /** Runs one statement that only reads; again when its connection had broken, as after a restart of the server. */
+  /**
+   * Runs one read-only statement; retries it if the connection was broken, as after a restart of the server.
+   */
   read(statement: Statement, given: Given = []): Promise<Row[]> {
     return this.#whileOpen(() => rowsOf(this.#readers, statement, given))
   }
 
-  /** Like `read`, with rows as their values. */
+  /** Like `read`, with rows as arrays of values. */
   readValues(statement: Statement, given: Given): Promise<Values[]> {
     return this.#whileOpen(() => this.#readers.read((client) => askForValues(client, statement, given)))
   }
 
-  /** Like `read`, for finding out who asks: waits for no other reads. */
+  /** Like `read`, for authentication: does not queue behind other reads. */
   readCredential(statement: Statement, given: Given): Promise<Row[]> {
     return this.#whileOpen(() => rowsOf(this.#credentialReaders, statement, given))
   }
 
-  /** Like `read`, which may take only seconds, for what may take longer. */
+  /** Like `read`, without its timeout of a few seconds. */
   readLong(statement: Statement, given: Given = []): Promise<Row[]> {
     return this.transaction(async (run) => (await run(statement, given)).rows)
   }
 
-  /** Others write unnoticed, so nothing is remembered. */
+  /** Other processes write unnoticed, so nothing is cached. */
   cacheUntilWrite<Find>(find: Find): Find {
     return find
   }
 
-  /** Like `read`, for finding out whether the server answers: waits for nothing else. */
+  /** Like `read`, for the readiness check: does not queue behind anything else. */
   async probe(statement: Statement): Promise<void> {
     await this.#whileOpen(() => rowsOf(this.#readinessReaders, statement, []))
   }
 
-  /** Runs `work` in a transaction, rolled back when it throws. Statements may be sent without waiting for the one before. */
+  /**
+   * Runs `work` in a transaction; rolls it back if it throws. Statements can be sent without awaiting the
+   * previous one.
+   */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() => this.#writers.run((_, run) => work(run)))
   }
@@ -124,24 +132,30 @@ export class Connections implements Engine<SharedTransactions> {
     return this.revocation((run) => runTransaction(run, name, args))
   }
 
-  /** Like `transaction`, for taking a credential away: waits for no other writes. */
+  /** Like `transaction`, for revoking a credential: does not queue behind other writes. */
   revocation<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() => this.#credentialWriters.run((_, run) => work(run)))
   }
 
-  /** Like `transaction`, on a connection that can be copied into. */
+  /** Like `transaction`, on a connection that supports COPY. */
   load<Result>(work: (client: PoolClient, run: Run) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() => this.#loaders.run(work))
   }
 
-  /** Runs `work`, which only reads, at one moment of the store, however long it takes: waits for no other work, nor keeps it waiting. */
+  /**
+   * Runs read-only `work` in one snapshot, however long it takes. Uses separate connections, so that it
+   * delays no other work.
+   */
   inSnapshot<Result>(work: (read: ReadValues) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() =>
       this.#exporters.run((client) => work((statement, given) => askForValues(client, statement, given))),
     )
   }
 
-  /** Does `work` while holding a lock that only one process can have; `null` when another has it. It dies with its connection. */
+  /**
+   * Runs `work` while holding a lock that only one process can hold; `null` if another process holds it. The
+   * lock ends with its connection.
+   */
   withMaintenanceLock<Result>(work: () => Promise<Result>): Promise<Result | null> {
     return this.#whileOpen(() =>
       withClient(this.url, async (client) => {
@@ -151,7 +165,7 @@ export class Connections implements Engine<SharedTransactions> {
     )
   }
 
-  /** How the connections are used. */
+  /** How many connections are open, busy and waited for. */
   use(): { open: number; busy: number; waiting: number } {
     const total = { open: 0, busy: 0, waiting: 0 }
     for (const { open, busy, waiting } of this.#all().map((group) => group.use())) {
@@ -162,7 +176,7 @@ export class Connections implements Engine<SharedTransactions> {
     return total
   }
 
-  /** Lets what is under way finish, then lets go of the server. */
+  /** Waits for running work, then closes all connections. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))

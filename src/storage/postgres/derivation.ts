@@ -55,7 +55,7 @@ const findIdentifiers = statement(
 )
 const sources = { session: findSessions, event: findEvents }
 
-/** An identifier with the row that it becomes. */
+/** An identifier with the row to insert. */
 type DerivedRow = DerivedIdentifier & { row: IdentifierRow }
 
 export function derivationStore(connections: Connections): DerivationStore {
@@ -81,7 +81,8 @@ export function derivationStore(connections: Connections): DerivationStore {
         const read = async (...asked: Parameters<Run>) => (await run(...asked)).rows
         const rows = derived.map((identifier) => toRow(tracker, identifier))
         const keys = [...new Set(rows.map(({ row: [key] }) => key))]
-        // From here on nobody erases or sweeps them before the transaction ends, but somebody may have until now.
+        // From here on nobody erases or sweeps them before the transaction ends, but somebody may have done
+        // so before.
         const subjects = await lockSubjects(run, keys, connections.isDistributed)
         const present = await withSource(read, rows)
         const { missing, counts } = missingOf(present, await findStored(read, present))
@@ -111,7 +112,7 @@ function toRow(tracker: TrackerRef, derived: DerivedIdentifier): DerivedRow {
   return { ...derived, row: identifierRow(tracker, { ...derived, key }) }
 }
 
-/** Those of which the row is there that they come from. */
+/** Those whose source row still exists. */
 async function withSource(read: Read, derived: readonly DerivedRow[]): Promise<DerivedRow[]> {
   const found = new Set<string>()
   for (const kind of ['session', 'event'] as const satisfies SourceKind[]) {

@@ -1,7 +1,10 @@
 import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 
-/** The tables that grow, and what decides on which shard a row lies: all of a subject lies on one, and all of a ledger. */
+/**
+ * The tables that grow, with their distribution columns: all rows of a subject are on one shard, and all
+ * entries of a ledger.
+ */
 const distributed = [
   { table: 'subjects', by: 'subject_key', beside: 'none' },
   { table: 'sessions', by: 'subject_key', beside: 'subjects' },
@@ -10,14 +13,14 @@ const distributed = [
   { table: 'tombstones', by: 'digest', beside: 'none' },
   { table: 'ledger_entries', by: 'organisation_id', beside: 'none' },
 ]
-/** The others, of which every node has a copy; what a foreign key points to comes first. */
+/** The reference tables, of which every node has a copy. Tables that foreign keys point to come first. */
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
   ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines', 'identifier_names'],
   ...['erasure_batches', 'erasure_batch_items', 'key_days'],
 ]
 
-/** Whether the tables are spread over the nodes of a Citus cluster. */
+/** Whether the tables are distributed over the nodes of a Citus cluster. */
 export async function isDistributed(client: Client): Promise<boolean> {
   if (!(await hasCitus(client))) return false
   const { rowCount } = await client.query(
@@ -26,7 +29,10 @@ export async function isDistributed(client: Client): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Spreads the tables over the nodes of a cluster, with what they hold; does nothing to those that are spread already. */
+/**
+ * Distributes the tables over the nodes of a cluster, with their contents. Skips those that are distributed
+ * already.
+ */
 export async function distribute(client: Client): Promise<void> {
   if (!(await hasCitus(client))) {
     throw new LetheError(
@@ -46,7 +52,7 @@ export async function distribute(client: Client): Promise<void> {
       added.push(table)
     }
     await client.query('COMMIT')
-    // Until then the coordinator keeps a copy that no query sees, and no erasure reaches.
+    // Until then the coordinator keeps a copy that no query sees and no erasure deletes.
     for (const table of added) {
       await client.query('SELECT truncate_local_data_after_distributing_table($1)', [table])
     }
@@ -61,7 +67,10 @@ async function hasCitus(client: Client): Promise<boolean> {
   return rowCount === 1
 }
 
-/** What a foreign key connects with a reference table is listed too, though it is still where it was. */
+/**
+ * Tables that a foreign key connects with a reference table are listed too, although they are not
+ * distributed.
+ */
 async function isSpread(client: Client, table: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1) AND (partmethod = 'h' OR repmodel = 't')`,

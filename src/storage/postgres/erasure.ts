@@ -20,14 +20,14 @@ import { deleteIdentifiers } from './identifier.ts'
 import { lockTrackers, subjectKeyText } from './lock-subjects.ts'
 import type { Run } from './transaction.ts'
 
-// Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
-// row of a subject they cannot see: how long they wait would tell that it is there.
+// Every transaction that writes to a subject locks its row first, so nothing is added during an erasure. A
+// subject that the caller cannot see is not locked: the waiting time would reveal that it exists.
 const lock = statement(
   `SELECT oldest_at, last_seen_at FROM subjects WHERE subject_key = $1
    AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
 )
-// Of a subject that is not there a row is made, and deleted with the rest: whoever is storing it just now has to end first, and whoever
-// comes later finds the tombstone.
+// If the subject does not exist, a row is inserted and deleted with the rest: this waits for a transaction
+// that is storing the subject, and later ones find the tombstone.
 const claim = statement(
   `INSERT INTO subjects (subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
    VALUES ($1, $2, $3, 0, 0, 0, 0, 0) ON CONFLICT (subject_key) DO UPDATE SET oldest_at = subjects.oldest_at`,
@@ -42,8 +42,8 @@ const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $
 const deleteSessions = statement('DELETE FROM sessions WHERE subject_key = $1')
 const deleteSubject = statement('DELETE FROM subjects WHERE subject_key = $1')
 
-// What is as it mostly is: there, of usual size, nothing of it aged out or ahead of the clock, waited for by no batch, and nobody writing
-// to it.
+// The usual case: the subject exists, is not large, has nothing expired or in the future, no batch waits for
+// it, and nobody writes to it.
 const lockUsual = statement(
   `SELECT s.subject_key, s.session_count, s.event_count
    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (subject_key, tracker_id, since, erased_at)
@@ -55,9 +55,10 @@ const lockUsual = statement(
   'never',
 )
 const insertRecords = `entry AS (${insertEntry.source}), tombstone AS (${insertTombstone.source})`
-/** What an erasure leaves behind, as one statement: a server has less work with it. Not for a cluster. */
+/** What an erasure leaves behind, in one statement, which is cheaper for the server. Not for a cluster. */
 const leaveUsual = statement(`WITH ${insertRecords} ${insertActivityEntry.source}`, 'never')
-// Fails, and the transaction with it, when the rows are not as many as were counted: it is sent together with the commit.
+// Fails the transaction if the number of rows differs from what was counted: it is sent together with the
+// commit.
 const leaveUsualAndDelete = statement(
   `WITH ${insertRecords}, activity_entry AS (${insertActivityEntry.source}),
      gone_events AS (DELETE FROM events WHERE subject_key = ANY (:keys) RETURNING 1),
@@ -72,13 +73,13 @@ const leaveUsualAndDelete = statement(
 const ofSubject = 'FROM erasure_batch_items WHERE tracker_id = $1 AND subject_id = $2'
 const anyWaiting = statement(`SELECT 1 ${ofSubject} LIMIT 1`)
 const lockWaiting = statement(`SELECT batch_id, place ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
-// Whoever pauses or stops a batch has its row to itself, and then the items: in the same order as here.
+// Pausing or stopping a batch locks its row and then the items, in the same order as here.
 const keepRunning = statement(
   `SELECT 1 FROM erasure_batches WHERE id = $1 AND state = 'running' FOR KEY SHARE`,
 )
 
 const mostTogether = 16
-/** A subject with more goes alone, so that nobody has to wait for it. */
+/** A subject with more events is erased separately, so that others need not wait for it. */
 const mostEvents = 1_000
 
 interface KeyedErasure extends SubjectErasure {
@@ -91,8 +92,8 @@ interface UsualErasure extends KeyedErasure {
 }
 
 /**
- * Erasures of an organisation wait for each other from their entry in its ledger to their commit. So those that come while others are
- * under way share a transaction. What is not as usual has one of its own.
+ * Erasures of an organisation wait for each other from their ledger entry to their commit. Those that arrive
+ * meanwhile share a transaction; unusual ones have their own.
  */
 export function subjectErasure(connections: Connections): SubjectStore['erase'] {
   const gathered = new Map<string, (erasure: UsualErasure) => Promise<ErasedSubject | null>>()
@@ -112,12 +113,15 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     return fresh
   }
 
-  /** Erases those of one organisation that are as usual, in one transaction. What is not in its result is not done. */
+  /**
+   * Erases the usual subjects of one organisation in one transaction. Those missing in the result were not
+   * erased.
+   */
   async function eraseUsual(
     organisationId: string,
     erasures: readonly UsualErasure[],
   ): Promise<Map<UsualErasure, ErasedSubject>> {
-    // Of two erasures of one subject the second finds nothing.
+    // If a subject is erased twice, the second erasure finds nothing.
     const byKey = new Map(erasures.map((erasure) => [erasure.key, erasure]))
     const asked = [...byKey.values()]
     const [first] = asked
@@ -159,7 +163,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         const keys = left.map(({ erasure }) => erasure.key)
         const all = { keys, allSessions: counted.sessions, allEvents: counted.events }
         run(leaveUsualAndDelete, { ...last.parameters, ...all })
-        // While the server is at it. They share their head.
+        // Computed while the server commits. The proofs share one head.
         const proven = nextTurn().then(() => {
           last.erasure.onHead?.(ledger.tree.head)
           return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
@@ -167,11 +171,12 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         return { proven }
       }))
     } catch (error) {
-      // Whether a commit was done cannot be told when its answer is lost; all else was rolled back, and one may have failed the others.
+      // If the connection is lost, the commit may have happened. Any other failure was rolled back, and one
+      // erasure may have failed the others.
       if (isConnectionLost(error)) throw error
       return new Map()
     }
-    // Behind the commit: whatever fails from here on must not erase again.
+    // After the commit: a failure from here on must not erase again.
     return proven
   }
 
@@ -187,9 +192,10 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         await run(claim, [key, trackerId, subjectId])
       }
       const { erasedAt } = mark
-      // What happened later than now, by a clock that ran ahead, stays away too. What was stored meanwhile may have.
+      // Data in the future, from a clock that ran ahead, must not come back either. Data stored meanwhile may
+      // be.
       const isAhead = !held || integer(held, 'last_seen_at') > erasedAt
-      // What has aged out goes before the rest, and uncounted: nobody could see it any more.
+      // Expired data is deleted first and not counted, because it was no longer visible.
       const hasAged = !held || integer(held, 'oldest_at') < since
       const [newest, , , events, sessions, , , settleWaiting, ledger] = await Promise.all([
         isAhead ? run(newestOf, [key]) : null,
@@ -202,7 +208,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         lockWaitingItems(run, erasure),
         lockLedger(run, organisationId, mark.guard),
       ])
-      // Not before the rows are deleted, which may take long: whoever stops the batch meanwhile need not wait, and they are kept.
+      // Only after the rows are deleted, which may take long, so that stopping the batch meanwhile need not
+      // wait.
       if (settleWaiting === null) throw new NotWaiting()
       run(countDeletion)
       const counts = { sessions: sessions.count, events: events.count }
@@ -220,16 +227,16 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
   return async (view, subjectId, mark, note, { onHead, item } = {}) => {
     const key = subjectKeyText(view.trackerId, subjectId)
     const erasure = { key, view, subjectId, mark, note, onHead, item }
-    // On a cluster each subject is on a shard of its own.
+    // On a cluster each subject is on its own shard.
     if (note === undefined || item || connections.isDistributed) return eraseAlone(erasure)
     return (await gather(view.organisationId)({ ...erasure, note })) ?? eraseAlone(erasure)
   }
 }
 
 /**
- * Keeps the items that wait for a subject from being stopped until the transaction of its erasure ends, and hands back what settles
- * them; `null` when the erasure is for one that does not wait in a running batch. Mostly there are none: then nothing is locked, which
- * on a cluster would lock the table.
+ * Locks the items that wait for a subject until the erasure ends, and returns a function that settles them;
+ * `null` if the given item does not wait in a running batch. Usually there are none, and nothing is locked,
+ * which on a cluster would lock the table.
  */
 async function lockWaitingItems(
   run: Run,

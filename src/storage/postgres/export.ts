@@ -22,9 +22,9 @@ import type { Connections, ReadValues } from './connections.ts'
 import { subjectKeyText } from './lock-subjects.ts'
 import { heldBefore, readOne, withinPage } from './subject.ts'
 
-/** How many rows a statement finds at most. It also ends at about a mebibyte of what was collected. */
+/** The most rows of one statement. It also ends at about one mebibyte of collected data. */
 const rowsAtOnce = 300
-/** How many of them are handed over between two turns of the event loop. */
+/** How many of them are passed on between two turns of the event loop. */
 const rowsPerTurn = 20
 
 const readStamp = statement(
@@ -53,7 +53,7 @@ const listEvents = statement(
      ORDER BY occurred_at, event_id LIMIT $6) e WHERE ${withinPage}`,
 )
 
-/** Exports within transactions that see one moment, on connections of their own kind. */
+/** Exports in read-only snapshots on separate connections. */
 export function exportStore(connections: Connections): ExportStore {
   return {
     subject: (view, subjectId, take, giveWay) =>
@@ -123,8 +123,8 @@ interface Listing<Item> {
 }
 
 /**
- * Hands over pages in slices: between two of them, others come first. The next page is asked for with the last slice, so that neither
- * side waits for the other, and yet the database and this process are hardly ever busy for one export both.
+ * Yields pages in slices, with other work in between. The next page is requested with the last slice, so that
+ * neither side waits, while the database and this process are rarely both busy with one export.
  */
 async function* slices<Item>({
   read,
@@ -141,7 +141,7 @@ async function* slices<Item>({
     for (let from = 0; from < rows.length; from += rowsPerTurn) {
       if (from + rowsPerTurn >= rows.length) {
         asked = read(positionOf(toItem(last)))
-        // Whoever takes no more does not hear of it.
+        // If the reader has stopped, the error is of no interest.
         asked.catch(() => {})
       }
       await nextTurn()

@@ -1,9 +1,9 @@
 import { DatabaseError } from 'pg'
 
-/** A failure of PostgreSQL as it may stand in a log: what it quotes of rows and values may be personal data, and is left out. */
+/** An error of PostgreSQL that is safe to log: without rows and values, which may be personal data. */
 export class PostgresFailure extends Error {
   override name = 'PostgresFailure'
-  /** PostgreSQL's code, or that of the system for a connection that failed. */
+  /** PostgreSQL's error code, or the system's code for a failed connection. */
   readonly code: string
 
   constructor(code: string, message: string) {
@@ -12,7 +12,7 @@ export class PostgresFailure extends Error {
   }
 }
 
-/** Class 22 is about data that will not do, and its messages quote it. */
+/** Class 22 covers invalid data, and its messages quote it. */
 const quotesData = /^22/
 
 export function toFailure(error: unknown): Error {
@@ -29,7 +29,7 @@ export function toFailure(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/** Whoever signed the certificate of the server is not known here. */
+/** The issuer of the server's certificate is unknown. */
 const untrusted = [
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -41,19 +41,22 @@ const howToTrust =
   'Name the file with the certificate of your CA in LETHE_STORE: ?sslmode=verify-full&sslrootcert=FILE. What each sslmode does: docs/reference/postgres.md#tls'
 
 const systemCodes = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']
-/** Shut down, crashed, the connection ended by an administrator, or the server has become one that only reads, as in a failover. */
+/**
+ * Shut down, crashed, the connection ended by an administrator, or the server became read-only, as in a
+ * failover.
+ */
 const endedCodes = ['57P01', '57P02', '57P05', '25P03', '25006']
 
-/** Whether a connection that had stood broke, so that another may do better. */
+/** Whether an established connection broke, so that another one may work. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== null) return systemCodes.includes(code) || endedCodes.includes(code) || code.startsWith('08')
-  // The driver's own words for a connection that ended or is no longer usable; they carry no code. One that never came about
-  // because the server is silent is "terminated due to" that, and another would do no better.
+  // The driver's messages for a connection that has ended; they carry no code. "Terminated due to" means that
+  // the server does not answer: another connection would not help.
   return error instanceof Error && /^Connection terminated(?! due to)|is not queryable/.test(error.message)
 }
 
-/** Whether two transactions were in each other's way, so that one of them has to be run again. */
+/** Whether the transaction conflicted with another one and must be retried. */
 export function isConflict(error: unknown): boolean {
   const code = codeOf(error)
   return code === '40P01' || code === '40001'

@@ -32,12 +32,12 @@ const addNames = statement(
   `INSERT INTO identifier_names (organisation_id, name) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING`,
 )
 
-/** What the subject with `key` is known by since an instant, as JSON. */
+/** The identifiers of the subject with `key` since an instant, as JSON. */
 export const identifiersAsSeen = (since: string, key: string) =>
   `(SELECT coalesce(json_agg(json_build_array(i.name, i.value))::text, '[]') FROM identifiers i
     WHERE i.subject_key = ${key} AND i.brought_at >= ${since})`
 
-/** Keeps what the rows of a batch say their subjects are known by. These are claimed: nobody else writes to them meanwhile. */
+/** Stores the identifiers in a batch. The subjects are locked, so nobody else writes to them. */
 export async function writeIdentifiers(
   client: PoolClient,
   run: Run,
@@ -55,8 +55,8 @@ export async function writeIdentifiers(
 }
 
 /**
- * Notes the names of identifiers with their organisations. Two transactions with the same new name wait for each other, so it goes last:
- * who has noted one waits for nobody any more. The names are in one order.
+ * Stores the names of identifiers for their organisations. Two transactions with the same new name wait for
+ * each other, so this comes last; the names are sorted.
  */
 export async function writeIdentifierNames(
   run: Run,
@@ -72,12 +72,13 @@ export async function writeIdentifierNames(
   ])
 }
 
-/** How many rows are looked at between two questions to the database. */
+/** The number of rows read at a time. */
 const rowsPerStep = 1_000
 
 /**
- * Gives identifiers the lookup key that they have now, in the transaction of a migration: it is computed by JavaScript alone, so that no
- * two engines have to agree on letters. Of two that become one, the later stays. Only text beyond ASCII can be written in several ways.
+ * Recomputes the lookup keys of identifiers during a migration, in JavaScript, so that the engines need not
+ * agree on collation. If two become equal, the later one stays. Only non-ASCII text can be spelled in several
+ * ways.
  */
 export async function rekeyIdentifiers(client: Client): Promise<void> {
   let after = ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000']
@@ -107,7 +108,7 @@ export async function rekeyIdentifiers(client: Client): Promise<void> {
   }
 }
 
-/** An identifier as a row, with its subject's key and what it is found by in front. */
+/** An identifier as a row. */
 export function identifierRow(
   { trackerId, organisationId }: TrackerRef,
   { key, subjectId, name, value, broughtAt }: BroughtIdentifier & { key: string; subjectId: string },
@@ -116,7 +117,7 @@ export function identifierRow(
   return [key, lookup, trackerId, subjectId, name, value, broughtAt]
 }
 
-/** Adds identifiers, or notes that newer rows brought them. */
+/** Inserts identifiers, or updates them if newer rows contain them. */
 export async function putIdentifiers(run: Run, rows: readonly IdentifierRow[]): Promise<void> {
   if (rows.length === 0) return
   await run(

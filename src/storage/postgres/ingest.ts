@@ -30,7 +30,7 @@ const updateSessions = statement(
   'any',
 )
 
-// In one order, so that two loads of the same days do not wait for each other in a circle.
+// Sorted, so that two loads of the same days cannot deadlock.
 const addEvents = statement(
   `INSERT INTO daily_events AS d (tracker_id, day, name, count)
    SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS added (tracker_id, day, name, count)

@@ -15,7 +15,10 @@ const overlaps = statement(
 const markSubject = statement('UPDATE subjects SET interleaved = 1 WHERE subject_key = $1')
 const markEvents = statement('UPDATE events SET interleaved = 1 WHERE subject_key = $1')
 
-/** Notes when a subject has become interleaved. To be told of every subject that a batch has changed; new events of one that was so before are marked already. */
+/**
+ * Marks a subject that has become interleaved. Call it for every subject that a batch has changed. New events
+ * of a subject that was interleaved before are marked already.
+ */
 export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<void> {
   const { key, before, after, sessions, isInterleaved } = subject
   if (after <= maxPlainEvents || isInterleaved || sessions.length === 0) return

@@ -3,7 +3,7 @@ import { integer, keyText, type Row, text } from '../nouns/row.ts'
 import { statement } from '../nouns/statement.ts'
 import type { Run } from './transaction.ts'
 
-/** A subject's own row. */
+/** A subject's row. */
 export interface SubjectState {
   key: string
   trackerId: string
@@ -20,12 +20,12 @@ const written =
   'subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count'
 const columns = `${written}, interleaved`
 
-// In the order of their keys, so that two transactions do not wait for each other in a circle.
+// Ordered by key, so that two transactions cannot deadlock.
 const lock = statement(
   `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
   'never',
 )
-// Rows of several shards cannot be locked like that; to write them as they are locks them too.
+// Rows on several shards cannot be locked like that; an update without a change locks them too.
 const lockOnShards = statement(
   `UPDATE subjects SET oldest_at = oldest_at WHERE subject_key = ANY ($1) RETURNING ${columns}`,
   'any',
@@ -44,18 +44,21 @@ const update = statement(
 )
 const remove = statement('DELETE FROM subjects WHERE subject_key = ANY ($1)', 'any')
 
-// In one order, as above.
+// Sorted, as above.
 const lockSeveral = statement(
   'SELECT id, organisation_id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
 )
 
-/** Keeps trackers from being deleted before the transaction ends; hands back the organisations of those that are there, by tracker. */
+/**
+ * Keeps trackers from being deleted until the transaction ends; returns the organisation of each existing
+ * one.
+ */
 export async function lockTrackers(run: Run, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await run(lockSeveral, [ids])
   return new Map(rows.map((row) => [text(row, 'id'), text(row, 'organisation_id')]))
 }
 
-/** Keeps others from writing to these subjects until the transaction ends, and hands back their rows by key; not those not there. */
+/** Locks subjects until the transaction ends, and returns the rows of those that exist, by key. */
 export async function lockSubjects(
   run: Run,
   keys: readonly string[],
@@ -65,14 +68,16 @@ export async function lockSubjects(
   return new Map(rows.map(toState).map((state) => [state.key, state]))
 }
 
-/** Stores subjects that are new, and hands back the keys of those that were; others may have been quicker. */
+/**
+ * Inserts new subjects and returns their keys; others may have been inserted meanwhile by another process.
+ */
 export async function insertSubjects(run: Run, subjects: readonly SubjectState[]): Promise<Set<string>> {
   if (subjects.length === 0) return new Set()
   const { rows } = await run(insert, toColumns(subjects))
   return new Set(rows.map((row) => text(row, 'subject_key')))
 }
 
-/** Deletes the rows of subjects of which nothing is stored. */
+/** Deletes the rows of subjects that hold no data. */
 export async function deleteSubjects(run: Run, keys: readonly string[]): Promise<void> {
   await run(remove, [keys])
 }

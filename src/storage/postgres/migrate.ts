@@ -2,28 +2,28 @@ import type { Client } from 'pg'
 import { migrationSteps } from '../rules/schema.ts'
 import { rekeyIdentifiers } from './identifier.ts'
 
-/** The first version in which all that is used here behaves as it does in the newest. */
+/** The oldest supported server version. */
 const oldestServer = 150_000
 
-/** Held by whoever brings a store up to date; the others wait. */
+/** Held while a store is upgraded; other processes wait. */
 const migrationLock = 1_279_611_751
 
-/** Every migration in order; the first is number 1. */
+/** All migrations in order; the first has number 1. */
 export function migrations(): string[] {
   return migrationSteps('src/storage/postgres/migrations')
 }
 
-/** What SQL cannot do of a migration, by its number. */
+/** Steps that a migration cannot express in SQL, by number. */
 const afterStep: ReadonlyMap<number, (client: Client) => Promise<void>> = new Map([[15, rekeyIdentifiers]])
 
-/** A database that this program must not touch, or cannot work with. */
+/** A database that this program must not or cannot use. */
 export class UnfitDatabase extends Error {
   override name = 'UnfitDatabase'
 }
 
 /**
- * Brings a store up to the newest version this program knows, all in one transaction; whoever comes at the same time waits. Throws
- * `UnfitDatabase`, with nothing changed, for a store of a newer program and for a server or a database that will not do.
+ * Upgrades a store to the newest version, in one transaction; other processes wait. Throws `UnfitDatabase`,
+ * with nothing changed, for a store of a newer program and for an unsuitable server or database.
  */
 export async function migrate(client: Client, steps: readonly string[] = migrations()): Promise<void> {
   await requireFitServer(client)

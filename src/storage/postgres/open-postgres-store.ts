@@ -34,7 +34,7 @@ import { transferStore } from './transfer.ts'
 
 const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 
-/** Opens the store in a PostgreSQL database, created or upgraded as needed. */
+/** Opens the store in a PostgreSQL database; creates or upgrades it if needed. */
 export async function openPostgresStore(url: string): Promise<Store> {
   const isSpread = await prepare(url)
   const connections = new Connections(url, isSpread)
@@ -74,12 +74,12 @@ export async function openPostgresStore(url: string): Promise<Store> {
   }
 }
 
-/** Whether a database holds a store. Only looks. */
+/** Whether a database holds a store. Read-only. */
 export function postgresStoreExists(url: string): Promise<boolean> {
   return onDatabase(url, async (client) => (await version(client)) > 0)
 }
 
-/** Brings the store up to date; tells whether its tables are spread over a cluster, where new ones then are too. */
+/** Upgrades the store; tells whether its tables are distributed over a cluster. New tables then are too. */
 function prepare(url: string): Promise<boolean> {
   return onDatabase(url, async (client) => {
     await migrate(client)
@@ -89,7 +89,7 @@ function prepare(url: string): Promise<boolean> {
   })
 }
 
-/** Does `work` on a database. What goes wrong is thrown as a line for whoever runs the program. */
+/** Runs `work` on a database. Errors become one line for the operator. */
 function onDatabase<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   return withClient(url, work).catch((error) => {
     const reason = error instanceof Error ? error.message : String(error)

@@ -1,40 +1,42 @@
 import type { Client } from 'pg'
 import type { Settings } from './connect.ts'
 
-/** A statement that only reads, and whoever waits for what it finds. */
+/** A read-only statement and the promise that waits for it. */
 export interface Read {
-  /** Sends it. Resolves to what hands the answer over, should it still be wanted. */
+  /** Sends it. Resolves to a function that passes the result on, if it is still wanted. */
   send(client: Client): Promise<() => void>
   reject(error: unknown): void
-  /** Until when it may wait to be sent, by `performance.now()`. */
+  /** When it is refused if it was not sent, by `performance.now()`. */
   waitsUntil: number
-  /** The connection that has to answer it; `null` while it waits. */
+  /** The connection it was sent on; `null` while it waits. */
   reader: Reader | null
   /** How often its connection broke. */
   losses: number
-  /** How often it was taken off a connection on which it stood behind a slow one. */
+  /** How often it was moved from a connection with a slow read. */
   moves: number
 }
 
-/** How often readers are looked after. */
+/** How often connections are checked. */
 export const tickMs = 50
-/** A reader whose answer has been waited for over so many ticks is handed no more reads. */
+/** After this many ticks without an answer, a connection gets no more reads. */
 const stalledTicks = 3
-/** The server ends a read after 5 s; a reader that is silent for longer has lost it. */
+/** The server cancels a read after 5 s; a connection silent for longer has lost it. */
 const silentTicks = 6_000 / tickMs
-/** How many reads are sent behind each other: enough to keep the server busy while answers are on their way. */
+/** How many reads are pipelined: enough to keep the server busy during a round trip. */
 const maxSent = 64
 /** A read that is sent again is work done twice. */
 const maxMoves = 3
 const setUpTimeoutMs = 5_000
 
-/** A connection through which reads are sent one behind the other; their answers come in the same order. */
+/** A connection on which reads are pipelined; answers arrive in the same order. */
 export class Reader {
   readonly #client: Client
   #sent: Read[] = []
   #isConnected = false
   #isRetired = false
-  /** Ticks since the last answer. Not time: while this process was busy itself, an answer may have come that it has not seen yet. */
+  /**
+   * Ticks since the last answer. Not time: while this process was busy, an answer may have arrived unseen.
+   */
   #ticks = 0
 
   constructor({ Client, ...config }: Settings, onLost: () => void) {
@@ -43,7 +45,7 @@ export class Reader {
     this.#client.on('end', onLost)
   }
 
-  /** `setUp` is what each connection runs first. */
+  /** `setUp` runs first on each connection. */
   async connect(setUp: string): Promise<void> {
     await this.#client.connect()
     const first = { text: setUp, query_timeout: setUpTimeoutMs }
@@ -59,7 +61,7 @@ export class Reader {
     return this.#ticks >= silentTicks
   }
 
-  /** It has given away what it was sent, and nobody waits for it any more. */
+  /** It gave its reads away, and nobody waits for the rest. */
   get isOver(): boolean {
     return this.#isRetired && this.#sent.length === 0
   }
@@ -76,7 +78,7 @@ export class Reader {
     return this.#isConnected && !this.#isRetired && !this.isStalled && this.#sent.length < maxSent
   }
 
-  /** Sends a read, and resolves to what hands its answer over. */
+  /** Sends a read, and resolves to a function that passes the result on. */
   async ask(read: Read): Promise<() => void> {
     read.reader = this
     this.#sent.push(read)
@@ -95,7 +97,9 @@ export class Reader {
     if (this.#sent.length > 0) this.#ticks += 1
   }
 
-  /** Hands back what waits behind the first read, to be sent elsewhere; the connection is of no more use afterwards. */
+  /**
+   * Returns the reads behind the first one, to be sent on another connection. This one gets no more reads.
+   */
   giveAway(): Read[] {
     const isMovable = (read: Read, place: number) => place > 0 && read.moves < maxMoves
     const given = this.#sent.filter(isMovable)
@@ -109,7 +113,7 @@ export class Reader {
     return given
   }
 
-  /** Hands back everything that was sent, the first of them first. */
+  /** Returns all reads that were sent, oldest first. */
   giveUp(): Read[] {
     const given = this.#sent
     this.#sent = []
@@ -117,7 +121,7 @@ export class Reader {
     return given
   }
 
-  /** Lets go of the connection. What it was still to answer fails as it does when a connection breaks. */
+  /** Closes the connection. Pending reads fail as if it had broken. */
   destroy(): void {
     this.#client.connection.stream.destroy()
   }

@@ -4,24 +4,24 @@ import type { Settings } from './connect.ts'
 import { isConnectionLost } from './failures.ts'
 import { type Read, Reader, tickMs } from './reader.ts'
 
-/** How many reads may wait to be sent, and for how long. */
+/** How many reads may wait to be sent, and how long. */
 export const maxWaitingReads = 4_000
 const waitTimeoutMs = 5_000
 /** More than there are connections that may all have broken unnoticed. */
 const maxLosses = 20
-/** How long a server that took no further connection is spared, while there are others. */
+/** How long to wait after a failed connection attempt, while there are other connections. */
 const reconnectMs = 1_000
 
 interface Bounds {
-  /** How many connections there are as a rule. */
+  /** The usual number of connections. */
   usual: number
-  /** How many there may be while some are held up by a slow read. */
+  /** The most connections while some are blocked by a slow read. */
   most: number
 }
 
 /**
- * Connections that carry reads. A read that is slow, or waits for a lock, holds up its connection: that one then gets no more reads,
- * another is opened in its place, and what had been sent behind the slow read is sent again elsewhere.
+ * Connections for reads. A read that is slow or waits for a lock blocks its connection: that one gets no more
+ * reads, another one is opened, and the reads behind the slow one are sent again there.
  */
 export class Readers {
   readonly #config: Settings
@@ -38,7 +38,9 @@ export class Readers {
     this.#bounds = bounds
   }
 
-  /** Has `ask` send one statement that only reads; again when its connection had broken, as after a restart of the server. */
+  /**
+   * Sends one read-only statement; retries it if the connection was broken, as after a restart of the server.
+   */
   read<Result>(ask: (client: Client) => Promise<Result>): Promise<Result> {
     if (this.#waiting.length >= maxWaitingReads) return Promise.reject(tooBusy())
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -60,7 +62,7 @@ export class Readers {
     }
   }
 
-  /** To be called when nobody waits for a read any more. */
+  /** Call it when no reads are pending. */
   async close(): Promise<void> {
     this.#stopTicking()
     await Promise.all([...this.#readers].map((reader) => reader.end()))
@@ -104,7 +106,7 @@ export class Readers {
     } else read.reject(error)
   }
 
-  /** Opens another connection when all that are not held up are at work, and fewer than usual. */
+  /** Opens another connection if all healthy ones are busy and there are fewer than usual. */
   #grow(): void {
     let healthy = 0
     for (const reader of this.#readers) {
@@ -147,7 +149,7 @@ export class Readers {
     if (this.#waiting.length === 0 && this.use().busy === 0) this.#stopTicking()
   }
 
-  /** Whether what waits behind a slow read could be answered sooner by another connection. */
+  /** Whether another connection could answer the reads behind a slow one sooner. */
   #hasAlternative(): boolean {
     if (this.#readers.size < this.#bounds.most) return true
     for (const reader of this.#readers) if (reader.hasRoom) return true
@@ -161,7 +163,7 @@ export class Readers {
     this.#waiting.unshift(...behind)
   }
 
-  /** Refuses what has waited for too long. */
+  /** Rejects reads that have waited too long. */
   #expire(): void {
     const now = performance.now()
     const isLate = ({ waitsUntil }: Read) => waitsUntil < now

@@ -10,13 +10,13 @@ const awaitDeletions = statement(`SELECT pg_advisory_xact_lock(${deletionsLock})
 const openRound = statement('UPDATE scrubs SET round = round + 1 RETURNING round')
 const noteScrubbed = statement('UPDATE scrubs SET scrubbed_round = $1, scrubbed_at = $2')
 
-/** Where whatever leads to a person is deleted from. */
+/** The tables from which data about people is deleted. */
 const tablesOfPeople = [
   ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins'],
   ...['erasure_batches', 'erasure_batch_items', 'tombstones'],
 ]
 
-/** How the store stands, by whatever connection reads it. */
+/** The state of the scrub, read through any connection. */
 export async function scrubState(read: (statement: Statement) => Promise<Row[]>): Promise<ScrubState> {
   const row = (await read(state))[0] ?? {}
   return { lastAt: integer(row, 'scrubbed_at'), isDue: row.is_due === true }
@@ -30,8 +30,8 @@ export function scrubStore(
     scrubState: () => scrubState((statement) => connections.read(statement)),
     scrubsEveryByte: false,
     /**
-     * Frees the room of deleted rows in tables and indexes. What PostgreSQL does with it, and until when bytes stand in it, in its
-     * log and elsewhere, is in docs/reference/postgres.md.
+     * Frees the space of deleted rows in tables and indexes. docs/reference/postgres.md describes how long
+     * PostgreSQL may keep their bytes there, in its log and elsewhere.
      */
     async scrub(now, { signal, onProgress } = {}) {
       const round = await connections.transaction(async (run) => {

@@ -10,7 +10,7 @@ import { asSeen } from './subject.ts'
 const idsOf = idsAt(5)
 const ofOrganisation = 't.organisation_id = $2 AND t.deleted_at IS NULL'
 
-// On a cluster every shard is asked once, and has the index.
+// On a cluster every shard is queried once and has the index.
 const byIdentifier = statement(
   `SELECT ${asSeen('$1', 's.subject_key')}, s.tracker_id, i.brought_at
    FROM identifiers i JOIN subjects s ON s.subject_key = i.subject_key JOIN trackers t ON t.id = s.tracker_id

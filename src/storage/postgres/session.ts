@@ -14,13 +14,13 @@ import { subjectKeyText } from './lock-subjects.ts'
 import { behindAll, heldBefore, rowsOf, visibleSubject, withinPage } from './subject.ts'
 
 const newestSessions = 'started_at DESC, session_id DESC'
-// One that has aged out is only passed over.
+// An expired one is only skipped.
 const seenAttributes = `CASE WHEN ended_at < $3 THEN '{}' ELSE attributes END`
 
 const agedEvents = `count(*) FROM events e WHERE e.subject_key = $1 AND e.occurred_at >= s.started_at
   AND e.occurred_at < $3 AND e.session_id = s.session_id`
 
-// A session that reaches over the edge of the window has lost the events before it.
+// A session that started before the window has lost its earlier events.
 const listSessions = statement(
   `SELECT ${sessionColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT session_id, started_at, ended_at, ${seenAttributes} AS attributes, ${heldBefore(seenAttributes, newestSessions)},
@@ -63,7 +63,7 @@ const listEvents = statement(
      SELECT ${eventColumns}, ${heldEvents} FROM events WHERE ${eventRange}
      ORDER BY ${newestEvents} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
-// A session's span covers its events: where no other overlaps it, they are one range of the subject's.
+// A session's span covers its events: if no other session overlaps it, they are one range.
 export const listOfSession = statement(
   `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      (SELECT ${eventColumns}, ${heldEvents} FROM events

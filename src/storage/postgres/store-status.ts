@@ -11,7 +11,7 @@ const answerTimeoutMs = 10_000
 const smallTables = ['organisations', 'trackers', 'api_keys', 'members']
 const largeTables = ['subjects', 'sessions', 'events']
 
-/** Looks at the store in a PostgreSQL database, on a connection that cannot write. */
+/** Reads the status of the store in a PostgreSQL database, on a read-only connection. */
 export function readPostgresStatus(url: string): Promise<StoreStatus> {
   return withClient(url, async (client) => {
     await client.query(`SET default_transaction_read_only = on; SET statement_timeout = ${answerTimeoutMs}`)
@@ -22,7 +22,7 @@ export function readPostgresStatus(url: string): Promise<StoreStatus> {
 async function look(client: Client): Promise<StoreStatus> {
   const [applied, known] = [await version(client), migrations().length]
   if (applied === 0) throw new Error('There is no store in this database.')
-  /** Of a store of another version, what it has. */
+  /** For a store of another version, whatever exists there. */
   async function ifThere<Found>(read: () => Promise<Found>): Promise<Found | null> {
     try {
       return await read()
@@ -58,7 +58,7 @@ async function look(client: Client): Promise<StoreStatus> {
       for (const table of smallTables) rows[table] = await count(table)
       return rows
     }),
-    // On a cluster each shard has an estimate of its own, and the table that is spread has none.
+    // On a cluster each shard has its own estimate, and the distributed table has none.
     estimatedRows: isSpread ? null : await estimates(all),
     sweptAt: await ifThere(async () => {
       const [row] = await all('SELECT begun_at FROM sweeps')
@@ -70,7 +70,7 @@ async function look(client: Client): Promise<StoreStatus> {
 
 type All = (sql: string) => Promise<Row[]>
 
-/** The large tables with their indexes, each, and all that is small together. */
+/** Each large table with its indexes, and all small ones together. */
 async function sizes(all: All, isSpread: boolean): Promise<Record<string, number>> {
   const own = 'coalesce(pg_total_relation_size(to_regclass(name)), 0)'
   const size = isSpread
@@ -90,7 +90,7 @@ async function sizes(all: All, isSpread: boolean): Promise<Record<string, number
   return bytes
 }
 
-/** As of the last time each table was vacuumed or analysed; one of which nothing is known yet is left out. */
+/** As of the last vacuum or analyse of each table; tables without an estimate are left out. */
 async function estimates(all: All): Promise<Record<string, number>> {
   const rows = await all(
     `SELECT name, reltuples::bigint AS count FROM unnest(ARRAY[${listed(largeTables)}]) AS name

@@ -20,9 +20,9 @@ import { identifiersAsSeen } from './identifier.ts'
 import { subjectKeyText } from './lock-subjects.ts'
 
 /**
- * A subject `s` as it is to be seen since an instant: as if what has aged out were swept already. One statement sees one
- * moment, and looks at sessions and events only where something has aged out that waits for the sweeper. In the order of
- * `summaryColumns`. `key` is the subject's: for one subject the parameter, which tells a cluster the shard, as no column does.
+ * The visible part of a subject `s` since an instant, in the order of `summaryColumns`. Reads sessions and
+ * events only if something has expired and is not swept yet. `key` is the subject's key: for a single subject
+ * the parameter, from which a cluster derives the shard.
  */
 export const asSeen = (since: string, key: string) => `s.subject_id,
   CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.first_seen_at
@@ -41,7 +41,7 @@ const attributesAsSeen = (since: string, key: string) =>
   `(SELECT x.attributes FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since}
     ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1)`
 
-/** The same, then its attributes and its identifiers. */
+/** Like `asSeen`, followed by attributes and identifiers. */
 const recordAsSeen = (since: string, key: string) =>
   `${asSeen(since, key)}, ${attributesAsSeen(since, key)}, ${identifiersAsSeen(since, key)}`
 
@@ -51,31 +51,35 @@ export const readOne = statement(
 )
 
 /**
- * One row when the subject with the key `$1` holds data since `$3` and its tracker is visible to the organisation `$2`, else none.
- * What is joined to it is read at the same moment, and on the same shard.
+ * One row if the subject with key `$1` holds data since `$3` and its tracker is visible to organisation `$2`.
+ * Joined rows are read in the same snapshot and on the same shard.
  */
 export const visibleSubject = `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
   WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3
     AND deleted_at IS NULL) AS present`
 
-/** What was joined to a present subject, told by its first column, which is never null; `null` when the subject is not there. */
+/**
+ * The rows joined to a visible subject, recognised by their first column, which is never null; `null` if the
+ * subject is not visible.
+ */
 export function rowsOf(joined: readonly Values[]): Values[] | null {
   return joined.length === 0 ? null : joined.filter(([first]) => first !== null)
 }
 
 /**
- * How many bytes of a text the rows hold that come before the one before this, as the column `held`. The rows of a page come all at
- * once, so what would not fit is left behind here; a text's length is known without reading it.
+ * The bytes of a text in all rows up to the second before this one, as the column `held`. The rows of a page
+ * arrive together, so those that would not fit are left out here; the length of a text is known without
+ * reading it.
  */
 export function heldBefore(text: string, order: string): string {
   const before = `(ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)`
   return `coalesce(sum(octet_length(${text})) OVER ${before}, 0) AS held`
 }
 
-/** The rows that fit into a page, of which one always does, and the one behind them that tells that more follow. */
+/** The rows that fit into a page, at least one, and one more that shows whether more follow. */
 export const withinPage = `held <= ${maxPageBytes}`
 
-/** Later than every instant: newest first, a list begins behind it. */
+/** Later than every instant: the start of a list, newest first. */
 export const behindAll = Number.MAX_SAFE_INTEGER
 
 const readSeveral = statement(
@@ -91,7 +95,7 @@ const count = statement(
      AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4 AND deleted_at IS NULL) LIMIT $3) AS counted`,
   'any',
 )
-/** A subject that somebody asks for. */
+/** A subject that a request reads. */
 interface Sought {
   key: string
   organisationId: string
@@ -101,7 +105,7 @@ interface Sought {
 const mostReadTogether = 64
 
 export function subjectStore(connections: Connections): SubjectStore {
-  // On a cluster each subject is on a shard of its own.
+  // On a cluster each subject is on its own shard.
   const readTogether = batcher(connections.isDistributed ? 1 : mostReadTogether, readAll)
 
   async function readAll(sought: readonly Sought[]): Promise<(SubjectRecord | null)[]> {
@@ -137,7 +141,7 @@ export function subjectStore(connections: Connections): SubjectStore {
       ...values,
       count,
     ])
-    // Only an empty list can be one that is not there.
+    // Only an empty list may belong to a tracker that is not visible.
     if (rows.length === 0 && !(await isVisible(connections, view))) return null
     page.addAll(rows, (row) => {
       const summary = toSummary(row)

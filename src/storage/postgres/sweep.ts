@@ -9,7 +9,7 @@ import type { Connections } from './connections.ts'
 import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
 import type { Run } from './transaction.ts'
 
-/** How many subjects a step looks at, at most: one may have very little to delete. */
+/** The most subjects per step: one may have very little to delete. */
 const maxSubjects = 1_000
 
 const agedSubjects = statement(
@@ -22,7 +22,7 @@ const deleteEvents = statement(
   `DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`,
   'any',
 )
-// What ended before the window began before it too: so the index by start leads there.
+// What ended before the window also started before it, so the index by start can be used.
 const deleteSessions = statement(
   `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
   'any',
@@ -30,7 +30,7 @@ const deleteSessions = statement(
 const deleteAgedIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects} AND brought_at < $2`, 'any')
 const deleteIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects}`, 'any')
 const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`, 'any')
-// Only what reaches over the edge of the window is left of what began before it.
+// Of what started before the window, only what ends within it is left.
 const recountSessions = statement(
   `UPDATE sessions s SET event_count = (
      SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.session_id = s.session_id
@@ -38,8 +38,8 @@ const recountSessions = statement(
    ${ofSubjects} AND started_at < $2`,
   'any',
 )
-// When the first of what is left ages out, or an instant before that: nothing ends before it starts. Of what began before the
-// window only what reaches over its edge is left, which is little; unless this step was but a part ($3 is false).
+// When the next of the remaining rows expires, or earlier. Of the sessions that started before the window
+// only those that end within it are left, which are few, unless this step was partial ($3 is false).
 const whatIsLeft = statement(
   `SELECT subject_key,
      (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key) AS first_start,
@@ -66,12 +66,12 @@ const countEvents = statement(
   'any',
 )
 
-/** Everything was collected before it. */
+/** After everything that was collected. */
 const afterEverything = Number.MAX_SAFE_INTEGER
 
 const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
 
-/** Deletes and counts what has aged out of trackers. */
+/** Deletes and counts expired data of trackers. */
 export function trackerSweep(connections: Connections): Pick<RetentionStore, 'sweep' | 'countBefore'> {
   return {
     async countBefore(trackerId, since) {
@@ -97,7 +97,7 @@ export function trackerSweep(connections: Connections): Pick<RetentionStore, 'sw
   }
 }
 
-/** Deletes some of what a tracker holds, whatever its age. */
+/** Deletes some of a tracker's data, whatever its age. */
 export function sweepAll(
   connections: Connections,
   trackerId: string,
@@ -107,8 +107,8 @@ export function sweepAll(
 }
 
 /**
- * A step of deleting what a tracker holds from before an instant: likely that one, and for certain the one that is found out within
- * its transaction.
+ * One step of deleting a tracker's data from before an instant: probably `likelySince`, and certainly the one
+ * found within the transaction.
  */
 async function sweepBefore(
   connections: Connections,
@@ -131,7 +131,7 @@ async function sweepBefore(
   })
 }
 
-/** The subjects that make up about so many rows, from the first on; a first one that is larger comes alone. */
+/** The first subjects that together have about `maxRows` rows; a larger first one comes alone. */
 function keysWithin(aged: readonly Row[], maxRows: number): string[] {
   let rows = 0
   const beyond = aged.findIndex((row) => {
@@ -168,7 +168,7 @@ async function sweepSubjects(
   return { subjects: gone, sessions: sessions.rows.length, events: events.rows.length, isWhole: true }
 }
 
-/** Brings the rows of subjects up to date with what was swept of them; deletes those of which nothing is left, and counts these. */
+/** Updates the rows of subjects after a sweep; deletes those with nothing left, and counts them. */
 async function settle(
   run: Run,
   subjects: readonly SubjectState[],
@@ -226,7 +226,7 @@ const deleteSomeSessions = statement(
      SELECT session_id FROM sessions WHERE subject_key = $1 AND started_at < $2 AND ended_at < $2 AND session_id <> $3
      ORDER BY started_at, session_id LIMIT $4)`,
 )
-/** What was deleted; not whole when something may be left that has aged out. */
+/** What was deleted; not whole if expired rows may be left. */
 interface Part {
   sessions: number
   events: number
@@ -234,9 +234,9 @@ interface Part {
 }
 
 /**
- * Deletes the earliest rows that have aged out of a subject that has more rows than a step may delete, and takes the events off
- * their sessions' counts. When all its sessions have aged out the one that ended last stays for another step: what is left was then
- * seen last when the subject's row says.
+ * Deletes the oldest expired rows of a subject that has more rows than a step may delete, and subtracts the
+ * events from their sessions' counts. If all sessions have expired, the one that ended last stays for another
+ * step, so that `last_seen_at` remains true.
  */
 async function sweepPart(run: Run, subject: SubjectState, since: Instant, room: number): Promise<Part> {
   const events = await sweepEvents(run, subject.key, since, room)

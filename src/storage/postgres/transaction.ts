@@ -16,10 +16,12 @@ import { keyText } from '../nouns/row.ts'
 import { type NamedValues, type Statement, type Value, valuesOf } from '../nouns/statement.ts'
 import { isConflict, isConnectionLost } from './failures.ts'
 
-/** Values in the order of a statement's parameters, or by their names. */
+/** Values in the order of a statement's parameters, or by name. */
 export type Given = readonly Value[] | NamedValues
 
-/** What the driver sends. Made out of a text: an object that says all of it would be copied first, slowly. */
+/**
+ * What the driver sends. Created from a text: the driver would copy a configuration object, which is slow.
+ */
 class NamedQuery extends Query<Row> {
   readonly name: string
 
@@ -32,8 +34,8 @@ class NamedQuery extends Query<Row> {
 type Done = (error: Error | undefined, result: QueryResult<Row>) => void
 
 /**
- * Asks a server. What the driver answers to a callback is garbage as soon as nobody uses it; the promises that it makes itself kept half
- * of that alive until the whole heap was looked at, with pauses of tens of milliseconds while many rows went by.
+ * Sends a query. With a callback, results become garbage as soon as they are unused; the driver's own
+ * promises kept half of them alive until a full collection, with pauses of tens of milliseconds.
  */
 export function ask(client: ClientBase, statement: Statement, given: Given): Promise<QueryResult<Row>> {
   return new Promise((resolve, reject) => {
@@ -43,7 +45,7 @@ export function ask(client: ClientBase, statement: Statement, given: Given): Pro
   })
 }
 
-/** The same, with rows as their values. */
+/** Like `ask`, with rows as arrays of values. */
 export function askForValues(client: ClientBase, statement: Statement, given: Given): Promise<Values[]> {
   const { name, text } = statement
   const asked: QueryArrayConfig = { name, text, values: toValues(statement, given), rowMode: 'array' }
@@ -71,12 +73,12 @@ function toStored(value: Value): unknown {
 /** Runs a statement within a transaction. */
 export type Run = (statement: Statement, given?: Given) => Promise<Result>
 
-/** How a transaction begins: as every other, or as one that sees a single moment from its first statement to its last. */
+/** How a transaction begins: normally, or as a read-only snapshot. */
 type Begin = 'BEGIN' | 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 type Work<Result> = (client: PoolClient, run: Run) => Promise<Result>
 
-/** How long a server may be silent about the beginning and the end of a transaction, which take no time. */
+/** How long the server may take to begin or end a transaction, which needs no work. */
 const silenceMs = 5_000
 const rollBack = { text: 'ROLLBACK', query_timeout: silenceMs }
 
@@ -85,8 +87,9 @@ const maxConflicts = 10
 const maxStale = 20
 
 /**
- * Runs `work` in a transaction, rolled back when it throws. Tries again what another transaction was in the way of, and what met a
- * connection that was broken before it began, as after a restart of the server.
+ * Runs `work` in a transaction; rolls it back if it throws. Retries after a conflict with another
+ * transaction, and if the connection was broken before the transaction began, as after a restart of the
+ * server.
  */
 async function transact<Result>(pool: Pool, work: Work<Result>, begin: Begin = 'BEGIN'): Promise<Result> {
   let [conflicts, stale] = [0, 0]
@@ -109,18 +112,18 @@ async function attemptOnce<Result>(
   begin: Begin,
 ): Promise<Result> {
   const client = await pool.connect()
-  // The statement that is under way hears of a broken connection; without a listener it would end the process.
+  // A broken connection is reported by the running statement; without a listener it would end the process.
   const ignore = () => {}
   client.on('error', ignore)
   let isSound = false
-  /** What is under way, and what has failed; not what was answered, which may be large. */
+  /** Statements that are running or have failed; not their results, which may be large. */
   const sent = new Set<Promise<unknown>>()
   try {
     const first = { text: begin, query_timeout: silenceMs }
     const begun = client.query(first).then(() => {
       attempt.hasBegun = true
     })
-    // Where statements can be sent behind each other, none need wait; should this one fail, all behind it do.
+    // With pipelining no statement waits for BEGIN; if that fails, all later ones fail.
     let last: Promise<unknown> = begun
     const run: Run = (statement, given = []) => {
       const send = () => ask(client, statement, given)
@@ -140,13 +143,13 @@ async function attemptOnce<Result>(
     if (client.pipeline) begun.catch(() => {})
     else await begun
     const result = await work(client, run)
-    // The last statements may still be under way; the commit is sent behind them, and counts only with all of them.
+    // The last statements may still be running; the commit is sent after them and only counts if all succeed.
     if (!client.pipeline) await Promise.all(sent)
     await Promise.all([...sent, client.query('COMMIT')])
     isSound = true
     return result
   } catch (error) {
-    // Nothing may be sent behind the end of the transaction.
+    // Nothing may be sent after the end of the transaction.
     await Promise.allSettled(sent)
     if (!isConnectionLost(error)) isSound = await didRollBack(client)
     throw error
@@ -167,13 +170,13 @@ async function didRollBack(client: PoolClient): Promise<boolean> {
 
 /** How many transactions may wait for a connection of a pool. */
 export const maxWaitingWrites = 1_000
-/** Longer than a transaction may wait for a lock: those in front that only wait make room in time. */
+/** Longer than a transaction may wait for a lock, so that those that only wait end in time. */
 const waitTimeoutMs = 60_000
 const idleTimeoutMs = 60_000
 
 /**
- * Connections for transactions. They come when they are needed. Whoever finds all of them at work waits outside the driver's pool, whose
- * only time-out is that of connecting.
+ * Connections for transactions, opened on demand. If all are busy, callers wait outside the driver's pool,
+ * which has no other timeout than that of connecting.
  */
 export class TransactionPool {
   readonly #pool: Pool
@@ -183,12 +186,12 @@ export class TransactionPool {
   constructor({ begin = 'BEGIN', ...config }: PoolConfig & { max: number; begin?: Begin }) {
     this.#begin = begin
     this.#pool = new Pool({ ...config, idleTimeoutMillis: idleTimeoutMs })
-    // A connection that breaks while nobody uses it: the pool replaces it. Without a listener it would end the process.
+    // The pool replaces idle connections that break. Without a listener this would end the process.
     this.#pool.on('error', () => {})
     this.#semaphore = new Semaphore({ permits: config.max, maxWaiting: maxWaitingWrites, waitTimeoutMs })
   }
 
-  /** Runs `work` in a transaction, rolled back when it throws. */
+  /** Runs `work` in a transaction; rolls it back if it throws. */
   run<Result>(work: (client: PoolClient, run: Run) => Promise<Result>): Promise<Result> {
     return this.#semaphore.run(() => transact(this.#pool, work, this.#begin))
   }
@@ -205,10 +208,10 @@ export class TransactionPool {
 
 export type CopyValue = string | number | null
 
-/** How many characters are handed to the connection at a time. */
+/** How many characters are passed to the connection at a time. */
 const chunkLength = 65_536
 
-/** Loads rows into a table in bulk, within the transaction that the connection is in. */
+/** Loads rows into a table with COPY, within the current transaction of the connection. */
 export async function copyRows(
   client: PoolClient,
   table: string,

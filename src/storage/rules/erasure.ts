@@ -6,26 +6,29 @@ import type { TrackerView } from '../../domain/tracker.ts'
 import type { LockedLedger } from '../nouns/ledger.ts'
 import type { NamedValues } from '../nouns/statement.ts'
 
-/** What is asked of a store when a subject is to be erased. */
+/** A request to erase a subject. */
 export interface SubjectErasure {
   view: TrackerView
   subjectId: string
   mark: ErasureMark
   note?: ActivityNote | undefined
-  /** It is done only while this item waits. */
+  /** Erase only while this item waits. */
   item?: BatchItemRef | undefined
 }
 
-/** What an erasure leaves behind: its entry in the ledger, its tombstone, and what else is told of it. */
+/**
+ * What an erasure leaves behind: its ledger entry, its tombstone, and the facts for the activity and the
+ * receipt.
+ */
 interface ErasureRecords {
   entry: NamedValues
   tombstone: NamedValues
   facts: ErasureFacts
-  /** To be called when the ledger has all entries of the transaction. */
+  /** Call it after all entries of the transaction were appended. */
   prove(): ErasedSubject
 }
 
-/** Appends to the ledger's tree, and hands back what is to be inserted. */
+/** Appends to the ledger's tree and returns what is to be inserted. */
 export function erasureRecords(
   ledger: LockedLedger,
   { view, mark }: SubjectErasure,

@@ -3,31 +3,31 @@ import type { SubjectRecord } from '../../domain/subject.ts'
 import type { ExportedEvent, ExportedSession, TakePart } from '../../domain/subject-export.ts'
 
 /**
- * How long an export keeps a snapshot. What is erased stays in SQLite's log, and on PostgreSQL in the table, while somebody could still
- * see it.
+ * How long an export may keep a snapshot open. Erased rows stay in SQLite's log, and in PostgreSQL's tables,
+ * while a snapshot can still see them.
  */
 export const maxSnapshotMs = 500
 
-/** Where a row is in the order of an export. */
+/** The position of a row in an export. */
 export type Position = readonly [at: number, id: string]
 
 export const beforeAll: Position = [Number.MIN_SAFE_INTEGER, '']
 
-/** What an export begins with, all of it from one snapshot. */
+/** The start of an export, read in one snapshot. */
 export interface ExportStart {
   record: SubjectRecord
   /** The newest event; `null` without events. */
   lastEvent: Position | null
-  /** As of `stamp`. */
+  /** The row of the subject when the export started; see `ExportSnapshot.stamp`. */
   stamp: string
 }
 
-/** What an engine reads of a subject in one snapshot. Lists end early when the snapshot does. */
+/** What an engine reads of a subject in one snapshot. Lists end early when the snapshot ends. */
 export interface ExportSnapshot {
   isOpen(): boolean
-  /** `null` when the tracker is not visible or the subject holds no data. */
+  /** `null` if the tracker is not visible or the subject holds no data. */
   start(): Promise<ExportStart | null>
-  /** What the subject's own row holds, which changes with its sessions and events; `null` when the row is gone. */
+  /** The subject's own row, which changes with its sessions and events; `null` if the row is gone. */
   stamp(): Promise<string | null>
   hasEvent(position: Position): Promise<boolean>
   sessions(after: Position): AsyncIterable<ExportedSession[]>
@@ -35,12 +35,12 @@ export interface ExportSnapshot {
   events(after: Position, last: Position): AsyncIterable<ExportedEvent[]>
 }
 
-/** Runs reads in a new snapshot, which ends with them or before, after `maxSnapshotMs` at the latest. */
+/** Runs reads in a new snapshot, which ends with them, or earlier after `maxSnapshotMs`. */
 export type InSnapshot = (read: (snapshot: ExportSnapshot) => Promise<boolean>) => Promise<boolean>
 
 /**
- * Exports a subject in as many snapshots as it takes, and only what the first of them shows. Throws when that cannot be told any more,
- * because the subject has changed in a way that matters to what is left.
+ * Exports a subject in as many snapshots as needed, limited to what the first one showed. Throws if the
+ * subject has changed in a way that makes this impossible.
  */
 export async function exportInSnapshots(
   inSnapshot: InSnapshot,
@@ -52,7 +52,7 @@ export async function exportInSnapshots(
   let lastEvent = beforeAll
   let sessionsLeft = 0
 
-  /** Reads on until the snapshot ends. `true` when nothing is left. */
+  /** Reads until the snapshot ends. `true` if nothing is left. */
   async function readOn(snapshot: ExportSnapshot): Promise<boolean> {
     if (start === null) {
       start = await snapshot.start()
@@ -92,8 +92,8 @@ function isSame([at, id]: Position, [otherAt, otherId]: Position): boolean {
 }
 
 /**
- * Sessions change, so while some are left the subject must be as it was. Events never do, and later ones come behind the last: then it
- * is enough that nobody has erased that one. Whether all are there, their number tells in the end.
+ * Sessions can change, so while some are left the subject must be unchanged. Events never change and newer
+ * ones come after the last, so it is enough that the last one was not erased.
  */
 async function requireUnchanged(snapshot: ExportSnapshot, start: ExportStart, sessionsLeft: number) {
   const isUnchanged =

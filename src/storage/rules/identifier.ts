@@ -7,11 +7,11 @@ import { asInteger, asJson, asText, type Values } from '../nouns/row.ts'
 import type { SubjectBatch } from './ingest-batch.ts'
 
 /**
- * What a subject's rows of one batch say it is known by, each identifier once: with the instant of the newest row that brought it, and
- * written as there.
+ * The identifiers in a subject's rows of one batch, each once, with the instant and spelling of the newest
+ * row that contains it.
  */
 export function broughtIdentifiers({ sessions, events }: SubjectBatch): BroughtIdentifier[] {
-  // By how they are written first: most rows of a subject say the same.
+  // By exact spelling first: most rows of a subject repeat it.
   const written = new Map<string, BroughtIdentifier>()
   const add = (identifiers: IncomingIdentifiers, broughtAt: Instant) => {
     for (const name in identifiers) {
@@ -34,21 +34,24 @@ export function broughtIdentifiers({ sessions, events }: SubjectBatch): BroughtI
   return [...brought.values()]
 }
 
-/** How an identifier that is there already is brought again, in SQL: the same on every engine. */
+/** The SQL to update an identifier that already exists, shared by the engines. */
 export const broughtAgain = `ON CONFLICT (subject_key, lookup_key) DO UPDATE
   SET value = excluded.value, brought_at = excluded.brought_at
   WHERE excluded.brought_at > identifiers.brought_at
     OR (excluded.brought_at = identifiers.brought_at AND excluded.value > identifiers.value)`
 
-/** How many rows are looked at for a page of them; it also ends at about a mebibyte of what was collected. */
+/** The number of rows read for a page. A page also ends at about one mebibyte of collected data. */
 export const sourceRowsPerPage = 1_000
 
-/** What a field looks like in stored JSON. It may also stand deeper there, or in a text: whoever reads the rows looks again. */
+/**
+ * How a field appears in stored JSON. It may also occur deeper or inside a text, so the rows are checked
+ * again.
+ */
 export function fieldInJson(field: string): string {
   return `${JSON.stringify(field)}:`
 }
 
-/** A page of rows, which is the last one unless there were as many, or as large ones, as fit. */
+/** A page of rows. It is the last one unless the limit on rows or bytes was reached. */
 export function sourcePage(values: readonly Values[]): Page<SourceRow, SourceRow> {
   let bytes = 0
   for (const [, , facts] of values) if (typeof facts === 'string') bytes += Buffer.byteLength(facts)
@@ -65,10 +68,10 @@ function toSourceRow([id, at, facts]: Values): SourceRow {
   }
 }
 
-/** An identifier that is stored, as far as it matters whether it is brought again. */
+/** The parts of a stored identifier that decide whether it needs an update. */
 export type StoredIdentifier = Pick<BroughtIdentifier, 'value' | 'broughtAt'>
 
-/** Those of some identifiers that are not stored, or of older rows; the same on every engine. */
+/** Those identifiers that are missing, or stored with an older instant. */
 export function missingOf<Derived extends DerivedIdentifier>(
   derived: readonly Derived[],
   find: (identifier: Derived) => StoredIdentifier | null,

@@ -4,9 +4,9 @@ import type { Instant } from '../../domain/instant.ts'
 import { subjectKey } from '../../domain/subject.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
 
-// What a batch means for what is stored is the same on every engine; how it gets there is each engine's own.
+// What a batch means is the same on every engine; how it is written differs.
 
-/** What a session is known to be: in the store, or as a batch speaks of it. */
+/** The state of a session: as stored, or as a batch describes it. */
 export interface SessionState {
   startedAt: Instant
   endedAt: Instant
@@ -15,7 +15,10 @@ export interface SessionState {
   attributesAt: Instant | null
 }
 
-/** What a batch changes in a subject's own row. Where it brings identifiers alone, no instants at which it was seen. */
+/**
+ * What a batch changes in a subject's row. A batch that only adds identifiers does not change when it was
+ * seen.
+ */
 export interface SubjectChange {
   trackerId: string
   subjectId: string
@@ -23,14 +26,14 @@ export interface SubjectChange {
   firstSeenAt: Instant
   lastSeenAt: Instant
   oldestAt: Instant
-  /** New ones. */
+  /** The number of new ones. */
   sessions: number
   events: number
 }
 
-/** A subject's rows of one batch. */
+/** The rows of one subject in a batch. */
 export interface SubjectBatch {
-  /** Which of the batch's subjects it is, from 0, by their first rows. */
+  /** The number of the subject in the batch, from 0, by first row. */
   number: number
   key: Buffer
   trackerId: string
@@ -39,11 +42,11 @@ export interface SubjectBatch {
   events: IncomingEvent[]
 }
 
-/** Tells subjects of a batch apart. */
+/** Identifies a subject within a batch. */
 export const nameOf = ({ trackerId, subjectId }: { trackerId: string; subjectId: string }) =>
   `${trackerId}\0${subjectId}`
 
-/** The batch by subject, in the order of their keys, so that writing walks through the tables once. */
+/** The batch grouped by subject, ordered by key, so that tables are written in order. */
 export function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
   const subjects = new Map<string, SubjectBatch>()
   for (const row of batch) {
@@ -61,7 +64,7 @@ export function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
   return [...subjects.values()].sort((a, b) => a.key.compare(b.key))
 }
 
-/** The subjects of trackers that are there, and how many rows of others are left out. */
+/** The subjects of existing trackers, and how many rows of other trackers were refused. */
 export function withoutRefused(
   subjects: readonly SubjectBatch[],
   isThere: (trackerId: string) => boolean,
@@ -77,7 +80,7 @@ export function withoutRefused(
   return { accepted, refused: Array.from(refused, ([trackerId, rows]) => ({ trackerId, rows })) }
 }
 
-/** What is left of subjects when rows are left out that happened before an erasure, and how many those are. */
+/** Removes rows that happened before an erasure, and counts them. */
 export function withoutErased(
   subjects: readonly SubjectBatch[],
   refusedUntil: (subject: SubjectBatch) => Instant | null,
@@ -95,15 +98,15 @@ export function withoutErased(
   return { living, ofErased }
 }
 
-/** Where a subject's sessions are looked up and put. */
+/** Finds and stores the sessions of one subject. */
 export interface SessionLookup {
   find(sessionId: string): SessionState | null
   put(sessionId: string, stored: SessionState | null, state: SessionState): void
 }
 
 /**
- * Puts the sessions that a batch changes, and hands back what the subject's row must be told; `null` when nothing is new.
- * `newEvents` are those of the batch that were not stored before. Rows that were may still have brought identifiers.
+ * Stores the sessions that a batch changes and returns the change to the subject's row; `null` if nothing is
+ * new. `newEvents` are those that were not stored before; other rows may still contain identifiers.
  */
 export function changeSubject(
   { trackerId, subjectId, key, sessions }: SubjectBatch,
@@ -135,7 +138,7 @@ export function changeSubject(
   return change.oldestAt === Number.POSITIVE_INFINITY ? null : change
 }
 
-/** What events and sessions of a batch say of each session. */
+/** The state of each session, as events and sessions of a batch describe it. */
 function sessionsInBatch(
   events: readonly IncomingEvent[],
   sessions: readonly IncomingSession[],
@@ -156,7 +159,10 @@ function sessionsInBatch(
   return said
 }
 
-/** Two things said of one session, in either order: the widest span, all the events, the attributes of the latest end. */
+/**
+ * Merges two states of a session, in any order: the widest span, all events, the attributes of the latest
+ * end.
+ */
 function merge(a: SessionState, b: SessionState): SessionState {
   const newer = isNewer(b, a) ? b : a
   return {
@@ -168,7 +174,10 @@ function merge(a: SessionState, b: SessionState): SessionState {
   }
 }
 
-/** Whose attributes count: those said at the later end; of the same end, the greater text, so that no order matters. */
+/**
+ * The attributes with the later end win; with equal ends, the greater text, so that the order does not
+ * matter.
+ */
 function isNewer(a: SessionState, b: SessionState): boolean {
   if (a.attributesAt === b.attributesAt) return a.attributes > b.attributes
   return (a.attributesAt ?? Number.NEGATIVE_INFINITY) > (b.attributesAt ?? Number.NEGATIVE_INFINITY)
@@ -184,7 +193,7 @@ function isSame(a: SessionState, b: SessionState): boolean {
   )
 }
 
-/** The changes that a transaction makes to daily totals, gathered so that each total is written once. */
+/** The changes to daily totals in a transaction, collected so that each total is written once. */
 export class DailyChanges {
   readonly #events = new Map<string, { trackerId: string; day: Day; name: string; change: number }>()
   readonly #sessions = new Map<string, { trackerId: string; day: Day; change: number }>()
@@ -197,7 +206,7 @@ export class DailyChanges {
     else this.#events.set(id, { trackerId, day, name, change: 1 })
   }
 
-  /** Counts a session, which may have been counted with another start before. */
+  /** Counts a session, and takes back its earlier count if its start has changed. */
   addSession(trackerId: string, startedAt: Instant, earlierStartedAt: Instant | null): void {
     this.#changeSessions(trackerId, startedAt, 1)
     if (earlierStartedAt !== null) this.#changeSessions(trackerId, earlierStartedAt, -1)

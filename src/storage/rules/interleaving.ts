@@ -2,8 +2,9 @@ import type { IncomingEvent } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
 
 /**
- * With so few events a subject's are looked through for those of one session. With more, they are found by the span of the session as
- * long as no other session overlaps any; from then on the subject is interleaved for good, and all its events stand in an index.
+ * Up to this many events, the events of a session are found by scanning those of the subject. Above it, they
+ * are found by the span of the session, as long as no sessions overlap; once they do, the subject is
+ * interleaved for good and its events are indexed by session.
  */
 export const maxPlainEvents = 1_000
 
@@ -14,25 +15,25 @@ export interface SessionSpan {
   endedAt: Instant
 }
 
-/** What a batch did to a subject, as far as it may have become interleaved. */
+/** What a batch did to a subject, as far as interleaving is concerned. */
 export interface SubjectGrowth {
-  /** How many events it had, and has. */
+  /** The number of events before and after. */
   before: number
   after: number
   sessions: readonly SessionSpan[]
   newEvents: readonly IncomingEvent[]
 }
 
-// While sessions come one after the other, each in the order of their starts ends before the next one starts. So one that has changed
-// need only be held against its two neighbours.
+// As long as sessions do not overlap, each ends before the next one starts. So a changed session only needs
+// to be compared with its two neighbours.
 
-/** Whether two sessions of a subject overlap. `key` is its place in the statement. */
+/** Whether two sessions of a subject overlap. `key` is the parameter for its key. */
 export function anyOverlap(key: string): string {
   return `EXISTS (SELECT 1 FROM sessions a JOIN sessions b ON b.subject_key = a.subject_key AND b.session_id <> a.session_id
     AND b.started_at >= a.started_at AND b.started_at <= a.ended_at WHERE a.subject_key = ${key})`
 }
 
-/** Whether a session overlaps the one before or the one behind it. */
+/** Whether a session overlaps the one before or after it. */
 export function overlapsNeighbour(key: string, id: string, startedAt: string, endedAt: string): string {
   return `(EXISTS (SELECT 1 FROM sessions b WHERE b.subject_key = ${key}
       AND b.started_at >= ${startedAt} AND b.started_at <= ${endedAt} AND b.session_id <> ${id})

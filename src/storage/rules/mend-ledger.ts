@@ -17,15 +17,15 @@ export interface TailEntry {
   record: string
   edge: string
   mac: string
-  /** Where the ledger had it; `null` for one of the journal. */
+  /** Its index before; `null` for an entry from the journal. */
   was: number | null
-  /** The journal's line, where the ledger did not have the entry. */
+  /** The journal line, if the ledger did not have the entry. */
   line: JournalledErasure | null
 }
 
 /**
- * Computes how a ledger goes on from an index. The records are all it has now. Throws `ForgedLedger` when they do not lead to its head,
- * or none of the secrets made that.
+ * Computes how a ledger continues from an index. `records` are all records it has now. Throws `ForgedLedger`
+ * if they do not lead to its head, or if the head was not made with one of the secrets.
  */
 export function mendTail(
   organisationId: string,
@@ -64,7 +64,7 @@ export function mendTail(
   })
 }
 
-/** The instant of an entry, by which its tombstone is found. */
+/** The instant of an entry, which identifies its tombstone. */
 export function erasedAtOf({ record }: Pick<TailEntry, 'record'>): number {
   const parsed = parseRecord(record)
   if (!parsed) throw new ForgedLedger('The ledger holds an entry that cannot be read.')

@@ -8,12 +8,12 @@ import type { FoundSubject, Sought } from '../../domain/subject-search.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { asText, type Values } from '../nouns/row.ts'
 
-/** Up to here a text counts as if each character took three bytes, which costs nothing to find out. */
+/** Up to this length a text is counted as three bytes per character, which avoids measuring it. */
 const shortText = 256
-/** What a row takes in an answer beside its texts: the names of its fields, its instants, its counts. */
+/** The bytes of a row in a response apart from its texts: field names, timestamps, counts. */
 const bytesBesideTexts = 128
 
-/** About how many bytes a row takes in an answer: never fewer than its texts have. */
+/** The approximate size of a row in a response; never less than the size of its texts. */
 function bytesOf(row: Values): number {
   let bytes = bytesBesideTexts
   for (const value of row) {
@@ -23,13 +23,13 @@ function bytesOf(row: Values): number {
   return bytes
 }
 
-/** A page in the making. It ends at `limit` items, or before the one with which it would hold more than `maxPageBytes`. */
+/** Builds a page. It ends at `limit` items, or before the item that would exceed `maxPageBytes`. */
 export class PageBuilder<Item, Position> {
   readonly #limit: number
   readonly #toPosition: (item: Item) => Position
   readonly #items: Item[] = []
   #bytes = 0
-  /** Whether an item came for which there was no room: more follow. */
+  /** Whether an item did not fit, so that another page follows. */
   isFull = false
 
   constructor(limit: number, toPosition: (item: Item) => Position) {
@@ -37,7 +37,10 @@ export class PageBuilder<Item, Position> {
     this.#toPosition = toPosition
   }
 
-  /** Adds rows until one does not fit; the first always does. What `toItem` has nothing to show of is left out. */
+  /**
+   * Adds rows until one does not fit; the first always fits. Rows for which `toItem` returns `null` are
+   * skipped.
+   */
   addAll(rows: Iterable<Values>, toItem: (row: Values) => Item | null): void {
     for (const row of rows) {
       const item = toItem(row)
@@ -56,13 +59,13 @@ export class PageBuilder<Item, Position> {
   }
 }
 
-/** How many rows are looked at between two turns of the event loop. */
+/** The number of rows read between two turns of the event loop. */
 const longChunk = 1_000
 
 /**
- * Reads a page of a list in which rows may have aged out that wait for the sweeper. Usually the first chunk fills it; behind a large
- * backlog it looks on, and lets other requests in between. `read` adds what is to be seen of the next `count` rows to the page, and
- * hands all of them back; `null` when the list is not there, or no longer.
+ * Reads a page of a list that may contain expired rows not swept yet. Usually the first chunk fills it;
+ * otherwise it continues and serves other requests in between. `read` adds the visible ones of the next
+ * `count` rows and returns all of them; `null` if the list does not exist.
  */
 export function readPage<Item, Position>(
   { limit, after }: { limit: number; after: Position | null },
@@ -90,7 +93,9 @@ export function readPage<Item, Position>(
   }
 }
 
-/** Makes a page of `limit` out of items of which one more than that was asked for: its presence tells that more follow. */
+/**
+ * Makes a page of `limit` items from `limit + 1` that were queried: the extra item shows that more follow.
+ */
 export function toPage<Item, Position>(
   found: readonly Item[],
   limit: number,
@@ -101,7 +106,7 @@ export function toPage<Item, Position>(
   return { rows, next: found.length > limit && last !== undefined ? toPosition(last) : null }
 }
 
-/** Where the rows of a page lie: conditions with a question mark for each value, and their order. */
+/** The range of rows of a page: conditions with a question mark for each value, and the order. */
 interface SubjectRange {
   conditions: string
   values: (string | number)[]
@@ -109,8 +114,8 @@ interface SubjectRange {
 }
 
 /**
- * A page as one range of one index: each end has at most one condition, because SQLite seeks by one and checks the others row by
- * row. The position already lies within the filters.
+ * A page as one range of one index. Each end has at most one condition, because SQLite seeks by one and
+ * filters by the others. The position is always within the filters.
  */
 export function subjectRange({ trackerId, since }: TrackerView, query: SubjectQuery): SubjectRange {
   const { after, lastSeenBefore, subjectIdPrefix } = query
@@ -143,8 +148,8 @@ export function subjectRange({ trackerId, since }: TrackerView, query: SubjectQu
 }
 
 /**
- * Where a page of found subjects ended. Those with an identifier are in the order of their subject keys, in which every engine finds
- * them by its index; those with an id, in that of their trackers.
+ * The position of a found subject. Results by identifier are ordered by subject key, as the index is on every
+ * engine; results by ID are ordered by tracker.
  */
 export function foundPosition(
   sought: Sought,
@@ -158,7 +163,7 @@ export function foundPosition(
   }
 }
 
-/** Whether what brought the identifier by which a subject was found is still to be seen. */
+/** Whether the data that contained the identifier is still visible. */
 export function isStillBrought(broughtAt: unknown, since: Instant): boolean {
   return typeof broughtAt !== 'number' || broughtAt >= since
 }

@@ -13,8 +13,9 @@ const integer = 'integer'
 const key = 'key'
 
 /**
- * Every table of a store, those that others refer to first: its name, the columns of its key, its other columns. A table or a column
- * of a migration that is not here fails a test. Only how far sweeps and scrubs have come is each store's own.
+ * Every table of a store, referenced tables first: its name, its key columns and its other columns. A test
+ * fails for a table or column missing here. Only the progress of sweeps and scrubs is not copied between
+ * stores.
  */
 export const transferTables: readonly TransferTable[] = [
   table('organisations', { id: text }, { name: text, plan: text, created_at: integer, deleted_at: integer }),
@@ -171,13 +172,13 @@ export const transferTables: readonly TransferTable[] = [
   ),
 ]
 
-/** The names of a table's columns, and of those of its key, as SQL lists them. */
+/** The columns of a table, and of its key, as SQL lists. */
 export function columnLists({ columns, keyLength }: TransferTable): { all: string; key: string } {
   const names = columns.map(({ name }) => name)
   return { all: names.join(', '), key: names.slice(0, keyLength).join(', ') }
 }
 
-/** Every migration in a folder, in order; the first is number 1. */
+/** All migrations in a folder, in order; the first has number 1. */
 export function migrationSteps(path: string): string[] {
   const folder = programFolder(path)
   return folder

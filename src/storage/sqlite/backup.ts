@@ -11,14 +11,14 @@ import { createPrivately, writeThrough } from './connection.ts'
 import { ForeignStore, isOurs, migrations, version } from './migrate.ts'
 import { removeStore, tryLock } from './store-files.ts'
 
-// Whoever writes a partial copy holds a lock on an empty file beside it, and removes both. After a kill the two are left, and nobody
-// has the lock: so a copy that was given up is told from one that is being written, and from a file of somebody else.
+// A backup being written is protected by a lock on an empty file beside it, and removes both. After a kill
+// both remain without a lock: this tells an abandoned backup from a running one and from other files.
 const lockSuffix = '-lock'
 
 export function backupCommands(db: DatabaseSync) {
   const copy = db.prepare('VACUUM INTO ?')
   return {
-    /** Builds the copy under another name, so that a file with the name asked for is always whole. */
+    /** Writes the backup under another name, so that a file with the requested name is always complete. */
     backup(file: string): void {
       if (existsSync(file)) throw new Error(`${file} exists already; name a file that does not.`)
       const partial = `${file}.partial`
@@ -41,7 +41,7 @@ export function backupCommands(db: DatabaseSync) {
   }
 }
 
-/** Removes from a folder what backups have left there that were killed: people are in it who may be erased since. */
+/** Removes abandoned backups from a folder: they contain people who may have been erased since. */
 export function removeAbandonedBackups(folder: string): void {
   const suffix = `.partial${lockSuffix}`
   for (const name of readdirSync(folder).filter((each) => each.endsWith(suffix))) {
@@ -54,7 +54,7 @@ export function removeAbandonedBackups(folder: string): void {
   }
 }
 
-/** `null` also for a file that another user's backup has left, which is theirs to remove. */
+/** `null` also for the file of another user's backup, which this process may not remove. */
 function tryLockOf(path: string): DatabaseSync | null {
   try {
     return tryLock(path, 'BEGIN EXCLUSIVE')
@@ -63,13 +63,13 @@ function tryLockOf(path: string): DatabaseSync | null {
   }
 }
 
-/** What a backup holds. */
+/** The contents of a backup. */
 export interface BackupContents {
   bytes: number
-  /** Of the file, in hexadecimal digits. */
+  /** Of the file, in hexadecimal. */
   sha256: string
   storeVersion: number
-  /** How many rows each table has. */
+  /** The number of rows of each table. */
   rows: Record<string, number>
   ledgers: { organisationId: string; size: number; rootHash: string }[]
   /** The fingerprints of the secrets it belongs to. */
@@ -77,8 +77,8 @@ export interface BackupContents {
 }
 
 /**
- * Reads a backup from end to end. Throws, with a line that says why, for a file that is none, is damaged, or was written by a newer
- * program, and for a ledger that is not as its hashes say. The file is opened for reading alone.
+ * Reads and verifies a whole backup. Throws a one-line error for a file that is missing, damaged, no backup
+ * or written by a newer program, and for a ledger that does not match its hashes. Opens the file read-only.
  */
 export async function readBackup(path: string): Promise<BackupContents> {
   if (!existsSync(path)) throw new Error(`There is no file ${path}.`)
@@ -113,7 +113,7 @@ function problemsOf(db: DatabaseSync): string[] {
   }
 }
 
-/** Of an older version, what it has. */
+/** For an older version, whatever exists there. */
 function contentsOf(db: DatabaseSync, path: string): Pick<BackupContents, 'rows' | 'ledgers' | 'secrets'> {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
   const tables = transferTables.map(({ name }) => name).filter((name) => isThere.get(name))

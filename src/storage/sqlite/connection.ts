@@ -2,34 +2,34 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How long a write waits for another process's write, which may be an upgrade of a large store, before it gives up. */
+/** How long a write waits for another process, which may be upgrading a large store. */
 const writeTimeoutMs = 600_000
-/** How often it looks. */
+/** How often it retries. */
 const lookAgainMs = 1
 /** How long anything else waits for another process. */
 const busyTimeoutMs = 15_000
 
-/** Opens the connection through which a thread writes. The only settings that matter to durability and erasure stand here. */
+/** Opens the connection that writes. All settings that matter for durability and erasure are here. */
 export function openWriter(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   createPrivately(path)
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
-  // Overwrites what is deleted with zeros; holds for this connection alone, so every writer sets it.
+  // Overwrites deleted data with zeros. Applies to this connection only, so every writer sets it.
   db.exec('PRAGMA secure_delete = ON')
-  // Where another process does this to the same new file, SQLite does not wait by itself.
+  // SQLite does not wait if another process does this to the same new file.
   if (!didWithin(db, busyTimeoutMs, () => isDone(db, 'PRAGMA journal_mode = WAL'))) {
     throw new Error('Another process keeps the store locked.')
   }
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA cache_size = -8192')
-  // Pages that one batch after the other changes are then written back once for several of them.
+  // Pages that consecutive batches change are then written back less often.
   db.exec('PRAGMA wal_autocheckpoint = 4000')
   return db
 }
 
 /**
- * Creates a file that is not there for its owner's eyes alone: personal data. SQLite gives the files it puts beside it the same mode.
- * One that is there is not touched: to close it would let go of every lock that this process has on it.
+ * Creates a missing file that only its owner can read: it holds personal data. SQLite gives the files beside
+ * it the same mode. An existing file is not opened: closing it would release all locks of this process on it.
  */
 export function createPrivately(path: string): void {
   try {
@@ -39,17 +39,18 @@ export function createPrivately(path: string): void {
   }
 }
 
-/** Opens the connection through which requests read: quick, synchronous, never waiting for a writer. */
+/** Opens the connection that requests read from: fast, synchronous, never waiting for a writer. */
 export function openReader(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs })
   db.exec('PRAGMA query_only = ON')
   db.exec('PRAGMA cache_size = -65536')
-  // A page that is not in the cache yet is then read without a copy, so that a large store reads like a small one.
+  // Pages that are not cached are then read without a copy, so that a large store reads as fast as a small
+  // one.
   db.exec('PRAGMA mmap_size = 1073741824')
   return db
 }
 
-/** Runs `work` in a transaction that has the right to write from its start; rolled back when it throws. */
+/** Runs `work` in a transaction that holds the write lock from its start; rolls it back if it throws. */
 export function transaction<Result>(db: DatabaseSync, work: () => Result): Result {
   beginWriting(db)
   try {
@@ -62,7 +63,9 @@ export function transaction<Result>(db: DatabaseSync, work: () => Result): Resul
   }
 }
 
-/** Like `transaction`, for what is written for all engines. It goes on in microtasks, so that nothing else happens meanwhile. */
+/**
+ * Like `transaction`, for shared transactions. It continues in microtasks, so nothing else runs in between.
+ */
 export async function asyncTransaction<Result>(
   db: DatabaseSync,
   work: () => Promise<Result>,
@@ -78,7 +81,7 @@ export async function asyncTransaction<Result>(
   }
 }
 
-/** Runs reads that belong together, so that they all see the store as it is at one moment; within another snapshot, at that one. */
+/** Runs reads in one snapshot; within another snapshot, in that one. */
 export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
   if (db.isTransaction) return work()
   db.exec('BEGIN')
@@ -89,7 +92,10 @@ export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
   }
 }
 
-/** Ends a transaction that only read. After a failed read SQLite has ended it already; one left open would show the past for ever. */
+/**
+ * Ends a read-only transaction. After a failed read SQLite has already ended it; an open one would show old
+ * data for ever.
+ */
 function endReading(db: DatabaseSync): void {
   try {
     if (db.isTransaction) db.exec('COMMIT')
@@ -105,8 +111,8 @@ function beginWriting(db: DatabaseSync): void {
 }
 
 /**
- * Tries what needs locks that others may have until it did; `false` when that takes longer than `timeoutMs`. SQLite's own waiting
- * looks ever more seldom, so that it starves beside a process that writes batch after batch; and it does not wait for a checkpoint.
+ * Retries `did`, which needs a lock, until it succeeds; `false` after `timeoutMs`. SQLite's own retries
+ * become rarer and starve beside a process that writes continuously, and it does not wait for checkpoints.
  */
 export function didWithin(db: DatabaseSync, timeoutMs: number, did: () => boolean): boolean {
   const deadline = performance.now() + timeoutMs
@@ -119,12 +125,12 @@ export function didWithin(db: DatabaseSync, timeoutMs: number, did: () => boolea
   })
 }
 
-/** Begins a transaction with the right to write; `false` where another connection has it. */
+/** Begins a transaction with the write lock; `false` if another connection holds it. */
 export function didBegin(db: DatabaseSync): boolean {
   return isDone(db, 'BEGIN IMMEDIATE')
 }
 
-/** Runs what needs a lock; `false` where another connection has that. */
+/** Runs a statement that needs a lock; `false` if another connection holds it. */
 function isDone(db: DatabaseSync, sql: string): boolean {
   try {
     db.exec(sql)
@@ -137,29 +143,29 @@ function isDone(db: DatabaseSync, sql: string): boolean {
 
 const busy = 5
 
-/** Whether a statement failed because another connection has the lock it needs. */
+/** Whether a statement failed because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return failure(error) === busy
 }
 
 const diskFailures = new Set([/* READONLY */ 8, /* IOERR */ 10, /* FULL */ 13])
 
-/** Whether a statement failed because the disk is full, broken or may not be written to. */
+/** Whether a statement failed because the disk is full, broken or read-only. */
 export function isDiskFailure(error: unknown): boolean {
   return diskFailures.has(failure(error))
 }
 
-/** What SQLite failed with; 0 for what is not of SQLite. */
+/** The error code of SQLite; 0 for other errors. */
 function failure(error: unknown): number {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return 0
-  // The lowest byte says what it is; the others, more exactly where.
+  // The lowest byte is the primary code; the others give details.
   return error.errcode & 0xff
 }
 
-/** A write that changes nothing anybody reads. One that changed nothing at all SQLite would leave out. */
+/** A write without a visible effect. SQLite would skip one that changes nothing at all. */
 export const touch = 'UPDATE scrubs SET rowid = rowid % 2 + 1'
 
-/** Lets `work` wait this long, not longer, for locks of others. */
+/** Runs `work` with another lock timeout. */
 export function withBusyTimeout<Result>(db: DatabaseSync, timeoutMs: number, work: () => Result): Result {
   db.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
   try {
@@ -171,15 +177,15 @@ export function withBusyTimeout<Result>(db: DatabaseSync, timeoutMs: number, wor
 
 const never = new Int32Array(new SharedArrayBuffer(4))
 
-/** Stops this thread for a while. */
+/** Blocks this thread. */
 export function pause(ms: number): void {
   Atomics.wait(never, 0, 0, ms)
 }
 
-/** Has the system write a file, or the entries of a folder, to the disk before we go on; Windows wants the right to write for it. */
+/** Syncs a file, or the entries of a folder, to the disk. Windows requires write access for it. */
 export function writeThrough(path: string): void {
   const isFolder = statSync(path).isDirectory()
-  // Windows opens no folders, and makes names durable by itself.
+  // Windows cannot open folders, and makes names durable by itself.
   if (isFolder && process.platform === 'win32') return
   const handle = openSync(path, isFolder ? 'r' : 'r+')
   try {

@@ -6,18 +6,21 @@ import type { SharedTransactions, TransactionName } from '../nouns/transactions.
 
 type CommandsOf<Commands> = { [Name in keyof Commands]: (...args: never[]) => unknown }
 
-/** Has commands done, each one transaction, by the connection that writes. */
+/** Runs commands, each one transaction, on the connection that writes. */
 export interface CommandRunner<out Commands extends CommandsOf<Commands>> {
   run<Name extends keyof Commands>(
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>>
-  /** Runs a transaction that is written for all engines. */
+  /** Runs a shared transaction. */
   transact<Name extends TransactionName>(
     name: Name,
     ...args: ArgumentsOf<SharedTransactions[Name]>
   ): Promise<ResultOf<SharedTransactions[Name]>>
-  /** As `run`; what is in `moved` as well as in the arguments is not copied to the thread, where there is one, and may not be used afterwards. */
+  /**
+   * Like `run`; buffers in `moved` are transferred to the thread instead of copied, and must not be used
+   * afterwards.
+   */
   runMoving<Name extends keyof Commands>(
     moved: readonly ArrayBuffer[],
     name: Name,
@@ -25,15 +28,15 @@ export interface CommandRunner<out Commands extends CommandsOf<Commands>> {
   ): Promise<ReturnType<Commands[Name]>>
 }
 
-/** What the stores work with: a connection to read through, and a writer that knows at least the commands a store needs. */
+/** What the stores work with: a connection for reads, and a writer with the commands that a store needs. */
 export interface Connections<out Commands extends CommandsOf<Commands> = object> {
-  /** The file. */
+  /** The database file. */
   path: string
   reader: DatabaseSync
   writer: CommandRunner<Commands>
 }
 
-/** The engine that nouns work with which are written once. What reads does so here and immediately. */
+/** The engine for the shared nouns. Reads are synchronous. */
 export function sqliteEngine({ reader, writer }: Connections): Engine<SharedTransactions> {
   const run = statementRunner(reader)
   const read: Engine['read'] = (statement, parameters) => run(statement, parameters).rows
@@ -47,10 +50,10 @@ export function sqliteEngine({ reader, writer }: Connections): Engine<SharedTran
   }
 }
 
-/** Runs a statement that is written for all engines, immediately. */
+/** Runs a shared statement synchronously. */
 export type SqliteRun = (statement: Statement, parameters?: NamedValues) => Result
 
-/** Runs statements on a connection, each prepared when it is first needed. */
+/** Runs statements on a connection and prepares each on first use. */
 export function statementRunner(db: DatabaseSync): SqliteRun {
   const prepared = new Map<Statement, (values: SQLInputValue[]) => Result>()
   return (statement, parameters = {}) => {
@@ -72,7 +75,7 @@ function prepare(db: DatabaseSync, { sqlite }: Statement): (values: SQLInputValu
   }
 }
 
-/** An array is a text of JSON, in which bytes are hexadecimal digits. */
+/** An array becomes JSON, with bytes in hexadecimal. */
 function toStored(value: Value): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
@@ -82,7 +85,7 @@ function toStored(value: Value): SQLInputValue {
   )
 }
 
-/** A statement that hands rows over as their values. */
+/** A statement that returns rows as arrays of values. */
 export interface ValuesStatement {
   get(...bound: SQLInputValue[]): Values | null
   all(...bound: SQLInputValue[]): readonly Values[]
@@ -103,12 +106,12 @@ export function prepareValues(db: DatabaseSync, sql: string): ValuesStatement {
   }
 }
 
-/** One statement hands all its rows over alike. */
+/** Checks the first row only: all rows of a statement have the same form. */
 function areValues(rows: unknown): rows is Values[] {
   return Array.isArray(rows) && (rows.length === 0 || Array.isArray(rows[0]))
 }
 
-/** Runs a statement whose rows are handed over one by one, as each is asked for. */
+/** Runs a statement and returns its rows one by one. */
 export function iterateValues(
   db: DatabaseSync,
   sql: string,
@@ -117,7 +120,7 @@ export function iterateValues(
   return preparedIteration(db, sql)(bound)
 }
 
-/** The same for a statement that is run again and again, one at a time. */
+/** Like `iterateValues`, for a statement that is run repeatedly. */
 export function preparedIteration(
   db: DatabaseSync,
   sql: string,
@@ -130,14 +133,14 @@ export function preparedIteration(
   }
 }
 
-/** Gives a look-up by a text a memory. */
+/** Adds a cache to a look-up by text. */
 type Cache = <Found>(find: (id: string) => Found) => (id: string) => Found
 
 const maxEntries = 10_000
 
 /**
- * Remembers what look-ups found for as long as nobody, in whatever process, has written to the store. SQLite tells that by a number
- * which costs a fraction of a look-up; so a memory never outlives a change. Only for connections that do not write themselves.
+ * Caches look-ups until any process writes to the store. SQLite reports that by a number, which costs a
+ * fraction of a look-up, so the cache is never stale. Only for connections that do not write.
  */
 export function cacheUntilWrite(db: DatabaseSync): Cache {
   const version = db.prepare('PRAGMA data_version')

@@ -22,7 +22,7 @@ import { type Connections, preparedIteration } from './connections.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { trackerVisibility } from './subject.ts'
 
-// What the fields look like comes behind the other parameters.
+// The patterns of the fields come after the other parameters.
 const listSql = {
   session: (mayHold: string) => `SELECT session_id, coalesce(attributes_at, 0),
       iif(attributes_at >= ?2 AND ${mayHold}, attributes, NULL)
@@ -35,7 +35,7 @@ type Iteration = ReturnType<typeof preparedIteration>
 
 const facts = { session: 'attributes', event: 'properties' }
 
-/** Reads rows of a kind in which one of so many fields may be. */
+/** Reads rows that may contain one of the given number of fields. */
 function listing(db: DatabaseSync): (kind: SourceKind, fieldCount: number) => Iteration {
   const prepared = new Map<string, Iteration>()
   return (kind, fieldCount) => {

@@ -13,7 +13,9 @@ import { transaction } from './connection.ts'
 import type { SqliteRun } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
 
-/** What was deleted, `null` where the tracker cannot be seen, that its item does not wait any more, or why it was not done. */
+/**
+ * The result; `null` if the tracker is not visible, `not-waiting` if the item no longer waits, or the error.
+ */
 export type ErasureOutcome = ErasedSubject | null | 'not-waiting' | Error
 
 export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
@@ -33,7 +35,7 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
      WHERE i.batch_id = ? AND i.place = ? AND i.outcome = 'waiting' AND b.state = 'running'`,
   )
 
-  /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
+  /** Erases one subject. The proof is made when the ledger has all entries of the transaction. */
   function erase(erasure: SubjectErasure, ledgers: Map<string, LockedLedger>) {
     const { view, subjectId, mark, note, item } = erasure
     if (run(visible, { ...view }).count === 0) return null
@@ -42,10 +44,10 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     const { erasedAt, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)
     const seen = lastSeen.get(trackerId, subjectId)
-    // What happened later than now, by a clock that ran ahead, stays away too.
+    // Data in the future, from a clock that ran ahead, must not come back either.
     const isAhead = seen && integer(seen, 'last_seen_at') > erasedAt
     const refusedUntil = isAhead ? Math.max(erasedAt, integer(newestOf.get(key) ?? {}, 'newest')) : erasedAt
-    // What has aged out goes first, and uncounted: nobody could see it any more.
+    // Expired data is deleted first and not counted, because it was no longer visible.
     deleteAgedEvents.run(key, view.since)
     deleteAgedSessions.run(key, view.since)
     const events = Number(deleteEvents.run(key).changes)
@@ -68,19 +70,22 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     return toLockedLedger(run(lastEntry, { organisationId }).rows, organisationId, guard)
   }
 
-  /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */
+  /**
+   * Erases all in one transaction. If that fails, each in its own, so that one failing erasure does not
+   * affect the others.
+   */
   function eraseSubjects(erasures: readonly SubjectErasure[]): ErasureOutcome[] {
     let hasBegun = false
     try {
       return transaction(db, () => {
         hasBegun = true
-        // Every proof is against a ledger as the transaction leaves it, so they share its head.
+        // All proofs are against the final state of a ledger, so they share its head.
         const ledgers = new Map<string, LockedLedger>()
         const erased = erasures.map((erasure) => erase(erasure, ledgers))
         return erased.map((one) => (one === null || one === 'not-waiting' ? one : one.prove()))
       })
     } catch (error) {
-      // One that was never let in has waited long enough.
+      // Waiting for the write lock has failed; do not wait again.
       if (hasBegun && erasures.length > 1) return erasures.flatMap((erasure) => eraseSubjects([erasure]))
       return erasures.map(() => (error instanceof Error ? error : new Error(String(error))))
     }

@@ -23,11 +23,11 @@ import { openReader } from './connection.ts'
 import { type Connections, iterateValues, prepareValues, type ValuesStatement } from './connections.ts'
 import { subjectReading } from './subject.ts'
 
-/** What is read between two turns of the event loop: a small part of what a page reads. */
+/** What is read between two turns of the event loop: a fraction of a page. */
 const rowsPerTurn = 20
 const textPerTurn = 64 * 1024
 
-/** Exports through connections of their own, in which the store stands still while others write. */
+/** Exports through separate connections, each with its own snapshot. */
 export function exportStore({ path }: Connections, snapshots: ExportSnapshots): ExportStore {
   return {
     async subject(view, subjectId, take, giveWay) {
@@ -56,13 +56,13 @@ export function exportStore({ path }: Connections, snapshots: ExportSnapshots): 
   }
 }
 
-/** Reads a subject through a connection, in one snapshot after the other. */
+/** Reads a subject through one connection, in consecutive snapshots. */
 class SubjectReading implements ExportSnapshot {
   readonly #db: DatabaseSync
   readonly #view: TrackerView
   readonly #subjectId: string
   readonly #key: Uint8Array
-  /** A statement that is not done keeps the snapshot open. */
+  /** An unfinished statement keeps the snapshot open. */
   #rows: Generator<Values, undefined> | null = null
 
   constructor(db: DatabaseSync, view: TrackerView, subjectId: string) {
@@ -129,7 +129,10 @@ class SubjectReading implements ExportSnapshot {
     )
   }
 
-  /** As many rows as one turn of the event loop may read, then others come first. The first come at once: no snapshot is for nothing. */
+  /**
+   * Yields as many rows as one turn of the event loop may read. The first are read immediately, so that every
+   * snapshot makes progress.
+   */
   async *#slices<Row>(
     sql: string,
     bound: SQLInputValue[],
@@ -160,27 +163,30 @@ function toPosition([at, id]: Values): Position {
   return [asInteger(at, 'occurred_at'), asText(id, 'event_id')]
 }
 
-/** How much longer snapshots last once the log is wanted: most exports are over by then. */
+/** How much longer snapshots last once the log is to be emptied: most exports end by then. */
 const graceMs = 250
-/** Long enough for another process, which tries every millisecond, to find the log free. */
+/** Long enough for another process, which retries every millisecond, to find the log free. */
 const gapMs = 5
-/** Longer than the pause between two tries to empty a log that another process holds for long. */
+/** Longer than the interval between two attempts to empty a log that another process holds. */
 const longGapMs = 400
 
 /**
- * The snapshots of all exports. They end together, so that there are moments without any, in which the log can be emptied: soon after
- * this process wants to empty it, and often enough for other processes.
+ * The snapshots of all exports. They end together, so that there are gaps in which the log can be emptied:
+ * soon after this process needs it, and often enough for other processes.
  */
 export class ExportSnapshots {
   readonly #open = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
   #endsAt = 0
-  /** While there is one, no snapshot begins. */
+  /** While set, no snapshot begins. */
   #gap: Promise<void> | null = null
   #endGap = () => {}
   #isLogWanted = false
 
-  /** Calls `open` as soon as there may be a snapshot, and `end` when it has to end. What it resolves to ends it before. */
+  /**
+   * Calls `open` as soon as a snapshot may begin, and `end` when it must end. Resolves to a function that
+   * ends it earlier.
+   */
   async begin(open: () => void, end: () => void): Promise<() => void> {
     while (this.#gap !== null) await this.#gap
     open()
@@ -189,7 +195,7 @@ export class ExportSnapshots {
     return () => this.#end(end)
   }
 
-  /** Told that the log is to be emptied and somebody reads in it, or that this is over. */
+  /** Called when the log is to be emptied while somebody reads it, and when that is over. */
   noteLogWanted(isWanted: boolean): void {
     this.#isLogWanted = isWanted
     if (!isWanted) this.#endGap()

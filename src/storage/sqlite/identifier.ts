@@ -4,14 +4,14 @@ import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifi
 import { broughtAgain } from '../rules/identifier.ts'
 import type { SubjectBatch } from '../rules/ingest-batch.ts'
 
-/** What the subject with `key` is known by since an instant, as JSON. */
+/** The identifiers of the subject with `key` since an instant, as JSON. */
 export const identifiersAsSeen = (since: string, key: string) =>
   `(SELECT json_group_array(json_array(name, value)) FROM identifiers
     WHERE identifiers.subject_key = ${key} AND brought_at >= ${since})`
 
 type OfSubject = Pick<SubjectBatch, 'key' | 'trackerId' | 'subjectId'>
 
-/** Keeps what the rows of a batch say their subject is known by, within a transaction. */
+/** Stores a subject's identifiers within a transaction. */
 export function identifierWriting(
   db: DatabaseSync,
 ): (organisationId: string, subject: OfSubject, identifiers: readonly BroughtIdentifier[]) => void {
@@ -27,7 +27,7 @@ export function identifierWriting(
   }
 }
 
-/** Notes the names of identifiers with their organisation, within a transaction. */
+/** Stores the names of identifiers for their organisation within a transaction. */
 export function identifierNameWriting(
   db: DatabaseSync,
 ): (organisationId: string, names: Iterable<string>) => void {
@@ -39,7 +39,7 @@ export function identifierNameWriting(
   }
 }
 
-/** Deletes identifiers of a subject, within a transaction. */
+/** Deletes identifiers of a subject within a transaction. */
 export function identifierDeletion(db: DatabaseSync) {
   const first = db.prepare('SELECT min(brought_at) AS brought_at FROM identifiers WHERE subject_key = ?')
   const all = db.prepare('DELETE FROM identifiers WHERE subject_key = ?')
@@ -48,7 +48,7 @@ export function identifierDeletion(db: DatabaseSync) {
     deleteAll: (key: Uint8Array) => all.run(key),
     /** Tells whether there were any. */
     deleteAged: (key: Uint8Array, since: Instant): boolean => aged.run(key, since).changes > 0,
-    /** The instant of the identifier that ages out first; without end when there is none. */
+    /** When the first identifier expires; infinity if there is none. */
     first: (key: Uint8Array): Instant => Number(first.get(key)?.brought_at ?? Number.POSITIVE_INFINITY),
   }
 }

@@ -58,7 +58,10 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   const keepInterleaved = interleavingWriting(db)
   const lookUpTombstones = tombstoneLookup(db, run)
 
-  /** Stores a subject's sessions, events and identifiers, and hands back what its row must be told; `null` when nothing is new. */
+  /**
+   * Stores a subject's sessions, events and identifiers and returns the change to its row; `null` if nothing
+   * is new.
+   */
   function ingestSubject(
     subject: SubjectBatch,
     organisationId: string,
@@ -101,7 +104,7 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
         const isThere = (trackerId: string) => ownerOf(trackerId) !== null
         const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), isThere)
         const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digestReader(keys, made)))
-        // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
+        // Nothing else is kept per subject: objects that survive the batch are expensive to collect.
         const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
         for (const subject of living) {
           const change = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals, names)
@@ -123,7 +126,7 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   }
 }
 
-/** Looks up whose each tracker is, once in a transaction; `null` for one that is not there. */
+/** Looks up the organisation of each tracker, once per transaction; `null` if it does not exist. */
 function ownerLookup(db: DatabaseSync): () => (trackerId: string) => string | null {
   const find = db.prepare('SELECT organisation_id FROM trackers WHERE id = ? AND deleted_at IS NULL')
   return () => {
@@ -151,7 +154,7 @@ function sessionWriting(db: DatabaseSync) {
   const set = (columns: string) =>
     db.prepare(`UPDATE sessions SET ${columns} WHERE subject_key = ? AND session_id = ?`)
   const update = set('started_at = ?, ended_at = ?, event_count = ?, attributes = ?, attributes_at = ?')
-  // An index is written whenever a column of it is named, changed or not.
+  // SQLite updates an index whenever one of its columns is named, even if unchanged.
   const updateAllButStart = set('ended_at = ?, event_count = ?, attributes = ?, attributes_at = ?')
   return {
     find(key: Uint8Array, sessionId: string): SessionState | null {
@@ -182,7 +185,7 @@ interface KnownSubject {
   isInterleaved: boolean
 }
 
-/** Writes what is new to a subject's row; hands back what it was before, `null` for a new subject. */
+/** Updates a subject's row and returns its state before; `null` for a new subject. */
 function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubject | null {
   const find = db.prepare(
     `SELECT first_seen_at, last_seen_at, oldest_at, event_count, interleaved FROM subjects
@@ -198,7 +201,7 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
        WHERE tracker_id = ? AND subject_id = ?`,
     )
   const update = set('first_seen_at = ?, last_seen_at = ?, oldest_at = ?')
-  // As above: the two others are each in an index.
+  // As above: the other two columns are indexed.
   const updateFirstSeen = set('first_seen_at = ?')
   return ({ trackerId, subjectId, key, sessions, events, ...seen }) => {
     const row = find.get(trackerId, subjectId)
@@ -219,7 +222,7 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
   }
 }
 
-/** The order in which the subjects' own rows lie, more or less: what matters is that neighbours are written together. */
+/** Roughly the order of the subjects' rows on disk, so that neighbours are written together. */
 function bySubjectId(a: { change: SubjectChange }, b: { change: SubjectChange }): number {
   return a.change.subjectId < b.change.subjectId ? -1 : 1
 }

@@ -4,8 +4,8 @@ import type { SubjectBatch } from '../rules/ingest-batch.ts'
 import { anyOverlap, maxPlainEvents, overlapsNeighbour } from '../rules/interleaving.ts'
 
 /**
- * Keeps the index by session of subjects that are interleaved. To be told of every subject with many events that a batch has changed,
- * once all of it is stored: how many events it had before, and whether it was interleaved.
+ * Maintains the index by session of interleaved subjects. Call it for every subject with many events that a
+ * batch has changed, after the batch is stored.
  */
 export function interleavingWriting(
   db: DatabaseSync,

@@ -14,13 +14,16 @@ import { transferCommands } from './transfer.ts'
 import { LogTruncation } from './write-ahead-log.ts'
 
 interface HandlerOptions {
-  /** Told the replies to calls, and what else is to be known. */
+  /** Called with the replies to calls, and with reports. */
   post(message: Reply[] | Report): void
-  /** Told when the connection is closed. */
+  /** Called when the connection is closed. */
   onClosed(): void
 }
 
-/** Hands back what does the work of a writer, on a connection of its own: the messages that are there at one moment, one after the other. */
+/**
+ * Creates the handler of a writer's messages, with its own connection. Messages are handled one after the
+ * other.
+ */
 export function messageHandler(
   path: string,
   { post, onClosed }: HandlerOptions,
@@ -34,13 +37,14 @@ export function messageHandler(
     onHeld: (logHeldMs) => post({ logHeldMs }),
     onWanted: (isLogWanted) => post({ isLogWanted }),
   })
-  // A process that ended, or was killed, may have left what it deleted in the log.
+  // A process that ended or was killed may have left deleted data in the log.
   if (scrubStateReading(db)().isDue) log.resume()
   let known = countDeletions()
 
   /**
-   * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log
-   * is emptied also when nothing was there any more: an erasure that was cut off after its commit has left its pages in it.
+   * Erasures that arrived together share a transaction and the truncation of the log, which cost far more
+   * than a small erasure. The log is also emptied if nothing was found: an erasure interrupted after its
+   * commit has left its pages there.
    */
   function eraseTogether(calls: readonly Erasing[]): void {
     const outcomes = own.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
@@ -58,8 +62,8 @@ export function messageHandler(
   }
 
   /**
-   * Whoever has deleted something for good hears of it when the log is empty too, as of an erasure. Steps that others follow do not wait,
-   * and one emptying will do for several of them.
+   * A deletion is answered once the log is empty, like an erasure. Steps that are followed by others are
+   * answered immediately, and one truncation serves several of them.
    */
   async function answerCall(call: Call): Promise<void> {
     const { id } = call
@@ -74,7 +78,7 @@ export function messageHandler(
   async function answer({ id, name, args }: Call): Promise<{ reply: Reply; hasDeleted: boolean }> {
     try {
       const before = countDeletions()
-      // Another process may have deleted something, and ended since.
+      // Another process may have deleted something and ended since.
       if (before !== known) log.schedule()
       known = before
       const reply = { id, result: await runCommand(name, args as never[]) }
@@ -97,7 +101,7 @@ export function messageHandler(
   const waiting: Message[] = []
   let isWorking = false
 
-  /** One call after the other: none begins before the transaction of the one before has ended. */
+  /** Runs one call after the other: each starts after the transaction of the previous one has ended. */
   async function work(): Promise<void> {
     isWorking = true
     while (waiting.length > 0) {
@@ -126,7 +130,7 @@ function isErasing(call: Call | 'close'): call is Erasing {
   return call !== 'close' && call.name === 'eraseSubjects'
 }
 
-/** Whether others follow, as of a sweep or a removal. */
+/** Whether more steps follow, as in a sweep or a removal. */
 function isStep({ result }: Reply): boolean {
   return typeof result === 'object' && result !== null && 'isDone' in result && result.isDone === false
 }
@@ -141,40 +145,40 @@ export interface Call {
   args: unknown[]
 }
 
-/** A call to erase. */
+/** A call to erase subjects. */
 interface Erasing extends Call {
   name: 'eraseSubjects'
   args: Parameters<Commands['eraseSubjects']>
 }
 
-/** What the thread is sent. */
+/** A message to the thread. */
 export type Message = Call[] | 'close'
 
-/** What a call comes back with. */
+/** The reply to a call. */
 export interface Reply {
   id: number
   result?: unknown
   error?: Error
 }
 
-/** What the thread tells of itself. */
+/** A report from the thread. */
 export type Report =
-  /** How long others have held the log, longer than it waits for them; `null` when they let go. */
+  /** How long others have held the log beyond the timeout; `null` when they released it. */
   | { logHeldMs: number | null }
-  /** The log is to be emptied, and somebody reads in it; or that is over. */
+  /** Whether the log is to be emptied while somebody reads it. */
   | { isLogWanted: boolean }
-  /** The disk is full, broken or may not be written to. */
+  /** The disk is full, broken or read-only. */
   | { hasDiskFailed: true }
 
-/** Left to others after a command that others follow: long enough for another process, which tries every millisecond. */
+/** Pause after a repeated command: long enough for another process, which retries every millisecond. */
 const yieldMs = 2
 
-/** What only SQLite does so, on one connection. Each command is one transaction. */
+/** The commands that only SQLite has. Each is one transaction. */
 export function commands(db: DatabaseSync, run: SqliteRun) {
   return {
-    /** Nothing: who asks for it learns that the thread is ready. */
+    /** Does nothing: the reply tells that the thread is ready. */
     getReady(): void {},
-    /** Finds out whether the disk can be written to. */
+    /** Tests whether the disk is writable. */
     tryToWrite(): void {
       transaction(db, () => db.exec(touch))
     },
@@ -190,15 +194,15 @@ export function commands(db: DatabaseSync, run: SqliteRun) {
 }
 
 export type Commands = ReturnType<typeof commands>
-/** Everything that can be asked of a writer: what is SQLite's own, and what is written for all engines. */
+/** All commands of a writer: SQLite's own and the shared transactions. */
 export type CommandName = keyof Commands | TransactionName
 
-/** These come one after the other for as long as there is work. */
+/** Commands that are repeated for as long as there is work. */
 const repeated: readonly CommandName[] = [
   ...(['scrubPages', 'ingest', 'addDerived', 'sweep', 'sweepAll', 'sweepActivity', 'removeTracker'] as const),
 ]
 
-/** Runs the command with this name. What is written for all engines ends later, in microtasks. */
+/** Runs the command with this name. Shared transactions end later, in microtasks. */
 function commandRunner(
   db: DatabaseSync,
   run: SqliteRun,

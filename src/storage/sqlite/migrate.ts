@@ -3,10 +3,10 @@ import { lookupKey } from '../../domain/subject-identifier.ts'
 import { migrationSteps } from '../rules/schema.ts'
 import { transaction } from './connection.ts'
 
-/** "Leth": marks a file as one of ours. */
+/** "Leth": marks a file as a Lethe store. */
 const applicationId = 0x4c657468
 
-/** Every migration in order; the first is number 1. A store's `user_version` is the number of the last one applied. */
+/** All migrations in order; the first has number 1. `user_version` is the number of the last one applied. */
 export function migrations(): string[] {
   return migrationSteps('src/storage/sqlite/migrations')
 }
@@ -17,8 +17,8 @@ export class ForeignStore extends Error {
 }
 
 /**
- * Brings a store up to the newest version this program knows, all in one transaction, and does nothing to one that is there already.
- * Throws `ForeignStore`, with nothing changed, for a store of a newer program and for a database that is none of ours.
+ * Upgrades a store to the newest version in one transaction; does nothing if it is current. Throws
+ * `ForeignStore`, with nothing changed, for a store of a newer program and for another program's database.
  */
 export function migrate(db: DatabaseSync, path: string, steps: readonly string[] = migrations()): void {
   if (version(db) === steps.length && isOurs(db)) return
@@ -33,7 +33,7 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
   })
 }
 
-/** Throws `ForeignStore` for a database that this program must not touch. Only looks. */
+/** Throws `ForeignStore` for a database that this program must not touch. Read-only. */
 export function refuseForeign(db: DatabaseSync, path: string, steps: readonly string[] = migrations()): void {
   if (isEmpty(db)) return
   if (!isOurs(db)) {
@@ -46,7 +46,7 @@ export function refuseForeign(db: DatabaseSync, path: string, steps: readonly st
   }
 }
 
-/** Whether a database is a store of ours, of whatever version. */
+/** Whether a database is a Lethe store, of any version. */
 export function isOurs(db: DatabaseSync): boolean {
   return pragma(db, 'application_id') === applicationId
 }
@@ -60,7 +60,7 @@ export function pragma(db: DatabaseSync, name: string): number {
   return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 }
 
-/** Whether a database holds nothing at all, ours or another's. */
+/** Whether a database is completely empty. */
 export function isEmpty(db: DatabaseSync): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
 }

@@ -37,13 +37,16 @@ import { transferStore } from './transfer.ts'
 import { Writer, writeHere, writeInThread } from './writer.ts'
 
 interface SqliteOptions {
-  /** Whether this process keeps all others from it. */
+  /** Whether this process already holds the store exclusively. */
   isHeld?: boolean
   /** As in `OpenOptions`. */
   writesHere?: boolean
 }
 
-/** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own unless told otherwise. */
+/**
+ * Opens the embedded store in a file; creates or upgrades it if needed. Reads run in this thread; writes run
+ * in another one unless `writesHere` is set.
+ */
 export async function openSqliteStore(
   path: string,
   { isHeld = false, writesHere = false }: SqliteOptions = {},
@@ -113,10 +116,13 @@ export async function openSqliteStore(
   }
 }
 
-/** Whether a file holds a store; an empty one does not. Only looks, and throws for what could not be opened as one. */
+/**
+ * Whether a file holds a store; an empty one does not. Read-only; throws for a file that cannot be opened as
+ * a store.
+ */
 export function sqliteStoreExists(path: string): boolean {
   return orSayWhy(path, () => {
-    // Unlike a folder that may not be looked into, which throws, a file that is not there is an answer.
+    // A missing file is an answer; a folder without access throws.
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return false
     return withConnection(openReader(path), (db) => {
       refuseForeign(db, path)
@@ -126,20 +132,23 @@ export function sqliteStoreExists(path: string): boolean {
 }
 
 function hold(path: string): () => void {
-  // Nothing is put beside what is none of ours.
+  // Creates no files beside another program's database.
   if (existsSync(path)) withConnection(openReader(path), (db) => refuseForeign(db, path))
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return holdStore(path)
 }
 
-/** Creates or upgrades the store. To open it for writing is to change it: whose it is must be known before. */
+/**
+ * Creates or upgrades the store. Opening it for writing changes it, so its owner must have been checked
+ * before.
+ */
 function prepare(path: string): void {
   orSayWhy(path, () => {
     withConnection(openWriter(path), (db) => migrate(db, path))
   })
 }
 
-/** Does `work` on a store. What goes wrong is thrown as a line for whoever runs the program. */
+/** Runs `work` on a store. Errors become one line for the operator. */
 function orSayWhy<Result>(path: string, work: () => Result): Result {
   try {
     return work()
@@ -150,7 +159,7 @@ function orSayWhy<Result>(path: string, work: () => Result): Result {
   }
 }
 
-/** Says that the folder of a store may not be written to, which SQLite and Node would put less clearly; `null` where it may. */
+/** A clear message if the folder of a store is not writable; `null` if it is. */
 function unwritableFolder(path: string): string | null {
   let folder = dirname(path)
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
@@ -177,10 +186,10 @@ async function distribute(): Promise<void> {
   )
 }
 
-/** What a transaction of some size needs. */
+/** What a larger transaction needs. */
 const leastBytes = 2 ** 20
 
-/** Rejects when the disk of a store is as good as full. */
+/** Rejects if the disk of a store is almost full. */
 export async function requireRoom(path: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path))
   const left = bavail * bsize

@@ -7,17 +7,17 @@ import { anyOfTracker } from '../nouns/tombstone.ts'
 import { nameOf, type SubjectBatch } from '../rules/ingest-batch.ts'
 import type { SqliteRun } from './connections.ts'
 
-/** What the tombstones of a batch's subjects are looked up by. */
+/** The digests that the tombstones of a batch's subjects are looked up by. */
 export interface BatchDigests {
-  /** Those of the subjects of these trackers are there. */
+  /** The trackers whose subjects are included. */
   trackerIds: readonly string[]
-  /** By the numbers of the subjects in the batch, one for each key. */
+  /** By the number of the subject in the batch, one for each key. */
   digests: ArrayBuffer
 }
 
 /**
- * Makes what the tombstones of a batch's subjects will be looked up by, while the writer is busy with the batch before: it takes as long
- * as a look-up. `null` where no tracker has any, which costs nothing.
+ * Precomputes digests while the writer is busy with the previous batch: computing one takes as long as a
+ * look-up. `null` if no tracker has tombstones, which costs nothing.
  */
 export function precomputeDigests(
   run: SqliteRun,
@@ -39,7 +39,10 @@ export function precomputeDigests(
   }
 }
 
-/** A row of each of a batch's subjects, by their numbers. Rows of one subject mostly stand together, and cost one name then. */
+/**
+ * One row for each of a batch's subjects, by number. Rows of one subject are usually adjacent, which saves
+ * creating their names.
+ */
 function subjectsOf(batch: readonly IncomingRow[]): Named[] {
   const names = new Set<string>()
   const subjects: Named[] = []
@@ -53,7 +56,7 @@ function subjectsOf(batch: readonly IncomingRow[]): Named[] {
   return subjects
 }
 
-/** What was made, for those who look up; for the subjects of other trackers it is made now. */
+/** Reads the precomputed digests; for subjects of other trackers they are computed now. */
 export function digestReader(
   keys: readonly TombstoneKey[],
   made: BatchDigests | null,
@@ -70,18 +73,18 @@ export function digestReader(
   }
 }
 
-/** A subject, as far as its tombstones go. */
+/** What a tombstone is looked up by. */
 interface Named {
   trackerId: string
   subjectId: string
 }
 
-/** What a subject's tombstones have, one for each key they may have been made with. */
+/** The digests of a subject, one for each key. */
 function digestsOf(keys: readonly TombstoneKey[], { trackerId, subjectId }: Named): Buffer[] {
   return keys.map((key) => tombstoneDigest(key, trackerId, subjectId))
 }
 
-/** Tells until when what is said of a subject is refused; `null` where nothing is. To be used within a transaction. */
+/** Tells until when data of a subject is refused; `null` if it is not. Use it within a transaction. */
 export function tombstoneLookup(
   db: DatabaseSync,
   run: SqliteRun,
@@ -90,7 +93,7 @@ export function tombstoneLookup(
 ) => (subject: Subject) => Instant | null {
   const all = db.prepare('SELECT refused_until FROM tombstones WHERE tracker_id = ? AND digest = ?')
   return (digests) => {
-    // Most trackers have none, and then a subject costs nothing.
+    // Most trackers have no tombstones, and then a subject costs nothing.
     const guarded = new Map<string, boolean>()
     return (subject) => {
       const { trackerId } = subject
@@ -107,18 +110,20 @@ export function tombstoneLookup(
   }
 }
 
-/** Of rows, mostly none, and of what is known already. */
+/** The latest instant of the rows, usually none, and of `known`. */
 function latest(rows: readonly Row[], known: Instant | null = null): Instant | null {
   let until = known
   for (const row of rows) until = Math.max(until ?? 0, integer(row, 'refused_until'))
   return until
 }
 
-/** Pieces of this size the system takes back when they are let go; of much larger ones, malloc keeps the room. */
+/** Memory of this size is returned to the system when freed; malloc keeps much larger blocks. */
 const rowsPerPiece = 500
 const encoder = new TextEncoder()
 
-/** Rows for the writer thread, as JSON: smaller than what Node makes of them by itself, and read in half the time. */
+/**
+ * Encodes rows for the writer thread as JSON: smaller than a structured clone, and decoded in half the time.
+ */
 export function packRows(rows: readonly IncomingRow[]): ArrayBuffer[] {
   const pieces: ArrayBuffer[] = []
   for (let from = 0; from < rows.length; from += rowsPerPiece) {
@@ -127,11 +132,11 @@ export function packRows(rows: readonly IncomingRow[]): ArrayBuffer[] {
   return pieces
 }
 
-/** The rows that were packed. The pieces are empty afterwards. */
+/** Decodes the rows. The buffers are empty afterwards. */
 export function unpackRows(pieces: readonly ArrayBuffer[]): IncomingRow[] {
   return pieces.flatMap((piece) => {
     const rows: IncomingRow[] = JSON.parse(Buffer.from(piece).toString())
-    // Lets go of its memory now, not when garbage is next collected.
+    // Frees its memory now instead of at the next collection.
     piece.transfer(0)
     return rows
   })

@@ -7,13 +7,13 @@ import { ForeignStore } from './migrate.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 import { draftPath, fileOf, removeRestoreFiles, removeStore, replacedPath, unused } from './store-files.ts'
 
-/** The store in place: open, not there, or there and damaged. */
+/** The store in place: open, missing, or damaged. */
 export type StoreInPlace = Store | 'none' | 'unreadable'
 
 /**
- * Puts a backup in the place of a store, changed by `work`, which is handed both. `null`, with nothing changed, when a process uses the
- * store. All of it happens to a copy beside the store, which takes its place in one step: whatever fails and whenever the process
- * ends, what stands there is the old store or the new one.
+ * Replaces a store with a backup after `work` has changed it; `work` receives both. `null`, with nothing
+ * changed, if a process uses the store. Everything happens in a copy that replaces the store in one step, so
+ * a failure or kill leaves either the old store or the new one.
  */
 export async function replaceStore<Result>(
   name: string,
@@ -63,7 +63,7 @@ async function openInPlace(path: string): Promise<StoreInPlace> {
     return await openSqliteStore(path, { isHeld: true, writesHere: true })
   } catch (error) {
     if (error instanceof ForeignStore) throw error
-    // One that is whole, and only cannot be opened as things are, may know of erasures that the backup does not.
+    // A sound store that cannot be opened now may contain erasures that the backup does not.
     if (error instanceof Error && isDiskFailure(error.cause)) {
       throw new Error(`${error.message} Mend that, or move it away to restore without what it knows.`)
     }
@@ -71,14 +71,14 @@ async function openInPlace(path: string): Promise<StoreInPlace> {
   }
 }
 
-/** The old store keeps a second name until the new one is there for certain. */
+/** The old store keeps a second name until the new one is durable. */
 function swap(path: string, draft: string): void {
   fold(draft)
   writeThrough(draft)
   const replaced = replacedPath(path)
   const lock = existsSync(path) ? lockAlone(path) : null
   if (existsSync(path)) linkSync(path, replaced)
-  // Of a store that could not be read they may be left. Beside the new one they would be taken for its own.
+  // May be left by an unreadable store. Beside the new store they would be taken for its own.
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${replaced}-wal`)
   rmSync(`${path}-shm`, { force: true })
   renameSync(draft, path)
@@ -87,7 +87,7 @@ function swap(path: string, draft: string): void {
   removeStore(replaced)
 }
 
-/** Puts everything into the one file. */
+/** Moves everything into one file. */
 function fold(path: string): void {
   const db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = DELETE')
@@ -95,8 +95,8 @@ function fold(path: string): void {
 }
 
 /**
- * Keeps a store, with everything in its one file, from whoever does not ask for the lock beside it, such as another program. `null` for
- * a file that is no database.
+ * Locks a store, with everything in one file, against programs that ignore the lock beside it. `null` for a
+ * file that is no database.
  */
 function lockAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0 })

@@ -2,33 +2,31 @@ import { fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } fro
 import type { DatabaseSync } from 'node:sqlite'
 import { didBegin, didWithin, openWriter, touch } from './connection.ts'
 
-/** Some ten milliseconds of work, which is what a write of somebody else waits for. */
+/** About ten milliseconds of work, which is how long another write may have to wait. */
 const pieceBytes = 4 * 2 ** 20
 const chunkBytes = 2 ** 18
 /** How long a piece tries to find the log empty before it lets others write. */
 const timeoutMs = 20
 /**
- * Overflow and free pages begin with a page's number. Below this one its first byte is none that a b-tree's page begins with, so that
- * they cannot be mistaken for each other.
+ * Overflow and free pages begin with a page number. Below this limit its first byte differs from that of
+ * every b-tree page, so they cannot be confused.
  */
 const maxPages = 2 ** 25
 
 /**
- * Overwrites with zeros what belongs to no row, in a piece of the file that begins at page `first` and ends with page `last` at the
- * latest. The page to go on with; `null`, with nothing done, when others hold the log.
- *
- * With the right to write and an empty log, nobody else writes the file. The row that is written makes every other connection read
- * its pages anew, so that none writes a page back as it was. Only bytes that SQLite never reads change: whenever this ends, the
- * store is whole.
+ * Overwrites unused bytes with zeros, from page `first` up to `last`. Returns the next page; `null`, with
+ * nothing done, if others hold the log. With the write lock and an empty log nobody else writes the file.
  */
 export function scrubPages(path: string, handle: number, first: number, last: number): number | null {
   if (!isHandleOf(handle, path)) throw new Error(`${path} is no longer the file that was opened.`)
-  // A connection of its own has none of the old pages, and makes the one that writes otherwise forget its.
+  // A new connection has no cached pages, and invalidates those of the writer's connection.
   const db = openWriter(path)
   try {
     if (!didWithin(db, timeoutMs, () => didBeginWithEmptyLog(db, path))) return null
     try {
+      // Only bytes that SQLite never reads change, so the store is valid at any time.
       const next = zeroPages(handle, first, last)
+      // Makes other connections reload their pages.
       db.exec(touch)
       db.exec('COMMIT')
       return next
@@ -37,7 +35,7 @@ export function scrubPages(path: string, handle: number, first: number, last: nu
     }
   } finally {
     db.close()
-    // Here nobody waits for it; the next time the log is put back, everybody would.
+    // Syncs now, when nobody waits for it; otherwise the next checkpoint would.
     fdatasyncSync(handle)
   }
 }
@@ -45,7 +43,7 @@ export function scrubPages(path: string, handle: number, first: number, last: nu
 function didBeginWithEmptyLog(db: DatabaseSync, path: string): boolean {
   if (db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy !== 0 || !didBegin(db)) return false
   if (statSync(`${path}-wal`).size === 0) return true
-  // Somebody has written in between.
+  // Another connection has written meanwhile.
   db.exec('ROLLBACK')
   return false
 }
@@ -76,7 +74,7 @@ function zeroPage(handle: number, page: Buffer, number: number): void {
   }
 }
 
-/** Reads it from the file's header. Throws for a file that is not made as we make ours. */
+/** Reads the page size from the file header. Throws for a file with an unexpected format. */
 function readPageSize(handle: number): number {
   const header = Buffer.alloc(100)
   readAt(handle, header, 0)
@@ -97,8 +95,8 @@ function readPageSize(handle: number): number {
 const handles = new Map<string, number>()
 
 /**
- * A handle on the database's file itself, beside SQLite's. There is one for each file, and it is never closed: to close any handle of a
- * file lets go of every lock that this process has on it, SQLite's too.
+ * A handle of the database file, beside SQLite's. There is one per file, and it is never closed: closing any
+ * handle of a file releases all locks of this process on it, including SQLite's.
  */
 export function rawHandle(path: string): number {
   const { dev, ino } = statSync(path)
@@ -108,13 +106,13 @@ export function rawHandle(path: string): number {
   return handle
 }
 
-/** Whether the file of that name is the one that the handle was opened for. */
+/** Whether the path still leads to the file of the handle. */
 function isHandleOf(handle: number, path: string): boolean {
   const [opened, named] = [fstatSync(handle), statSync(path)]
   return opened.dev === named.dev && opened.ino === named.ino
 }
 
-/** Fills `bytes` from the file; how many of them there are where the file ends before. */
+/** Fills `bytes` from the file; returns fewer bytes at the end of the file. */
 function readAt(handle: number, bytes: Buffer, position: number): number {
   let count = 0
   while (count < bytes.length) {
@@ -132,25 +130,25 @@ export function writeAt(handle: number, bytes: Buffer, position: number): void {
   }
 }
 
-/** A chunk of bytes within a page, from `start` up to, not including, `end`. */
+/** A range of bytes within a page, from `start` up to but not including `end`. */
 interface ByteRange {
   start: number
   end: number
 }
 
-/** A page, or a file, that is not as SQLite writes it: nothing of it is touched. */
+/** A page or file that is not as SQLite writes it. It is left unchanged. */
 export class DamagedPage extends Error {
   override name = 'DamagedPage'
 }
 
-/** How long the header of each kind of b-tree page is: interior and leaf pages of indexes and tables. */
+/** The header size of each kind of b-tree page: interior and leaf pages of indexes and tables. */
 const headerSizes: Readonly<Record<number, number>> = { 2: 12, 5: 12, 10: 8, 13: 8 }
 const fileHeaderSize = 100
 
 /**
- * Finds the bytes of a page that belong to no row: between the pointers to its cells and the cells, and in its free blocks, of which
- * the first four bytes lead to the next. SQLite reads none of them. Other pages than those of b-trees have none: with
- * `secure_delete` they hold what is stored, or zeros. See https://sqlite.org/fileformat2.html#b_tree_pages.
+ * Finds the bytes of a page that belong to no row: between the cell pointers and the cells, and in free
+ * blocks after their first four bytes. SQLite reads none of them. Pages other than b-tree pages have none,
+ * because of `secure_delete`. See https://sqlite.org/fileformat2.html#b_tree_pages.
  */
 export function unusedBytes(page: Buffer, number: number): ByteRange[] {
   const header = number === 1 ? fileHeaderSize : 0
@@ -171,7 +169,7 @@ export function unusedBytes(page: Buffer, number: number): ByteRange[] {
   )
 }
 
-/** The free blocks among the cells. Each stands behind the one before it. */
+/** The free blocks among the cells, in ascending order. */
 function freeBlocksFrom(page: Buffer, number: number, first: number, contentStart: number): ByteRange[] {
   const blocks: ByteRange[] = []
   let after = contentStart

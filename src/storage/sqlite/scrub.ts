@@ -11,7 +11,7 @@ import type { CommandRunner, Connections } from './connections.ts'
 import { rawHandle, type scrubPages } from './scrub-pages.ts'
 import { truncateLog } from './write-ahead-log.ts'
 
-/** How long it leaves the store alone before it looks whether they have ended. */
+/** The pause before a piece is tried again while readers hold the log. */
 const lookAgainMs = 50
 
 type Commands = ReturnType<typeof scrubCommands> & { scrubPages: typeof scrubPages }
@@ -28,7 +28,7 @@ export function scrubStore({
     scrubState: async () => readState(),
     scrubsEveryByte: true,
     async scrub(now, options) {
-      // What one that begins now has to see to: so many deletions, and the pages there are.
+      // The scope of a scrub that begins now: the deletions and pages so far.
       const scope = {
         deletions: integer(state.get() ?? {}, 'deletions'),
         pages: integer(pageCount.get() ?? {}, 'page_count'),
@@ -39,7 +39,7 @@ export function scrubStore({
   }
 }
 
-/** Reads how a store stands. */
+/** Reads the scrub state of a store. */
 export function scrubStateReading(db: DatabaseSync): () => ScrubState {
   const state = db.prepare('SELECT * FROM scrubs')
   return () => {
@@ -52,8 +52,8 @@ export function scrubStateReading(db: DatabaseSync): () => ScrubState {
 }
 
 /**
- * Scrubs in small pieces, each a write of its own: whatever else waits to be written comes between two of them. What is deleted after
- * it began is left to the next one. Rejects when reads keep it from going on for longer than `readersTimeoutMs`.
+ * Scrubs in small pieces, each a separate write, so that other writes come in between. What is deleted after
+ * it began is left to the next scrub. Rejects if readers block it for longer than `readersTimeoutMs`.
  */
 export async function scrubInPieces(
   path: string,
@@ -77,7 +77,7 @@ export async function scrubInPieces(
   await untilFree(() => writer.run('truncateLog'), readersTimeoutMs, signal)
 }
 
-/** Tries until readers let go of the log, without keeping the writer. Rejects when they hold it too long. */
+/** Retries until readers release the log, without blocking the writer. Rejects if they hold it too long. */
 async function untilFree<Result>(
   attempt: () => Promise<Result | null>,
   timeoutMs: number,
@@ -98,17 +98,17 @@ async function untilFree<Result>(
 export function scrubCommands(db: DatabaseSync) {
   const note = db.prepare('UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?')
   return {
-    /** Notes that every page was seen to. */
+    /** Records that all pages were scrubbed. */
     noteScrub: (deletions: number, now: Instant): void =>
       transaction(db, () => {
         note.run(deletions, now)
       }),
-    /** Empties the log where nobody holds it; `null` where somebody does. */
+    /** Empties the log; `null` if somebody holds it. */
     truncateLog: (): true | null => (truncateLog(db) ? true : null),
   }
 }
 
-/** Reads how many deletions were counted so far. */
+/** Reads the number of deletions so far. */
 export function deletionCount(db: DatabaseSync): () => number {
   const state = db.prepare('SELECT * FROM scrubs')
   return () => integer(state.get() ?? {}, 'deletions')

@@ -50,7 +50,7 @@ export function sessionStore({ reader }: Connections): SessionStore {
     const read = () =>
       after ? following.all(key, after.startedAt, after.sessionId, count) : first.all(key, count)
     const rows = read()
-    // Newest first: when the last one began within the window, so did the others.
+    // Newest first: if the last one started within the window, so did the others.
     const last = rows.at(-1)
     const hasAged = last !== undefined && sessionPosition.ofRow(last).startedAt < since
     if (!hasAged && areWhole(rows)) {
@@ -66,7 +66,7 @@ export function sessionStore({ reader }: Connections): SessionStore {
     })
   }
 
-  /** Sees sessions of which something is left as if what has aged out were swept already. To be used within a snapshot. */
+  /** Sessions without their expired events. Use it within a snapshot. */
   function withoutAged(key: Uint8Array, isInterleaved: boolean, since: Instant) {
     const events = isInterleaved ? agedInterleaved : agedEvents
     return (row: Values): Session => {
@@ -105,7 +105,7 @@ export function eventStore({ reader }: Connections): EventStore {
   const span = reader.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
-  // A session's span covers its events: where no other overlaps it, they are one range of the subject's.
+  // A session's span covers its events: if no other session overlaps it, they are one range.
   const firstOfSession = prepareValues(
     reader,
     `${events} WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
@@ -116,7 +116,8 @@ export function eventStore({ reader }: Connections): EventStore {
      AND session_id = ? ${order}`,
   )
 
-  // Named, because SQLite takes the primary key for as good: it knows nothing of how many events a session has.
+  // The index is named because SQLite does not know how many events a session has and would use the primary
+  // key.
   const ofSession = `${events} INDEXED BY events_by_session
     WHERE interleaved = 1 AND subject_key = ? AND session_id = ? AND occurred_at >= ?`
   const firstInterleaved = prepareValues(reader, `${ofSession} ${order}`)
@@ -175,20 +176,23 @@ export function eventStore({ reader }: Connections): EventStore {
   }
 }
 
-/** So many bytes are read with their row: those of a whole page are about as many as it may hold. */
+/** Larger texts are not read with their row: with this limit a whole page holds about as much as it may. */
 const maxBytesWithRow = 4096
 
-/** A column of texts of any length, but null in place of a large one, whose length is known without reading it. */
+/** A text column, or null for a large text, whose length is known without reading it. */
 function unlessLarge(column: string): string {
   return `CASE WHEN octet_length(${column}) <= ${maxBytesWithRow} THEN ${column} END AS ${column}`
 }
 
-/** Whether the last value of every row is there. */
+/** Whether no large text was left out. */
 function areWhole(rows: readonly Values[]): boolean {
   return rows.every((row) => row.at(-1) !== null)
 }
 
-/** The rows with the large texts that were left out as their last value, each read when it is asked for. To be used within a snapshot. */
+/**
+ * Adds the large texts that were left out as the last value, each when its row is read. Use it within a
+ * snapshot.
+ */
 function* withLargeTexts(
   rows: readonly Values[],
   text: ValuesStatement,

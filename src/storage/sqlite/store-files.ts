@@ -3,15 +3,14 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPrivately, isBusy } from './connection.ts'
 
-// One empty database beside the store, of which nothing but its locks is used: a shared one for every process that uses the store, a
-// reserved one for whoever does what only one may do at a time, an exclusive one for whoever replaces the store. The system lets go of
-// them when a process ends, however it ends.
+// An empty database beside the store, used only for its locks: shared for every process that uses the store,
+// reserved for maintenance, exclusive for replacing the store. The system releases them when a process ends.
 const lockPath = (path: string) => `${fileOf(path)}-upkeep`
 
-/** How long whoever opens a store waits for one that is being replaced. */
+/** How long opening a store waits while it is being replaced. */
 const replacedTimeoutMs = 5_000
 
-/** Does `work` while holding a lock that only one process can have; `null` when another has it. */
+/** Runs `work` while holding a lock that only one process can hold; `null` if another process holds it. */
 export async function withMaintenanceLock<Result>(
   path: string,
   work: () => Promise<Result>,
@@ -19,7 +18,7 @@ export async function withMaintenanceLock<Result>(
   return whileLocked(path, 'BEGIN IMMEDIATE', work)
 }
 
-/** Does `work` while no process uses a store, and lets none begin to; `null` when one does. */
+/** Runs `work` while no process uses the store, and blocks new ones; `null` if one uses it. */
 export async function unused<Result>(path: string, work: () => Promise<Result>): Promise<Result | null> {
   return whileLocked(path, 'BEGIN EXCLUSIVE', work)
 }
@@ -38,7 +37,10 @@ async function whileLocked<Result>(
   }
 }
 
-/** Locks a file of which nothing else is used until the connection is closed or the process ends; `null` when another has it. */
+/**
+ * Locks an otherwise unused file until the connection is closed or the process ends; `null` if another
+ * process holds it.
+ */
 export function tryLock(path: string, begin: 'BEGIN IMMEDIATE' | 'BEGIN EXCLUSIVE'): DatabaseSync | null {
   createPrivately(path)
   const lock = new DatabaseSync(path, { timeout: 0 })
@@ -52,7 +54,9 @@ export function tryLock(path: string, begin: 'BEGIN IMMEDIATE' | 'BEGIN EXCLUSIV
   }
 }
 
-/** Keeps others from replacing a store until what is handed back is called. Throws when one is being replaced. */
+/**
+ * Keeps others from replacing a store until the returned function is called. Throws if it is being replaced.
+ */
 export function holdStore(path: string): () => void {
   createPrivately(lockPath(path))
   const lock = new DatabaseSync(lockPath(path), { timeout: replacedTimeoutMs })
@@ -67,12 +71,13 @@ export function holdStore(path: string): () => void {
   return () => lock.close()
 }
 
-/** As many links as systems follow. */
+/** As many links as operating systems follow. */
 const mostLinks = 40
 
 /**
- * The file that a path leads to, also where it is not there yet. What belongs to a store is beside its file and not beside a link to
- * it, as SQLite has it: whoever comes by another name meets the same locks, and a restore replaces the file and not the link.
+ * The file that a path leads to, even if it does not exist yet. Files of a store are beside the file, not
+ * beside a link to it, as SQLite does it: all names of a store share its locks, and a restore replaces the
+ * file.
  */
 export function fileOf(path: string): string {
   let file = path
@@ -83,12 +88,12 @@ export function fileOf(path: string): string {
   return path
 }
 
-/** Where a restore prepares what is to take the place of a store. */
+/** Where a restore prepares the new store. */
 export function draftPath(path: string): string {
   return `${fileOf(path)}.restoring`
 }
 
-/** Where the store that was replaced stays until the new one is there for certain. */
+/** Where the replaced store stays until the new one is durable. */
 export function replacedPath(path: string): string {
   return `${fileOf(path)}.replaced`
 }
@@ -99,8 +104,8 @@ export function removeStore(path: string): void {
 }
 
 /**
- * Removes what a restore left behind that was killed: people are in it who were erased since. Only for whoever keeps a restore from
- * beginning meanwhile.
+ * Removes what a killed restore left behind: it contains people who were erased since. The caller must keep a
+ * restore from starting meanwhile.
  */
 export function removeRestoreFiles(path: string): void {
   removeStore(draftPath(path))

@@ -10,7 +10,7 @@ import { scrubStateReading } from './scrub.ts'
 const lockTimeoutMs = 2_000
 const smallTables = ['organisations', 'trackers', 'api_keys', 'members']
 
-/** Looks at the embedded store in a file. The file is opened for reading alone. */
+/** Reads the status of the embedded store in a file. Opens the file read-only. */
 export function readSqliteStatus(path: string): StoreStatus {
   if (!existsSync(path)) throw new MissingStore(path)
   const db = openUntouched(path)
@@ -21,7 +21,7 @@ export function readSqliteStatus(path: string): StoreStatus {
   }
 }
 
-/** To read a file that nobody has open, SQLite would put two more beside it and leave them there; as one that nobody changes, it does not. */
+/** Reading a file that nobody has open would leave two more files beside it; `immutable` avoids that. */
 function openUntouched(path: string): DatabaseSync {
   const url = pathToFileURL(path)
   if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1')
@@ -32,7 +32,7 @@ function look(db: DatabaseSync, path: string): StoreStatus {
   if (isEmpty(db)) throw new MissingStore(path)
   if (!isOurs(db)) throw new ForeignStore(`${path} is a database, but not a Lethe store.`)
   const [applied, known] = [version(db), migrations().length]
-  /** Of a store of another version, what it has. */
+  /** For a store of another version, whatever exists there. */
   function ifThere<Found>(read: () => Found): Found | null {
     try {
       return read()
@@ -66,7 +66,7 @@ function look(db: DatabaseSync, path: string): StoreStatus {
       log: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     },
     rows: ifThere(() => Object.fromEntries(smallTables.map((table) => [table, count(table)]))),
-    // To count the others is to read them.
+    // Counting the others would mean reading them.
     estimatedRows: null,
     sweptAt: ifThere(() => {
       const [row] = all('SELECT begun_at FROM sweeps')

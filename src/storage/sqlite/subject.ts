@@ -77,7 +77,7 @@ export function subjectStore({
   }
 }
 
-/** Finds a subject that holds data which has not aged out. */
+/** Finds a subject that holds data which has not expired. */
 export function subjectPresence(
   db: DatabaseSync,
 ): (view: TrackerView, subjectId: string) => { isInterleaved: boolean } | null {
@@ -90,19 +90,16 @@ export function subjectPresence(
   }
 }
 
-/** Tells whether a tracker exists and is the organisation's. */
+/** Tells whether a tracker exists and belongs to the organisation. */
 export function trackerVisibility(db: DatabaseSync): (tracker: TrackerRef) => boolean {
   const owner = db.prepare('SELECT organisation_id FROM trackers WHERE id = ? AND deleted_at IS NULL')
   return ({ trackerId, organisationId }) => owner.get(trackerId)?.organisation_id === organisationId
 }
 
-/** What stands behind the columns of a summary. */
+/** The column after those of a summary. */
 const oldestAt = ([, , , , , oldest]: Values) => asInteger(oldest, 'oldest_at')
 
-/**
- * Sees subjects of which something has aged out as if it were swept already: `null` when all of it has. To be used within a
- * snapshot.
- */
+/** Subjects without their expired data; `null` if all of it has expired. Use it within a snapshot. */
 export function ageing(db: DatabaseSync) {
   const agedEvents = db.prepare(
     'SELECT count(*) AS count FROM events WHERE subject_key = ? AND occurred_at < ?',
@@ -130,7 +127,7 @@ export function ageing(db: DatabaseSync) {
     }
 }
 
-/** Reads the record of a subject, through whichever connection. */
+/** Reads the record of a subject through any connection. */
 export function subjectReading(reader: DatabaseSync): SubjectStore['read'] {
   const read = prepareValues(
     reader,

@@ -8,7 +8,7 @@ import { transaction } from './connection.ts'
 import { type Connections, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
 
-/** A subject of which something has aged out. */
+/** A subject with expired data. */
 interface AgedSubject {
   subjectId: string
   key: Uint8Array
@@ -17,13 +17,13 @@ interface AgedSubject {
   eventCount: number
 }
 
-/** How many subjects a step looks at, at most: one may have very little to delete. */
+/** The most subjects per step: one may have very little to delete. */
 const maxSubjects = 1_000
 
-/** Everything was collected before it. */
+/** After everything that was collected. */
 const afterEverything = Number.MAX_SAFE_INTEGER
 
-/** Deletes and counts what has aged out of trackers. */
+/** Deletes and counts expired data of trackers. */
 export function trackerSweep({
   reader,
   writer,
@@ -38,7 +38,7 @@ export function trackerSweep({
        ${count('events')} AND occurred_at < ?2) AS events`,
   )
   return {
-    // Mostly there is nothing to do, and then the writer is not disturbed.
+    // Usually there is nothing to do, and then the writer is not used.
     async sweep(trackerId, step) {
       const since = sweptBefore(run(windowOf.visitors, { id: trackerId }).rows, 'visitors', step)
       if (since === null || !aged.get(trackerId, since)) {
@@ -67,13 +67,13 @@ export function sweepCommands(db: DatabaseSync, run: SqliteRun) {
           ? { subjects: 0, sessions: 0, events: 0, isDone: true }
           : sweepBefore(trackerId, since, step.maxRows)
       }),
-    /** Deletes some of what a tracker holds, whatever its age. */
+    /** Deletes some of a tracker's data, whatever its age. */
     sweepAll: (trackerId: string, maxRows: number): SweptCounts & { isDone: boolean } =>
       transaction(db, () => sweepBefore(trackerId, afterEverything, maxRows)),
   }
 }
 
-/** Deletes some of what a tracker holds from before an instant, within a transaction. */
+/** Deletes some of a tracker's data from before an instant, within a transaction. */
 function sweeping(
   db: DatabaseSync,
   run: SqliteRun,
@@ -155,15 +155,18 @@ function agedEvents(db: DatabaseSync) {
   )
   return {
     deleteAll: (key: Uint8Array) => deleteAll.run(key),
-    /** When the first event that is left occurred; without end when there is none. */
+    /** When the first remaining event occurred; infinity if there is none. */
     first: (key: Uint8Array): Instant => Number(first.get(key)?.occurred_at ?? Number.POSITIVE_INFINITY),
-    /** Deletes the events from before `since`, the earliest `room` of them, and takes them off their sessions' counts. */
+    /**
+     * Deletes the oldest `room` events from before `since`, and subtracts them from their sessions' counts.
+     */
     sweep({ key, sessionCount, eventCount }: AgedSubject, since: Instant, room: number): number {
       const end = eventCount > room ? beyond.get(key, since, room) : undefined
       const until = end
         ? ([integer(end, 'occurred_at'), text(end, 'event_id')] as const)
         : ([since, ''] as const)
-      // Only where all that has aged out goes in this step, and no session reaches over the edge, do their sessions go too.
+      // Unless all expired data is deleted in this step and no session spans the start of the window,
+      // sessions remain and their counts matter.
       if (sessionCount + eventCount > room || straddling.get(key, since)) {
         for (const row of bySession.all(key, ...until)) {
           takeOff.run(integer(row, 'count'), key, text(row, 'session_id'))
@@ -179,7 +182,7 @@ function agedSessions(db: DatabaseSync) {
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? ORDER BY started_at, session_id',
   )
   const deleteAll = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
-  // What ended before the window began before it too: so the index by start leads there.
+  // What ended before the window also started before it, so the index by start can be used.
   const sweep = db.prepare(
     `DELETE FROM sessions WHERE subject_key = ?1 AND session_id IN (
        SELECT session_id FROM sessions INDEXED BY sessions_by_start
@@ -192,19 +195,22 @@ function agedSessions(db: DatabaseSync) {
   return {
     deleteAll: (key: Uint8Array) => deleteAll.run(key),
     /**
-     * Deletes `room` sessions that ended before `since`. When not all of a subject's fit, the one that ended last stays for another
-     * step: what is left was then seen last when the subject's row says.
+     * Deletes `room` sessions that ended before `since`. If not all fit, the one that ended last stays for
+     * another step, so that `last_seen_at` remains true.
      */
     sweep({ key, lastSeenAt, sessionCount }: AgedSubject, since: Instant, room: number): number {
       const kept = lastSeenAt < since && sessionCount > room ? lastToEnd.get(key, lastSeenAt) : undefined
       return Number(sweep.run(key, since, kept ? text(kept, 'session_id') : null, room).changes)
     },
-    /** When the earliest session that is left started; `null` when there is none. */
+    /** When the earliest remaining session started; `null` if there is none. */
     firstStart(key: Uint8Array): Instant | null {
       for (const row of byStart.iterate(key)) return integer(row, 'started_at')
       return null
     },
-    /** The earliest end of a session, or `bound` if that is earlier. One that starts later cannot end earlier. */
+    /**
+     * The earliest end of a session, or `bound` if that is earlier. A session that starts later cannot end
+     * earlier.
+     */
     earliestEnd(key: Uint8Array, bound: Instant): Instant {
       let earliest = bound
       for (const row of byStart.iterate(key)) {

@@ -36,7 +36,7 @@ export function transferCommands(db: DatabaseSync) {
   }
 }
 
-/** Prepares a statement when it is first needed: most processes move no tables. */
+/** Prepares a statement on first use: most processes copy no tables. */
 function preparedOnce(db: DatabaseSync): (sql: string) => StatementSync {
   const statements = new Map<string, StatementSync>()
   return (sql) => {

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { withBusyTimeout } from './connection.ts'
 
-/** How long an answer waits for others to let go of the log. */
+/** How long a reply waits for others to release the log. */
 const timeoutMs = 5_000
-/** How often it is tried meanwhile. */
+/** How often it is retried meanwhile. */
 const oftenMs = 1
-/** How often it is tried to empty a log that others have held that long. */
+/** How often it is retried after that time. */
 const seldomMs = 250
 
 /**
- * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits for nobody: `false` when others
- * read, write or put the log back into the file just now.
+ * Empties the write-ahead log, which contains deleted rows in older versions of their pages. Does not wait:
+ * `false` if others are reading, writing or checkpointing.
  */
 export function truncateLog(db: DatabaseSync): boolean {
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -18,19 +18,21 @@ export function truncateLog(db: DatabaseSync): boolean {
 }
 
 interface TruncationOptions {
-  /** Told how long others have held the log once that is longer than can be waited for, and `null` when it is empty again. */
+  /**
+   * Called with how long others have held the log beyond the timeout, and with `null` when it is empty again.
+   */
   onHeld(heldMs: number | null): void
-  /** Told when somebody reads in a log that is to be emptied, and when it is empty. */
+  /** Called when somebody reads a log that is to be emptied, and when it is empty. */
   onWanted?(isWanted: boolean): void
   timeoutMs?: number
 }
 
-/** With an error when the log could not be emptied at all. */
+/** With an error if the log could not be emptied. */
 type Done = (error?: unknown) => void
 
 /**
- * Empties the log for whoever has deleted something, or as soon as others let go of it. Between two tries the thread is free, so that
- * whatever else is to be written does not wait.
+ * Empties the log after a deletion, or as soon as others release it. The thread is free between two attempts,
+ * so that other writes do not wait.
  */
 export class LogTruncation {
   readonly #db: DatabaseSync
@@ -47,19 +49,19 @@ export class LogTruncation {
     this.#options = options
   }
 
-  /** Calls `done` when the log is empty; when others have held it too long already, immediately. */
+  /** Calls `done` when the log is empty; immediately if others have held it too long already. */
   request(done: Done): void {
     this.#waiting.push(done)
     this.#try()
   }
 
-  /** Empties the log before long; nobody waits for it. */
+  /** Empties the log soon; nobody waits for it. */
   schedule(): void {
     if (!this.#isOwed) this.#trySoon()
     this.#isOwed = true
   }
 
-  /** Empties the log now, or as soon as others let go of it; nobody waits for it. */
+  /** Empties the log now or as soon as others release it; nobody waits for it. */
   resume(): void {
     this.#try()
   }
@@ -91,7 +93,7 @@ export class LogTruncation {
     this.#timer = setTimeout(() => this.#try(), seldomMs).unref()
   }
 
-  /** What it does not manage is left to the next start: a scrub is due as long as something may be in the log. */
+  /** A failure is left to the next start: a scrub is due as long as the log may contain deleted data. */
   #tryLast(): void {
     try {
       truncateLog(this.#db)
@@ -103,13 +105,13 @@ export class LogTruncation {
     this.#heldSince ??= now
     const heldMs = now - this.#heldSince
     const isTooLong = heldMs >= (this.#options.timeoutMs ?? timeoutMs)
-    // Whoever writes batch after batch lets go of it for no more than a moment.
+    // A process that writes continuously releases it only briefly.
     if (isTooLong || this.#waiting.length === 0) this.#trySoon()
     else this.#timer = setTimeout(() => this.#try(), oftenMs)
     if (isTooLong) this.#note(heldMs)
   }
 
-  /** Nobody has to wait any longer. */
+  /** Answers everybody who waits. */
   #note(heldMs: number | null): void {
     this.#isOwed = heldMs !== null
     if (heldMs === null && this.#heldSince !== null) {

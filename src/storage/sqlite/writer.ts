@@ -19,22 +19,28 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** Where calls are answered: a thread, or the one that asks. */
+/** Where calls are handled: in a thread, or in the calling thread. */
 interface WriterBackend {
-  /** What is in `moved` as well as in the message is not copied to a thread, and may not be used afterwards. */
+  /** Buffers in `moved` are transferred to the thread instead of copied, and must not be used afterwards. */
   post(message: Message, moved: readonly ArrayBuffer[]): void
 }
 
-/** Begins to answer calls for the store at `path`. Whatever ends it, `on.end` is told. */
+/** Starts to handle calls for the store at `path`. `on.end` is called when it ends for any reason. */
 type StartWriterBackend = (
   path: string,
   on: { message(message: Reply[] | Report): void; end(cause: Error): void },
 ) => WriterBackend
 
-/** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
+/**
+ * How many writes may wait: a queue of this length takes a second or two, unless it contains a very large
+ * write.
+ */
 export const mostWaiting = 1_000
 
-/** Has writes done by what `start` starts, with the first one at the latest. Should that end by itself, the next write starts another. */
+/**
+ * Sends writes to the backend that `start` starts on the first write. If it ends by itself, the next write
+ * starts another.
+ */
 export class Writer implements CommandRunner<Commands> {
   readonly #path: string
   readonly #start: StartWriterBackend
@@ -49,14 +55,14 @@ export class Writer implements CommandRunner<Commands> {
   #hasDiskFailed = false
   #trial: Promise<void> | null = null
 
-  /** `onLogWanted` is told when those who read in the log should let go of it, and when they need not any more. */
+  /** `onLogWanted` is called when readers should release the log, and when that is over. */
   constructor(path: string, start: StartWriterBackend, onLogWanted: (isWanted: boolean) => void = () => {}) {
     this.#path = path
     this.#start = start
     this.#onLogWanted = onLogWanted
   }
 
-  /** What is asked for at one moment goes to the thread as one message, which costs both sides little more than each of them would. */
+  /** Calls made at the same time are sent as one message, which costs little more than a single one. */
   run<Name extends keyof Commands>(
     name: Name,
     ...args: Parameters<Commands[Name]>
@@ -88,7 +94,7 @@ export class Writer implements CommandRunner<Commands> {
     })
   }
 
-  /** The caller's types tie the result to the command; across the messages TypeScript cannot follow. */
+  /** The caller's types tie the result to the command; TypeScript cannot follow them across messages. */
   #await<Result>(send: (id: number) => void): Promise<Result> {
     if (this.#closing) return Promise.reject(new Error('The store is closed.'))
     if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
@@ -112,7 +118,7 @@ export class Writer implements CommandRunner<Commands> {
       this.#backend ??= this.#startBackend()
       this.#backend.post(calls, moved)
     } catch (error) {
-      // What cannot be copied to another thread never got there, so no reply will come. It takes no other with it.
+      // A call that cannot be cloned was never sent, so no reply will come. Others are sent separately.
       const [call, ...others] = calls
       if (others.length > 0) for (const each of calls) this.#post([each])
       else if (call)
@@ -120,7 +126,7 @@ export class Writer implements CommandRunner<Commands> {
     }
   }
 
-  /** Rejects when a write has failed because of the disk, and another one does so now. */
+  /** Rejects if a write has failed because of the disk, and a test write fails now. */
   async requireWritable(): Promise<void> {
     if (!this.#hasDiskFailed) return
     this.#trial ??= this.run('tryToWrite').finally(() => {
@@ -130,12 +136,12 @@ export class Writer implements CommandRunner<Commands> {
     this.#hasDiskFailed = false
   }
 
-  /** For how long others have kept the log from being emptied, where that is longer than an erasure waits for them; 0 where not. */
+  /** How long others have kept the log from being emptied beyond the timeout of an erasure; otherwise 0. */
   logHeldMs(): number {
     return this.#logHeldSince === null ? 0 : performance.now() - this.#logHeldSince
   }
 
-  /** Lets every write that was handed over finish, then ends what does them. Later writes are refused. */
+  /** Waits for pending writes, then ends the backend. Later writes are refused. */
   close(): Promise<void> {
     this.#closing ??= this.#endBackend()
     return this.#closing
@@ -182,8 +188,9 @@ export class Writer implements CommandRunner<Commands> {
 }
 
 /**
- * Writes in the thread that asks, and answers nobody meanwhile: for commands, most of which are over before another thread would have
- * started. Replies come in another turn of the event loop, so that between two writes signals are heard and progress is drawn.
+ * Writes in the calling thread, for commands, most of which end before another thread would have started.
+ * Replies arrive in another turn of the event loop, so that signals and progress are handled between two
+ * writes.
  */
 export const writeHere: StartWriterBackend = (path, on) => {
   const handle = messageHandler(path, {
@@ -193,13 +200,13 @@ export const writeHere: StartWriterBackend = (path, on) => {
   return { post: (message) => handle([message]) }
 }
 
-/** Writes in a thread of their own, away from the event loop that answers requests. */
+/** Writes in a separate thread, apart from the event loop that serves requests. */
 export const writeInThread: StartWriterBackend = (path, on) => {
   const { script, ...how } = threadScript('src/storage/sqlite/writer-thread.ts')
   const worker = new Worker(script, {
     ...how,
     workerData: path,
-    // The rows of a batch outlive the young generation anyway; a large one would only let memory grow.
+    // The rows of a batch outlive the young generation anyway; a large one would only use more memory.
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
   })
   let cause = new Error('The writer thread ended.')
