@@ -7,9 +7,8 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
 import { startTestService } from '../support/service.ts'
-import { programHere } from './program-here.ts'
 import { runGuide } from './run-guide.ts'
-import { openShell } from './shell.ts'
+import { openShell, programHere } from './shell.ts'
 
 const file = 'docs/guides/deploying.md'
 

@@ -4,10 +4,9 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commandLine, startServe } from '../support/command-line.ts'
-import { programHere } from './program-here.ts'
 import { runGuide } from './run-guide.ts'
 import { startSampleService } from './sample-service.ts'
-import { openShell } from './shell.ts'
+import { openShell, programHere } from './shell.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const noGit = spawnSync('git', ['rev-parse'], { cwd: repository }).status === 0 ? false : 'not a clone'

@@ -8,8 +8,7 @@ import { freePort } from '../deploy/run-proxy.ts'
 import { type CommandLine, commandLine } from '../support/command-line.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
-import { programHere } from './program-here.ts'
-import { openShell, type Shell } from './shell.ts'
+import { openShell, programHere, type Shell } from './shell.ts'
 
 /** The key and the address of the sample, as the guides write them. */
 export const sampleKey = 'lethe_wzcQQiERfozkiuqn_…'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { exampleMeta } from '../../src/http/api/examples.ts'
 import { createSample } from '../../src/operations/sample.ts'
-import { startFrozenService } from '../robustness/fuzz/model/frozen-service.ts'
+import { startFrozenService } from '../robustness/fuzz/model/wire.ts'
 import { type ExampleRequest, exampleRequests, exampleTarget } from '../support/example-requests.ts'
 
 const service = await startFrozenService({ after })

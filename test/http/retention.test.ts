@@ -159,15 +159,6 @@ describe('what ages out', () => {
     assert.deepEqual(await ids('limit=1'), ['berta'])
   })
 
-  test('stays in the daily totals', async (t) => {
-    const shop = await ownShop(t)
-    await shop.ingest(visit('anna', 's', [noon, noon + 1]))
-    shop.passTime(windowMs + day)
-    assert.equal(await seen(shop, 'anna'), null)
-    const totals = await shop.services.dailyTotals.list(shop, -1e6, 1e6)
-    assert.partialDeepStrictEqual(totals, [{ sessions: 1, events: { pageview: 2 } }])
-  })
-
   test('is a matter of the key’s own organisation', async (t) => {
     const shop = await ownShop(t)
     const other = await shop.createOrganisation('other')
@@ -233,63 +224,4 @@ describe('erasing', () => {
     assert.partialDeepStrictEqual(dataOf(await erase(shop, 'anna')), { alreadyErased: false, counts })
     assert.equal(await stored(shop, 'anna'), null)
   })
-})
-
-describe('a cursor of a row that has aged out since', () => {
-  const ids = ['anna', 'berta', 'clara', 'dora', 'emma']
-
-  async function pageOf(shop: OwnShop, path: string, list: string, field: string, cursor?: string) {
-    const query = `${path.includes('?') ? '&' : '?'}limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`
-    const page = dataOf(await shop.ask(path + query, { key: shop.key }))
-    return { ids: listIn(page, list).map((row) => textIn(row, field)), nextCursor: page.nextCursor }
-  }
-
-  for (const [sort, before, after] of [
-    ['subjectId', ['anna'], ['dora', 'emma']],
-    ['lastSeenAt', ['anna'], ['dora', 'emma']],
-    ['-lastSeenAt', ['emma', 'dora', 'clara'], []],
-  ] as const) {
-    test(`goes on with what has not, sorted by ${sort}`, async (t) => {
-      const shop = await ownShop(t)
-      await shop.ingest(ids.flatMap((id, i) => visit(id, 's', [noon + i])))
-      const path = `${listPath(shop)}?sort=${sort}`
-      const walked: string[] = []
-      let cursor: string | undefined
-      while (walked.length < before.length) {
-        const page = await pageOf(shop, path, 'subjects', 'subjectId', cursor)
-        walked.push(...page.ids)
-        cursor = String(page.nextCursor)
-      }
-      assert.deepEqual(walked, before)
-      // Anna, berta and clara are gone.
-      shop.passTime(windowMs + 3)
-      const rest: string[] = []
-      for (let next: unknown = cursor; typeof next === 'string'; ) {
-        const page = await pageOf(shop, path, 'subjects', 'subjectId', next)
-        rest.push(...page.ids)
-        next = page.nextCursor
-      }
-      assert.deepEqual(rest, after)
-    })
-  }
-
-  for (const [list, field] of [
-    ['sessions', 'sessionId'],
-    ['events', 'eventId'],
-  ] as const) {
-    test(`ends the list of ${list}, and is a 404 once the subject has aged out`, async (t) => {
-      const shop = await ownShop(t)
-      await shop.ingest([1, 2, 3].flatMap((i) => visit('anna', `s${i}`, [noon + i])))
-      const path = `${subjectPath('anna', shop.trackerId)}/${list}`
-      const first = await pageOf(shop, path, list, field)
-      const second = await pageOf(shop, path, list, field, String(first.nextCursor))
-      assert.equal(typeof second.nextCursor, 'string')
-      shop.passTime(windowMs + 3)
-      const third = await pageOf(shop, path, list, field, String(second.nextCursor))
-      assert.deepEqual(third, { ids: [], nextCursor: null })
-      shop.passTime(1)
-      const query = `?limit=1&cursor=${second.nextCursor}`
-      errorOf(await shop.ask(path + query, { key: shop.key }), 'not_found')
-    })
-  }
 })

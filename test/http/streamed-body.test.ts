@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Connections } from '../../src/http/connections.ts'
 import { SpoolRoom } from '../../src/http/spool.ts'
 import { ClientGone, StreamedBody, type StreamOptions } from '../../src/http/streamed-body.ts'
-import { noProc } from '../support/no-proc.ts'
+import { noProc } from '../support/missing.ts'
 import { until } from '../support/until.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }

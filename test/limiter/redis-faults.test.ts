@@ -7,8 +7,7 @@ import { type Budget, type BudgetState, type Limiter, requestWaitMs } from '../.
 import { askRedis, noRedisOfOurOwn, redisInTurn, slowProxy, startRedis } from '../support/redis.ts'
 import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
 import type { Lifetime } from '../support/service.ts'
-import { until } from '../support/until.ts'
-import { watchTimers } from '../support/watch-timers.ts'
+import { until, watchTimers } from '../support/until.ts'
 import { takeMany } from './contract.ts'
 
 const skip = noRedisOfOurOwn

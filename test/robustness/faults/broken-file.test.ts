@@ -21,8 +21,7 @@ import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { createKey, startRoomyServer } from '../kill/server.ts'
-import { buildShop, fillShop } from '../kill/shop-store.ts'
-import { ids } from '../kill/visits.ts'
+import { buildShop, fillShop, ids } from '../kill/visits.ts'
 
 const pageBytes = 4_096
 const random = seededRandom()

@@ -8,7 +8,7 @@ import { missing } from '../../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
 import { createKey, roomy, stopServer } from '../kill/server.ts'
-import { buildShop } from '../kill/shop-store.ts'
+import { buildShop } from '../kill/visits.ts'
 
 const noTracing =
   missing('strace') || (process.getuid?.() !== 0 && 'only root may let the system calls of others fail')

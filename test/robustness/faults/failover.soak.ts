@@ -7,11 +7,10 @@ import { startPostgres, startStandby } from '../../support/postgres.ts'
 import { askRaw } from '../../support/raw-http.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
-import { assertGone, queryable, withDatabase } from '../fleet/database.ts'
+import { assertGone, queryable, withDatabase } from '../fleet/fleet.ts'
 import { assertSound } from '../kill/invariants.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
-import { buildShopAt } from '../kill/shop-store.ts'
-import { ids } from '../kill/visits.ts'
+import { buildShopAt, ids } from '../kill/visits.ts'
 import { openRelay } from './relay.ts'
 
 describe('a PostgreSQL that fails over to its copy', () => {

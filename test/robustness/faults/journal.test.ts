@@ -11,8 +11,7 @@ import { startTestService, type TestService } from '../../support/service.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
-import { buildShop } from '../kill/shop-store.ts'
-import { ids } from '../kill/visits.ts'
+import { buildShop, ids } from '../kill/visits.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 deriveOnce()

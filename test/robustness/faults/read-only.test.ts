@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { assertRefused, commandLine } from '../../support/command-line.ts'
 import { visit } from '../../support/shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { buildShop } from '../kill/shop-store.ts'
+import { buildShop } from '../kill/visits.ts'
 import { noMounts, smallDisk } from './small-disk.ts'
 
 // Modes mean nothing to root, who may mount a disk and make that read-only instead.

@@ -9,10 +9,9 @@ import { subjectPath, subjectsPath } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertSound } from '../kill/invariants.ts'
 import { roomy } from '../kill/server.ts'
-import { buildShopAt } from '../kill/shop-store.ts'
-import { assertGone, queryable, withDatabase } from './database.ts'
+import { buildShopAt } from '../kill/visits.ts'
 import { faultsOf } from './faults.ts'
-import { ask, type Fleet, startFleet } from './fleet.ts'
+import { ask, assertGone, type Fleet, queryable, startFleet, withDatabase } from './fleet.ts'
 import { Load, someSubjects } from './load.ts'
 
 interface Plan {

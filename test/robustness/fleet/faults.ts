@@ -5,7 +5,7 @@ import type { TestRedis } from '../../support/redis.ts'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 import { until } from '../../support/until.ts'
 import type { Fleet, Server } from './fleet.ts'
-import { limiterLines } from './limiter-lines.ts'
+import { limiterLines } from './fleet.ts'
 
 /** What can go wrong, from its beginning until it is mended. */
 export type Fault = () => Promise<void>

@@ -1,7 +1,12 @@
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { Client } from 'pg'
+import type { Row } from '../../../src/storage/nouns/row.ts'
+import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { type CommandLine, commandLine, type RunningProgram, startServe } from '../../support/command-line.ts'
 import type { Answer } from '../../support/documented.ts'
 import type { Lifetime } from '../../support/service.ts'
+import type { Queryable } from '../kill/killable-store.ts'
 import { createKey } from '../kill/server.ts'
 
 /** A `lethe serve` at work. */
@@ -115,4 +120,50 @@ export async function ask(
 /** The address of the n-th of many clients. */
 export function clientAddress(number: number): string {
   return `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
+}
+
+/** Does `work` with a connection of its own. */
+export async function withDatabase<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client(url)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A database as one whose promises can be held against what it stores. */
+export function queryable(query: (sql: string) => Promise<{ rows: Row[] }>): Queryable {
+  return { ask: async (sql) => (await query(sql)).rows, keyOf: subjectKeyText, rules: [] }
+}
+
+/** Fails unless nothing is left of these subjects of the shop. */
+export async function assertGone(client: Client, subjectIds: readonly string[]): Promise<void> {
+  const keys = subjectIds.map((subjectId) => subjectKeyText('shop', subjectId))
+  for (const table of ['subjects', 'sessions', 'events']) {
+    const { rowCount } = await client.query(`SELECT FROM ${table} WHERE subject_key = ANY ($1)`, [keys])
+    assert.equal(rowCount, 0, `${table} of erased subjects`)
+  }
+}
+
+/** A line that a process has logged of its limiter. */
+export interface LimiterLine {
+  at: number
+  state: 'lost' | 'found'
+}
+
+/** All such lines, in order. Fails unless losses and recoveries take turns. */
+export function limiterLines(program: RunningProgram): LimiterLine[] {
+  const said = program
+    .stdout()
+    .matchAll(/"time":(\d+),.*"msg":"the limiter (?:(cannot be reached: )|can be reached again)/g)
+  return Array.from(said, ([, at, lost], number) => {
+    const state = lost === undefined ? 'found' : 'lost'
+    assert.equal(state, number % 2 === 0 ? 'lost' : 'found')
+    return { at: Number(at), state }
+  })
 }

@@ -3,7 +3,7 @@ import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { roomy } from '../kill/server.ts'
-import { buildShopAt } from '../kill/shop-store.ts'
+import { buildShopAt } from '../kill/visits.ts'
 import { startFleet } from './fleet.ts'
 import { rotateKeys } from './rotate-keys.ts'
 

@@ -8,8 +8,7 @@ import { startTestService } from '../../support/service.ts'
 import { visit } from '../../support/shop.ts'
 import { Wire } from './model/wire.ts'
 import { apiOperations } from './requests/operations.ts'
-import { compareTimes } from './tenancy/compare-times.ts'
-import { rawAnswers } from './tenancy/raw-answers.ts'
+import { compareTimes, rawAnswers } from './tenancy/raw-answers.ts'
 
 // Who is refused, and with which method, is decided without a store, whichever it is; PostgreSQL takes longer.
 const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { appendLeaf, type Frontier, formatFrontier, hashLeaf } from '../../../src/domain/merkle-tree.ts'
 import { text } from '../../../src/storage/nouns/row.ts'
-import { assertProven, ledgerRules } from './assert-proven.ts'
-import type { Queryable, Rule } from './killable-store.ts'
+import { testKeyring } from '../../support/test-keyring.ts'
+import type { Queryable, Rule, Snapshot } from './killable-store.ts'
 
 /** How daily totals stand to what is stored: equal as long as nothing was ever deleted, never below it. */
 export type Totals = 'equal to what is stored' | 'not below what is stored'
@@ -80,4 +82,102 @@ const totalRules: Record<Totals, Rule> = {
     'daily totals are at least what is stored',
     `SELECT * ${heldAgainstStored} WHERE coalesce(count, 0) < coalesce(stored, 1)`,
   ],
+}
+
+/** What ties the ledger to the tombstones. */
+export const ledgerRules: readonly Rule[] = [
+  [
+    'an entry of the ledger has a tombstone, and a tombstone an entry',
+    `SELECT * FROM ledger_entries FULL JOIN tombstones USING (organisation_id, ledger_index)
+     WHERE record IS NULL OR digest IS NULL`,
+  ],
+]
+
+/** Fails unless the ledgers are the trees of their entries, without a gap, and nothing is older than the tombstone of its subject. */
+export async function assertProven(store: Queryable): Promise<void> {
+  const last = new Map<string, Frontier>()
+  const entries = await store.ask('SELECT * FROM ledger_entries ORDER BY organisation_id, ledger_index')
+  for (const row of entries) {
+    const before = last.get(text(row, 'organisation_id')) ?? null
+    const frontier = appendLeaf(before, hashLeaf(text(row, 'record')))
+    assert.equal(Number(row.ledger_index), frontier.size - 1, 'the ledger has no gap')
+    assert.equal(text(row, 'edge'), formatFrontier(frontier), 'the ledger is the tree of its entries')
+    last.set(text(row, 'organisation_id'), frontier)
+  }
+  const tombstones = await store.ask('SELECT digest, max(refused_until) AS until FROM tombstones GROUP BY 1')
+  const until = new Map(tombstones.map((row) => [plain(text(row, 'digest')), Number(row.until)]))
+  if (until.size === 0) return
+  const subjects = await store.ask('SELECT tracker_id, subject_id, first_seen_at FROM subjects')
+  const risen = subjects.filter((row) => {
+    const digests = testKeyring.tombstoneDigests(text(row, 'tracker_id'), text(row, 'subject_id'))
+    const refused = digests.map((digest) => until.get(digest.toString('hex')) ?? Number.NEGATIVE_INFINITY)
+    return Number(row.first_seen_at) <= Math.max(...refused)
+  })
+  assert.deepEqual(risen.slice(0, 3), [], 'nothing is older than the tombstone of its subject')
+}
+
+function plain(uuid: string): string {
+  return uuid.replaceAll('-', '')
+}
+
+/** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts, notes and proofs of steps. */
+const incidental = {
+  columns: ['oldest_at', 'last_used_at'],
+  tables: [
+    ...['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
+    ...['erasure_batches', 'erasure_batch_items', 'key_days'],
+  ],
+}
+
+/** All that a store holds, table by table, as the number of rows and a hash over them. */
+export async function contentOf(store: Snapshot): Promise<Record<string, string>> {
+  const content: Record<string, string> = {}
+  for (const table of (await store.ask(store.tables)).map((row) => text(row, 'name'))) {
+    if (incidental.tables.includes(table)) continue
+    const rows = [...(await rowsOf(store, table, { without: incidental.columns }))].sort()
+    const hash = createHash('sha256').update(rows.join('\n')).digest('base64url')
+    content[table] = `${rows.length} rows, ${hash}`
+  }
+  return content
+}
+
+/** Which rows to look at, and what of them; all of all rows unless told. */
+interface Lookup {
+  columns?: string
+  without?: readonly string[]
+  where?: string
+}
+
+/** The rows of a table as text. */
+export async function rowsOf(
+  store: Snapshot,
+  table: string,
+  { columns = '*', without = [], where = 'TRUE' }: Lookup = {},
+): Promise<Set<string>> {
+  const rows = await store.ask(`SELECT ${columns} FROM ${table} WHERE ${where}`)
+  for (const row of rows) for (const column of without) delete row[column]
+  return new Set(rows.map((row) => JSON.stringify(row)))
+}
+
+/** Fails unless all these rows are among those. */
+export function assertAmong(these: ReadonlySet<string>, those: ReadonlySet<string>, what: string): void {
+  const others = [...these].filter((row) => !those.has(row))
+  assert.deepEqual(others.slice(0, 3), [], what)
+}
+
+const totals = ['daily_events', 'daily_sessions']
+
+/** The daily totals as text: nothing that deletes may touch them. */
+export async function totalsOf(store: Snapshot): Promise<Set<string>[]> {
+  return Promise.all(totals.map((table) => rowsOf(store, table)))
+}
+
+export async function countRows(store: Snapshot, table: string, where = 'TRUE'): Promise<number> {
+  const [row] = await store.ask(`SELECT count(*) AS count FROM ${table} WHERE ${where}`)
+  return Number(row?.count)
+}
+
+export async function subjectIdsIn(store: Snapshot): Promise<Set<string>> {
+  const rows = await store.ask('SELECT subject_id FROM subjects')
+  return new Set(rows.map((row) => text(row, 'subject_id')))
 }

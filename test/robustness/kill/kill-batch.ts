@@ -3,13 +3,11 @@ import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { until } from '../../support/until.ts'
-import { contentOf, countRows, subjectIdsIn } from './contents.ts'
-import { assertSound } from './invariants.ts'
+import { assertSound, contentOf, countRows, subjectIdsIn } from './invariants.ts'
 import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
 import { startNextService, startRoomyServer } from './server.ts'
-import { buildShopAt } from './shop-store.ts'
-import { dayMs, ids, now, visits } from './visits.ts'
+import { buildShopAt, dayMs, ids, now, visits } from './visits.ts'
 
 const others = ids('other', 20)
 const env = { LETHE_BATCH_PACE: '1000000/second' }

@@ -3,13 +3,19 @@ import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
-import { assertAmong, contentOf, countRows, rowsOf, subjectIdsIn, totalsOf } from './contents.ts'
-import { assertSound } from './invariants.ts'
+import {
+  assertAmong,
+  assertSound,
+  contentOf,
+  countRows,
+  rowsOf,
+  subjectIdsIn,
+  totalsOf,
+} from './invariants.ts'
 import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startNextService, startRoomyServer } from './server.ts'
-import { buildShopAt } from './shop-store.ts'
-import { dayMs, ids, now, shuffled, visits } from './visits.ts'
+import { buildShopAt, dayMs, ids, now, shuffled, visits } from './visits.ts'
 
 const large = ids('large', 4)
 const small = ids('small', 8)

@@ -6,12 +6,10 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { maxBatchRows } from '../../../src/operations/import.ts'
 import { eventRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
-import { assertAmong, contentOf, rowsOf } from './contents.ts'
-import { assertSound } from './invariants.ts'
+import { assertAmong, assertSound, contentOf, rowsOf } from './invariants.ts'
 import type { MakeKillable, Snapshot } from './killable-store.ts'
 import { complete, killAgainAndAgain, killDuring, type Plan, progress, type Tally } from './killing.ts'
-import { buildShopAt } from './shop-store.ts'
-import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
+import { buildShopAt, byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
 export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
   it('an import loses nothing that was stored before, and is completed when it is run again', async (t) => {

@@ -5,14 +5,12 @@ import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from '../../support/command-line.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { assertAmong, contentOf, rowsOf, subjectIdsIn } from './contents.ts'
-import { assertSound } from './invariants.ts'
+import { assertAmong, assertSound, contentOf, rowsOf, subjectIdsIn } from './invariants.ts'
 import { edge, someAgedVisits, thirtyDays } from './kill-sweep.ts'
 import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startNextService, startRoomyServer, stopServer } from './server.ts'
-import { buildShopAt } from './shop-store.ts'
-import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
+import { buildShopAt, byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
 const victims = ['both', 'the server', 'the import'] as const
 const env = { ...thirtyDays, LETHE_SCRUB_HOUR: 'off' }

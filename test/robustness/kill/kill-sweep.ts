@@ -4,12 +4,10 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
-import { assertAmong, contentOf, countRows, rowsOf, totalsOf } from './contents.ts'
-import { assertSound } from './invariants.ts'
+import { assertAmong, assertSound, contentOf, countRows, rowsOf, totalsOf } from './invariants.ts'
 import type { MakeKillable, Snapshot } from './killable-store.ts'
 import { complete, killAgainAndAgain, killDuring, type Plan, progress, type Tally } from './killing.ts'
-import { buildShopAt } from './shop-store.ts'
-import { dayMs, hourMs, ids, now, shuffled, visits } from './visits.ts'
+import { buildShopAt, dayMs, hourMs, ids, now, shuffled, visits } from './visits.ts'
 
 /** Nothing happened within a day of it, so that what is swept does not depend on when a test comes to it. */
 export const edge = now - 30 * dayMs

@@ -2,8 +2,7 @@ import { after, before } from 'node:test'
 import { maxBatchRows } from '../../../src/operations/import.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { killTests } from './kill-tests.ts'
-import { killablePostgres } from './killable-postgres.ts'
-import { killableSqlite } from './killable-sqlite.ts'
+import { killablePostgres, killableSqlite } from './killable-store.ts'
 
 let postgres: PostgresServer
 before(async () => {

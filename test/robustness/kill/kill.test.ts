@@ -1,5 +1,5 @@
 import { killTests } from './kill-tests.ts'
-import { killableSqlite } from './killable-sqlite.ts'
+import { killableSqlite } from './killable-store.ts'
 
 // A taste of what kill.soak.ts does at length. With so few kills chance may have it that many come late.
 killTests('SQLite', killableSqlite, {

@@ -9,12 +9,12 @@ import { Connections, connectionsWithin, maxUnreadBytes } from '../../../src/htt
 import { readSendQueues } from '../../../src/http/streamed-body.ts'
 import { dataOf } from '../../support/answers.ts'
 import { commandLine, programPath } from '../../support/command-line.ts'
-import { noProc } from '../../support/no-proc.ts'
+import { noProc } from '../../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
 import { startShop, subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { createKey } from '../kill/server.ts'
-import { buildShop } from '../kill/shop-store.ts'
+import { buildShop } from '../kill/visits.ts'
 import { AbusiveClients } from './abusive-clients.ts'
 
 const scopes = ['analytics:view', 'analytics:delete-data'] as const

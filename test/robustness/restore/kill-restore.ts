@@ -14,7 +14,7 @@ import { missing } from '../../support/missing.ts'
 import type { Lifetime } from '../../support/service.ts'
 import { visit } from '../../support/shop.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
-import { buildShop } from '../kill/shop-store.ts'
+import { buildShop } from '../kill/visits.ts'
 
 /** What a restore does to files, by the system calls of one thread. */
 export type SystemCall = 'rename' | 'link' | 'unlink' | 'fsync' | 'ftruncate' | 'pwrite64' | 'copy_file_range'

@@ -7,11 +7,9 @@ import { commandLine } from '../../support/command-line.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
-import { buildShop, buildShopAt } from '../kill/shop-store.ts'
-import { chart, csv } from './chart.ts'
+import { buildShop, buildShopAt } from '../kill/visits.ts'
 import { MixedLoad, population, retention } from './mixed-load.ts'
-import { cpuSeconds, sample } from './sampler.ts'
-import { type Sample, trendsOf } from './trend.ts'
+import { chart, cpuSeconds, csv, type Sample, sample, trendsOf } from './trend.ts'
 
 const { values } = parseArgs({
   options: {

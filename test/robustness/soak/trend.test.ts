@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { chart, csv } from './chart.ts'
-import { type Measure, measures, type Sample, trendsOf } from './trend.ts'
+import { chart, csv, type Measure, measures, type Sample, trendsOf } from './trend.ts'
 
 const calm = { residentMb: 190, heapMb: 40, handles: 42, p50Ms: 1, p99Ms: 8 }
 

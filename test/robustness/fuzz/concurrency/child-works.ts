@@ -7,9 +7,8 @@ import { seededRandom } from '../../../support/seeded-random.ts'
 import { visit } from '../../../support/shop.ts'
 import { eraseIn, testKeys } from '../../../support/test-keyring.ts'
 import { stepBefore } from '../../../support/windows.ts'
-import { chapterSteps, edge, keepers, organisationId, type WorkOrder } from './stage.ts'
+import { assertKeepersListed, chapterSteps, edge, keepers, organisationId, type WorkOrder } from './stage.ts'
 import type { Deed } from './subject-history.ts'
-import { assertKeepersListed } from './walk-crowd.ts'
 
 /** A process at work on a store that others work on. Tells what it did to single subjects, and fails when a list was wrong. */
 const { address, seed, chapters, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Scope } from '../../../../src/domain/api-key.ts'
 import { dataOf, errorOf, listIn } from '../../../support/answers.ts'
 import { subjectPath } from '../../../support/shop.ts'
-import { among } from './among.ts'
+import type { ModelTracker, ServiceModel } from './service-model.ts'
 import {
   expectedEvent,
   expectedList,
@@ -10,9 +10,9 @@ import {
   expectedSession,
   iso,
   type ListQuestion,
-} from './expected-answers.ts'
-import type { ModelTracker, ServiceModel } from './service-model.ts'
+} from './service-model.ts'
 import type { Caller } from './steps.ts'
+import { among } from './steps.ts'
 import type { Wire } from './wire.ts'
 
 /** Asks the service as its clients do, and holds each answer against the model. */

@@ -3,11 +3,10 @@ import fc from 'fast-check'
 import { createOrganisation } from '../../../../src/operations/organisation.ts'
 import { createTracker } from '../../../../src/operations/tracker.ts'
 import { hold } from '../hold.ts'
-import { startFrozenService } from './frozen-service.ts'
 import { Play } from './play.ts'
 import { ServiceModel } from './service-model.ts'
 import { type Step, step } from './steps.ts'
-import { Wire } from './wire.ts'
+import { startFrozenService, Wire } from './wire.ts'
 
 const noon = Date.parse('2026-11-15T12:00:00.000Z')
 

@@ -8,13 +8,11 @@ import { sumTotals } from '../../../../src/operations/daily-total.ts'
 import { importLines } from '../../../../src/operations/import.ts'
 import { setPlan } from '../../../../src/operations/organisation.ts'
 import { rememberWindows } from '../../../support/windows.ts'
-import { among } from './among.ts'
-import { iso } from './expected-answers.ts'
-import type { FrozenService } from './frozen-service.ts'
 import { ModelClient } from './model-client.ts'
 import type { ModelKey, ModelOrganisation, ModelTracker, ServiceModel } from './service-model.ts'
-import { type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
-import type { Wire } from './wire.ts'
+import { iso } from './service-model.ts'
+import { among, type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
+import type { FrozenService, Wire } from './wire.ts'
 
 /** Does everything twice, with the service and in the model, and compares what they say. */
 export class Play {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { allScopes, type Scope } from '../../../../src/domain/api-key.ts'
 import { type Plan, plans } from '../../../../src/domain/retention.ts'
@@ -131,3 +132,10 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { arbitrary: fc.record({ do: fc.constant('totals' as const), tracker: small }), weight: 1 },
 )
+
+/** One of some things, whatever the number. */
+export function among<Item>(items: readonly Item[], number: number): Item {
+  const item = items[number % items.length]
+  assert.ok(item !== undefined)
+  return item
+}
