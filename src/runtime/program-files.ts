@@ -13,7 +13,13 @@ export interface ProgramFolder {
 
 /** One by its path in a clone. */
 export function programFolder(path: string): ProgramFolder {
-  return isSea() ? folderOfAssets(`${path}/`) : folderOnDisk(new URL(`../../${path}/`, import.meta.url))
+  return isSea() ? folderOfAssets(`${path}/`) : folderOnDisk(urlOf(`${path}/`))
+}
+
+/** Where a file of a clone or of an installed package lies. In the latter this module is part of a bundle in `src`. */
+function urlOf(path: string): URL {
+  const isSource = /\/runtime\/program-files\.[jt]s$/.test(import.meta.url)
+  return new URL(isSource ? `../../${path}` : `../${path}`, import.meta.url)
 }
 
 /** A single file by its path in a clone. */
@@ -26,7 +32,7 @@ export function threadScript(path: string): { script: URL | string; eval: boolea
   if (isSea()) return { script: getAsset(path, 'utf8'), eval: true }
   // In an installed package it is JavaScript, as this is.
   const script = path.replace(/\.ts$/, extname(import.meta.url))
-  return { script: new URL(`../../${script}`, import.meta.url), eval: false }
+  return { script: urlOf(script), eval: false }
 }
 
 /** A folder of a clone or of an installed package. */

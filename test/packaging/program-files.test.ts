@@ -23,7 +23,7 @@ describe('the files that the program brings along', () => {
     const knowing = texts.filter(({ text }) => /\bimport\.meta\b|'node:sea'/.test(text))
     assert.deepEqual(
       knowing.map(({ name }) => name),
-      ['program-files.ts'],
+      ['runtime/program-files.ts'],
     )
   })
 
