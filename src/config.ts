@@ -79,14 +79,14 @@ export const variables = {
   },
   LETHE_BATCH_PACE: {
     fallback: '600/minute',
-    takes: 'how fast a batch erases, such as 600/minute (per second, minute, hour or day)',
+    takes: 'the pace of a batch, such as 600/minute (per second, minute, hour or day)',
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
   LETHE_MAX_CONNECTIONS: { fallback: '10000', takes: 'a whole number from 10 to 1000000' },
   LETHE_MAX_LINE_KIB: { fallback: '256', takes: 'a whole number of KiB from 1 to 1024' },
   LETHE_PUBLIC_URL: {
     fallback: '',
-    takes: 'where browsers reach the service, such as https://lethe.example',
+    takes: 'the address for browsers, such as https://lethe.example',
   },
   LETHE_RETENTION_DAYS: {
     fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
@@ -99,19 +99,19 @@ export const variables = {
   LETHE_SECRET_FILE: { fallback: '', takes: "the path of the file with the installation's secrets" },
   LETHE_JOURNAL: {
     fallback: '',
-    takes: 'the path of the file that keeps what must survive the loss of the store',
+    takes: 'the path of the journal file',
   },
   LETHE_SPOOL_DIR: {
     fallback: '',
-    takes: 'the path of a folder on a disk, where exports wait for slow clients',
+    takes: 'the path of a folder on disk, for exports to slow clients',
   },
   LETHE_LEDGER_ORIGIN: {
     fallback: 'lethe.local',
-    takes: 'the name that ledgers go by, such as lethe.example: no spaces, no plus sign',
+    takes: 'the first part of ledger names, such as lethe.example, without spaces and plus signs',
   },
   LETHE_TOMBSTONE_DAYS: {
     fallback: '',
-    takes: `whole days from 1 to ${maxRetentionDays}; never fewer than the longest window and 30`,
+    takes: `whole days from 1 to ${maxRetentionDays}; at least 30 and the longest window apply`,
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
@@ -119,7 +119,7 @@ export const variables = {
   LETHE_METRICS_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
   LETHE_URL: { fallback: '', takes: 'an http or https address, such as http://127.0.0.1:8080' },
-  LETHE_API_KEY: { fallback: '', takes: 'the whole string of an API key, lethe_…' },
+  LETHE_API_KEY: { fallback: '', takes: 'the complete string of an API key, lethe_…' },
 } as const
 
 type Variable = keyof typeof variables

@@ -13,31 +13,31 @@ export function maintenanceMetrics(
   const registers = [registry]
   const sweptRows = new Counter({
     name: 'lethe_swept_rows_total',
-    help: 'Subjects, sessions, events and entries of the activity that this process has swept.',
+    help: 'Subjects, sessions, events and activity entries that this process has swept.',
     labelNames: ['kind'],
     registers,
   })
   const sweeps = new Histogram({
     name: 'lethe_sweep_duration_seconds',
-    help: 'How long the sweep passes of this process took, by whether they came to their end.',
+    help: 'Duration of the sweep passes of this process, by whether they were complete.',
     labelNames: ['outcome'],
     buckets,
     registers,
   })
   const scrubs = new Histogram({
     name: 'lethe_scrub_duration_seconds',
-    help: 'How long the scrubs of this process took.',
+    help: 'Duration of the scrubs of this process.',
     buckets,
     registers,
   })
   const failures = new Counter({
     name: 'lethe_upkeep_failures_total',
-    help: 'Sweeps and scrubs that failed, to be tried again.',
+    help: 'Failed sweeps and scrubs, which are retried.',
     registers,
   })
   const waiting = new Gauge({
     name: 'lethe_retention_windows_waiting',
-    help: 'Retention windows of organisations that became shorter and delete nothing yet.',
+    help: 'Retention windows that became shorter and do not delete yet.',
     registers,
   })
   for (const kind of ['subject', 'session', 'event', 'activity']) sweptRows.inc({ kind }, 0)
@@ -66,7 +66,7 @@ function lagMetrics(registry: Registry, clock: Clock): (begunAt: Instant) => voi
   let latest: Instant | null = null
   const lag = new Gauge({
     name: 'lethe_sweep_lag_seconds',
-    help: 'For how long anything that has aged out may have been waiting at most: the time since the last complete pass of this process began.',
+    help: 'Upper bound of how long expired data has been waiting: the time since the last complete pass of this process began.',
     registers: [registry],
     collect() {
       if (latest !== null) this.set(Math.max(0, clock() - latest) / 1000)
@@ -74,7 +74,7 @@ function lagMetrics(registry: Registry, clock: Clock): (begunAt: Instant) => voi
   })
   const completed = new Gauge({
     name: 'lethe_sweep_completed_timestamp_seconds',
-    help: 'When the last complete pass of this process ended.',
+    help: 'End of the last complete pass of this process, in Unix time.',
     registers: [registry],
   })
   // Without labels they would begin with 0.

@@ -93,7 +93,7 @@ export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'ref
   let known: RefusedLines | null = null
   new Counter({
     name: 'lethe_lines_refused_total',
-    help: 'Lines of imports into this store that were refused, by whatever process, by the reason.',
+    help: 'Refused lines of all imports into this store, by reason.',
     labelNames: ['reason'],
     registers: [registry],
     async collect() {
@@ -112,12 +112,12 @@ export function journalMetrics(
 ): Pick<JournalReports, 'onFailed'> {
   const failures = new Counter({
     name: 'lethe_journal_failures_total',
-    help: 'Writes to the journal that failed, to be tried again.',
+    help: 'Failed writes to the journal, which are retried.',
     registers: [registry],
   })
   new Gauge({
     name: 'lethe_journal_lines_waiting',
-    help: 'Lines that the journal lacks since a write to it failed.',
+    help: 'Lines missing from the journal since a failed write.',
     registers: [registry],
     collect() {
       this.set(journal.waitingLines())
@@ -130,7 +130,7 @@ export function journalMetrics(
 export function logMetrics(registry: Registry, droppedLines: () => number): void {
   new Counter({
     name: 'lethe_log_lines_dropped_total',
-    help: 'Lines of the log that were dropped, because standard output was full, closed, or not read.',
+    help: 'Log lines dropped because standard output was full, closed or not read.',
     registers: [registry],
     collect() {
       this.reset()
@@ -145,14 +145,14 @@ type Watched = Omit<Limiter, 'close'>
 export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
   const refusals = new Counter({
     name: 'lethe_budget_refusals_total',
-    help: 'Requests that a budget refused, by the name of the budget.',
+    help: 'Requests refused by a budget, by its name.',
     labelNames: ['budget'],
     registers: [registry],
   })
   for (const budget of ['ip', 'key', 'erasure']) refusals.inc({ budget }, 0)
   new Gauge({
     name: 'lethe_limiter_reachable',
-    help: 'Whether the limiter can be reached (1) or this process counts for itself (0).',
+    help: 'Whether the limiter can be reached (1), or this process counts in memory (0).',
     registers: [registry],
     collect() {
       this.set(limiter.isReachable() ? 1 : 0)

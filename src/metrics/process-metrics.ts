@@ -10,18 +10,18 @@ export function processMetrics(registry: Registry, clock: Clock, version: string
   const registers = [registry]
   new Gauge({
     name: 'lethe_build_info',
-    help: 'Always 1; the labels tell the version of Lethe and of Node.',
+    help: 'Always 1; the labels contain the versions of Lethe and Node.',
     labelNames: ['version', 'node'],
     registers,
   }).set({ version, node: process.version }, 1)
   new Gauge({
     name: 'process_start_time_seconds',
-    help: 'When the process started, in Unix time.',
+    help: 'Start time of the process, in Unix time.',
     registers,
   }).set(clock() / 1000 - process.uptime())
   new Counter({
     name: 'process_cpu_seconds_total',
-    help: 'CPU time of the process, all its threads together.',
+    help: 'CPU time of the process, over all threads.',
     registers,
     collect() {
       const { user, system } = process.cpuUsage()
@@ -31,7 +31,7 @@ export function processMetrics(registry: Registry, clock: Clock, version: string
   })
   new Gauge({
     name: 'process_resident_memory_bytes',
-    help: 'Memory that the process occupies.',
+    help: 'Resident memory of the process.',
     registers,
     collect() {
       this.set(process.memoryUsage.rss())
@@ -39,7 +39,7 @@ export function processMetrics(registry: Registry, clock: Clock, version: string
   })
   new Gauge({
     name: 'nodejs_heap_size_used_bytes',
-    help: 'Memory that JavaScript values occupy on the main thread.',
+    help: 'Memory used by JavaScript values on the main thread.',
     registers,
     collect() {
       this.set(process.memoryUsage().heapUsed)
@@ -54,7 +54,7 @@ function eventLoopMetrics(registry: Registry): { stop(): void } {
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000)
   new Gauge({
     name: 'lethe_event_loop_delay_seconds',
-    help: 'By how much the event loop was late since the metrics were last read: at the median, at the 99th percentile, at worst.',
+    help: 'Delay of the event loop since the last scrape: median, 99th percentile and maximum.',
     labelNames: ['statistic'],
     registers: [registry],
     collect() {

@@ -16,7 +16,7 @@ interface Series {
  */
 export class RequestDurations {
   readonly name = 'lethe_http_request_duration_seconds'
-  readonly help = 'How long requests took from their arrival to the end of their answer.'
+  readonly help = 'Duration of requests, from their arrival to the end of the response.'
   readonly #routes = new Map<string | null, Map<string, Map<number, Series>>>()
 
   /** Notes a request: the pattern of its path (`null` for a path that leads nowhere), its method, its status (0 when its client left without an answer). */

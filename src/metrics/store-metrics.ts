@@ -15,7 +15,7 @@ export function storeMetrics(
 ): SubjectStore {
   new Gauge({
     name: 'lethe_store_reachable',
-    help: 'Whether the store answered within two seconds when the metrics were read, and can be written to (1), or not (0).',
+    help: 'Whether the store responds within two seconds and can be written to (1), or not (0).',
     registers: [registry],
     async collect() {
       this.set(
@@ -33,9 +33,9 @@ export function storeMetrics(
 
 function connectionMetrics(registry: Registry, connections: NonNullable<Store['connections']>): void {
   const gauges = {
-    open: 'Connections to the store that are open.',
-    busy: 'Connections to the store that are at work.',
-    waiting: 'Requests that wait for a connection to the store.',
+    open: 'Open connections to the store.',
+    busy: 'Busy connections to the store.',
+    waiting: 'Requests waiting for a connection to the store.',
   }
   for (const state of ['open', 'busy', 'waiting'] as const) {
     new Gauge({
@@ -52,7 +52,7 @@ function connectionMetrics(registry: Registry, connections: NonNullable<Store['c
 function logMetrics(registry: Registry, logHeldMs: NonNullable<Store['logHeldMs']>): void {
   new Gauge({
     name: 'lethe_log_truncation_pending_seconds',
-    help: 'For how long readers of other processes have kept what was erased in the write-ahead log, where that is longer than an erasure waits for them; 0 where not.',
+    help: 'How long readers in other processes have kept erased data in the write-ahead log, if longer than an erasure waits for them; otherwise 0.',
     registers: [registry],
     collect() {
       this.set(logHeldMs() / 1000)
@@ -63,7 +63,7 @@ function logMetrics(registry: Registry, logHeldMs: NonNullable<Store['logHeldMs'
 function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore {
   const erasures = new Counter({
     name: 'lethe_erasures_total',
-    help: 'Erasures by how they ended: something was erased, nothing was there, or it failed.',
+    help: 'Erasures by outcome: data was erased, there was no data, or the erasure failed.',
     labelNames: ['outcome'],
     registers: [registry],
   })
