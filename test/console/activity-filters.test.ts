@@ -38,14 +38,14 @@ async function exported(query: string): Promise<{ type: string | null; name: str
 }
 
 describe('the activity of an organisation', () => {
-  test('is narrowed by kind, by person, by key and by the command line', async () => {
+  test('is filtered by kind, member, key and command line', async () => {
     assert.deepEqual(await kinds('kind=subject.erased'), ['subject.erased', 'subject.erased'])
     assert.deepEqual(await kinds(`actor=${keyId}`), ['subject.erased', 'subject.erased'])
     assert.deepEqual(await kinds(`actor=${client.member.id}`), [])
     assert.deepEqual(await kinds('actor=command-line&kind=key.created'), ['key.created', 'key.created'])
   })
 
-  test('is narrowed by instants, the first included and the last not', async () => {
+  test('is filtered by time, from the first inclusive to the last exclusive', async () => {
     const entries = listIn(dataOf(await client.ask(`/activity?actor=${keyId}`)), 'entries').filter(isObject)
     const [last, first] = entries.map((entry) => textIn(entry, 'at'))
     assert.ok(first && last && first < last)
@@ -54,7 +54,7 @@ describe('the activity of an organisation', () => {
     assert.deepEqual(await kinds(`until=${formatInstant(0)}`), [])
   })
 
-  test('goes on behind a cursor of the same filters alone', async () => {
+  test('accepts a cursor only with the same filters', async () => {
     const page = dataOf(await client.ask('/activity?kind=subject.erased&limit=1'))
     const cursor = textIn(page, 'nextCursor')
     const next = dataOf(await client.ask(`/activity?kind=subject.erased&limit=1&cursor=${cursor}`))
@@ -62,12 +62,12 @@ describe('the activity of an organisation', () => {
     assert.deepEqual(problemFields(await client.ask(`/activity?limit=1&cursor=${cursor}`)), ['cursor'])
   })
 
-  test('refuses what is no kind and no instant', async () => {
+  test('refuses an invalid kind or time', async () => {
     const query = 'kind=nothing&since=yesterday&until=2026-11-17'
     assert.deepEqual(problemFields(await client.ask(`/activity?${query}`)), ['kind', 'since', 'until'])
   })
 
-  test('is exported as JSON, all of it, newest first', async () => {
+  test('is exported completely as JSON, newest first', async () => {
     const { type, name, text } = await exported('format=json')
     assert.equal(type, 'application/json; charset=utf-8')
     assert.equal(name, 'attachment; filename="lethe-activity.json"')
@@ -75,7 +75,7 @@ describe('the activity of an organisation', () => {
     assert.deepEqual(entries, listIn(dataOf(await client.ask('/activity?limit=200')), 'entries'))
   })
 
-  test('is exported as CSV in which nothing is a formula', async () => {
+  test('is exported as CSV without formulas', async () => {
     const { type, text } = await exported('format=csv&kind=key.created')
     assert.equal(type, 'text/csv; charset=utf-8')
     const [header, row, ...others] = text.split('\r\n')
@@ -83,7 +83,7 @@ describe('the activity of an organisation', () => {
     assert.match(row ?? '', /,"'=HYPERLINK\(""https:\/\/evil\.example""\)",/)
     assert.deepEqual(others.length, 2)
     assert.doesNotMatch(text, /(^|[,\n])=/)
-    // A spreadsheet whose fields end with a semicolon cuts there, whatever is quoted.
+    // A spreadsheet that separates by semicolons splits there, even inside quotes.
     const { text: erasures } = await exported('format=csv&kind=subject.erased')
     assert.ok(erasures.includes(`,"a; '=1+1;'@b;'-c"\r\n`), erasures)
     const empty = await exported(`format=csv&until=${formatInstant(0)}`)
@@ -108,7 +108,7 @@ describe('a field of the CSV', () => {
     ['=1;=2', `"'=1;'=2"`],
   ]
   for (const [name, field] of cases) {
-    test(`is no formula, wherever a spreadsheet cuts it: ${JSON.stringify(name)}`, () => {
+    test(`is not a formula, wherever a spreadsheet splits it: ${JSON.stringify(name)}`, () => {
       const actor = { kind: 'member', id: 'mem_1', name } as const
       const entry = { id: 'a', organisationId, at: 0, actor, kind: 'key.created', target: null } as const
       const line = toCsvLine({ ...entry, counts: null, ledgerIndex: null, requestId: null })
@@ -118,7 +118,7 @@ describe('a field of the CSV', () => {
 })
 
 describe('the state of the ledger', () => {
-  test('tells its size, its root and its last erasure, and is computed anew when asked for', async () => {
+  test('shows its size, root hash and last erasure, and is recomputed on request', async () => {
     const ledger = dataOf(await client.ask('/ledger'))
     assert.equal(ledger.size, 2)
     assert.match(textIn(ledger, 'lastErasedAt'), /^2/)
@@ -130,7 +130,7 @@ describe('the state of the ledger', () => {
   })
 })
 
-test('exports of one organisation are made one at a time, and keep nobody else waiting', async () => {
+test('exports of one organisation run one at a time, without blocking others', async () => {
   const { promise: others, resolve: end } = Promise.withResolvers<void>()
   const job = shop.services.jobs.run(organisationId, () => others)
   let isMade = false

@@ -20,7 +20,7 @@ async function entries(requestId?: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('the activity', () => {
-  test('has each sign-in that failed, of members alone, and none that a budget refused', async () => {
+  test('has each failed sign-in of members only, and none that a budget refused', async () => {
     const { id, email } = await addMember(shop, organisationId)
     const attempt = (email: string, guess: string, requestId: string) =>
       visitor(shop).ask('/sign-in', {
@@ -34,7 +34,7 @@ describe('the activity', () => {
     for (let i = 0; i < 10; i++) errorOf(await attempt(email, 'wrong', failedId(i)), 'unauthorized')
     errorOf(await attempt(email, password, refused), 'rate_limited')
     errorOf(await attempt('nobody@acme.example', 'wrong', nobody), 'unauthorized')
-    // They are written behind the answers.
+    // They are written after the responses.
     await until(async () => (await entries(failedId(9))).length === 1)
     const failed = (await entries()).filter(({ kind }) => kind === 'member.sign-in-failed')
     assert.equal(failed.length, 10)

@@ -43,7 +43,7 @@ async function isStored(subjectId: string, trackerId = 'shop'): Promise<boolean>
 }
 
 describe('the preview of a batch', () => {
-  test('tells of ids who is found, of whom nothing is stored, and what is no id, and erases nobody', async () => {
+  test('reports which IDs match, which do not and which are invalid, and erases nobody', async () => {
     await shop.ingest([
       ...visit('anna', { events: 3 }),
       ...visit('anna', { trackerId: 'blog' }),
@@ -68,7 +68,7 @@ describe('the preview of a batch', () => {
     assert.deepEqual([await isStored('anna'), await isStored('bert')], [true, true])
   })
 
-  test('looks in the trackers that are named', async () => {
+  test('searches the given trackers', async () => {
     const plan = dataOf(await preview('anna\nbert', { trackerIds: ['blog'] }))
     assert.deepEqual([plan.subjects, plan.nothing], [1, 1])
     assert.deepEqual(problemFields(await preview('anna', { trackerIds: ['blog', 'other'] })), ['trackerIds'])
@@ -118,7 +118,7 @@ describe('the preview of a batch', () => {
     }
   })
 
-  test('looks somebody up once, on however many lines', async (t) => {
+  test('looks up a person once, on any number of lines', async (t) => {
     const { search } = shop.services
     const lookUp = t.mock.method(search, 'subjects')
     await shop.ingest(visit('ivan', { identifiers: { email: 'ivan@example.com' } }))
@@ -132,7 +132,7 @@ describe('the preview of a batch', () => {
     assert.equal(lookUp.mock.callCount(), 2)
   })
 
-  test('is made for one member of an organisation at a time, and ends when the client is gone', async (t) => {
+  test('runs once at a time per organisation, and ends when the client disconnects', async (t) => {
     const { search } = shop.services
     const first = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
@@ -174,7 +174,7 @@ describe('the preview of a batch', () => {
     assert.equal(logged().length, 1, 'nobody is told of a failure')
   })
 
-  test('has its list read one at a time for each organisation where it is long, and for others meanwhile', async (t) => {
+  test('reads long lists one at a time per organisation, without blocking others', async (t) => {
     const body = JSON.stringify({
       ...byId,
       text: Array.from({ length: 1_500 }, (_, i) => `${'nobody-'.repeat(8)}${i}`).join('\n'),
@@ -187,7 +187,7 @@ describe('the preview of a batch', () => {
       ['Cookie', client.cookie ?? ''],
     ]
     const found = t.mock.method(shop.services.signIns, 'find')
-    // The first part alone keeps the others waiting.
+    // Only the first part keeps the others waiting.
     connection.send(
       requestText('/console/api/batches/preview', { method: 'POST', headers, body: body.slice(0, 50_000) }),
     )
@@ -206,7 +206,7 @@ describe('the preview of a batch', () => {
     connection.hangUp()
   })
 
-  test('says what is too much, or nothing', async () => {
+  test('refuses a list that is too long or empty', async () => {
     assert.deepEqual(problemFields(await preview(' \n\n')), ['text'])
     assert.deepEqual(problemFields(await preview('x\n'.repeat(10_001))), ['text'])
     assert.deepEqual(problemFields(await preview('x', { format: 'xls', by: 'name' })), ['format', 'by'])
@@ -221,7 +221,7 @@ describe('the preview of a batch', () => {
 })
 
 describe('a batch', () => {
-  test('does not begin unless the number typed is that of the data subjects there are now', async () => {
+  test('does not start unless the typed number matches the current data subjects', async () => {
     await shop.ingest(visit('dora'))
     const batches = async () => listIn(dataOf(await client.ask('/batches')), 'batches').length
     const before = await batches()
@@ -259,7 +259,7 @@ describe('a batch', () => {
     await organisations.setPlan(organisationId, 'free')
   })
 
-  test('erases everybody on its list, ends in a report with a receipt for each, and leaves no id in it or in the log', async () => {
+  test('erases everyone on its list, and produces a report with a receipt for each, without IDs there or in the log', async () => {
     await shop.ingest([
       ...visit('emil-alone', { events: 2 }),
       ...visit('emil-alone', { trackerId: 'blog' }),
@@ -302,7 +302,7 @@ describe('a batch', () => {
     assert.doesNotMatch(shop.logged.join('\n'), /emil-alone|fred-alone/)
   })
 
-  test('is in the activity with who began it, and so is every erasure of it, by one request id', async () => {
+  test('is in the activity with who started it, and so is each of its erasures, under one request ID', async () => {
     await shop.ingest(visit('gina'))
     const headers = { 'x-request-id': '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34' }
     const body = { ...byId, text: 'gina', subjects: 1 }
@@ -333,13 +333,13 @@ describe('a batch at a slow pace', async () => {
     await slow.ingest(ids.flatMap((id) => visit(id)))
     const body = { ...byId, text: ids.join('\n'), subjects: ids.length }
     const id = textIn(dataOf(await member.ask('/batches', { method: 'POST', body })), 'id')
-    // Its first erasure comes immediately.
+    // Its first erasure happens immediately.
     const { erasureBatches } = slow.services
     await until(async () => (await erasureBatches.find(slow.organisationId, id))?.settled === 1)
     return id
   }
 
-  test('is paused, resumed and stopped, which forgets who still waited', async () => {
+  test('is paused, resumed and stopped, which discards the rest of the list', async () => {
     const id = await begin('ida', 'jack')
     assert.equal(dataOf(await ask(`/batches/${id}/pause`)).state, 'paused')
     errorOf(await ask(`/batches/${id}/pause`), 'invalid_request')
@@ -356,7 +356,7 @@ describe('a batch at a slow pace', async () => {
     )
   })
 
-  test('gives way to others', async () => {
+  test('takes turns with others', async () => {
     const [first, second] = [await begin('kim', 'lea'), await begin('max', 'nora')]
     const batches = listIn(dataOf(await member.ask('/batches')), 'batches').filter(isObject)
     assert.deepEqual(
@@ -377,7 +377,7 @@ describe('a batch at a slow pace', async () => {
     assert.deepEqual(problemFields(await member.ask('/batches', { method: 'POST', body })), ['text'])
   })
 
-  test('is stopped when it has not ended within a month', async () => {
+  test('is stopped if it has not finished within 30 days', async () => {
     const { erasureBatches, clock } = slow.services
     const open = await erasureBatches.listOverdue(clock() + 1)
     assert.equal(open.length, 5)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { axisOf, positionOf, toBars, toBins } from '../../console/src/components/days.ts'
 
 describe('the days of a chart', () => {
-  test('come in their order up to today, with gaps filled', () => {
+  test('are in order up to today, with gaps filled', () => {
     const days = [{ day: '2026-11-15', value: 4, part: 1 }]
     assert.deepEqual(toBins(days, '2026-11-17', 3), [
       { from: '2026-11-15', to: '2026-11-15', value: 4, part: 1 },
@@ -12,7 +12,7 @@ describe('the days of a chart', () => {
     ])
   })
 
-  test('share bins where there are too many, each of as many days, and lose nothing', () => {
+  test('share bins of equal size if there are too many, and lose nothing', () => {
     const days = Array.from({ length: 400 }, (_, i) => ({
       day: new Date(Date.UTC(2026, 10, 17) - i * 86_400_000).toISOString().slice(0, 10),
       value: 1,
@@ -26,7 +26,7 @@ describe('the days of a chart', () => {
     )
   })
 
-  test('have an axis of whole, round numbers that holds the highest', () => {
+  test('have an axis of round integers that covers the highest value', () => {
     for (const highest of [0, 1, 2, 3, 7, 9, 10, 11, 49, 99, 101, 1_234, 98_765]) {
       const { top, steps } = axisOf(highest)
       assert.ok(top >= highest && top <= Math.max(1, highest * 2), `${highest}: ${top}`)
@@ -34,7 +34,7 @@ describe('the days of a chart', () => {
     }
   })
 
-  test('tell where a window begins among them', () => {
+  test('show where a window starts', () => {
     const first = { from: '2026-11-08' }
     assert.equal(positionOf('2026-11-13', first, '2026-11-17'), 0.5)
     assert.equal(positionOf('2026-11-08', first, '2026-11-17'), null)
@@ -46,7 +46,7 @@ const today = '2026-11-15'
 const day = (day: string, sessions = 1, events = 2) => ({ day, sessions, events })
 
 describe('the bars of a chart', () => {
-  test('are thirty days at least, the last of them today, gaps filled', () => {
+  test('are at least thirty days up to today, with gaps filled', () => {
     const { bars, daysPerBar, windowAt } = toBars({ today, days: [day('2026-11-13', 3, 7)] }, 180)
     assert.equal(bars.length, 30)
     assert.equal(daysPerBar, 1)
@@ -55,14 +55,14 @@ describe('the bars of a chart', () => {
     assert.equal(windowAt, null)
   })
 
-  test('begin with the first day on which something happened', () => {
+  test('start with the first day that has data', () => {
     const { bars, windowAt } = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 1_825)
     assert.equal(bars[0]?.from, '2026-08-01')
     assert.equal(bars.length, 107)
     assert.equal(windowAt, null)
   })
 
-  test('begin before the retention window where enough of it has passed, so that its beginning is seen', () => {
+  test('start before the retention window once enough of it has passed, so that its start is visible', () => {
     const { bars, windowAt, windowFrom } = toBars(
       { today, days: [day('2026-08-01'), day('2026-11-01')] },
       180,
@@ -72,7 +72,7 @@ describe('the bars of a chart', () => {
     assert.equal(windowAt, 7 / bars.length)
   })
 
-  test('stand for several days each where there are too many, and lose none', () => {
+  test('cover several days each if there are too many, and lose none', () => {
     const days = Array.from({ length: 730 }, (_, i) =>
       day(new Date(Date.parse(today) - (729 - i) * 86_400_000).toISOString().slice(0, 10)),
     )
@@ -86,14 +86,14 @@ describe('the bars of a chart', () => {
     assert.equal(bars.at(-1)?.to, today)
   })
 
-  test('are marked where the retention window begins', () => {
+  test('are marked where the retention window starts', () => {
     const { windowAt, windowFrom, bars } = toBars({ today, days: [day('2026-10-07')] }, 10)
     assert.equal(windowFrom, '2026-11-06')
     assert.equal(bars.length, 40)
     assert.equal(windowAt, 30 / 40)
   })
 
-  test('are there for a tracker on which nothing ever happened', () => {
+  test('exist for a tracker without data', () => {
     assert.equal(toBars({ today, days: [] }, 180).bars.length, 30)
   })
 })

@@ -16,7 +16,7 @@ const receiptOf = async (index: number, subjectId: string) =>
   dataOf(await client.ask('/erasures/receipt', { method: 'POST', body: { index, subjectId } })).receipt
 
 describe('erasures', () => {
-  test('are listed newest first, with who asked for them and how', async () => {
+  test('are listed newest first, with who carried them out and how', async () => {
     await eraseAtConsole(shop, client, 'anna')
     await shop.ask(subjectPath('ben'), { key: shop.key, method: 'DELETE' })
     await shop.ask(subjectPath('nobody'), { key: shop.key, method: 'DELETE' })
@@ -33,7 +33,7 @@ describe('erasures', () => {
     ])
   })
 
-  test('come page by page, each of them once', async () => {
+  test('are listed page by page, each once', async () => {
     const first = dataOf(await client.ask('/erasures?limit=2'))
     const second = dataOf(await client.ask(`/erasures?limit=2&cursor=${textIn(first, 'nextCursor')}`))
     const indexes = [first, second].flatMap((page) =>
@@ -44,7 +44,7 @@ describe('erasures', () => {
     assert.deepEqual(problemFields(await client.ask('/erasures?cursor=x')), ['cursor'])
   })
 
-  test('cost a page what it shows, however much happened in the same second', async (t) => {
+  test('cost the same per page, however many happened in the same second', async (t) => {
     const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
     const member = await openConsole(other, other.organisationId)
     await Promise.all(
@@ -71,7 +71,7 @@ describe('erasures', () => {
     assert.ok(rows <= 400, `${rows} entries were read`)
   })
 
-  test('have a certificate each that can be proven without knowing who it was', async () => {
+  test('have a certificate each that can be verified without identifying the person', async () => {
     const found = await certificate(0)
     const { size } = await verifyCheckpoint(textIn(found, 'checkpoint'), {
       verifierKeys: listIn(found, 'verifierKeys').map(String),
@@ -88,7 +88,7 @@ describe('erasures', () => {
     errorOf(await stranger.ask('/erasures/receipt', theirs), 'not_found')
   })
 
-  test('have a receipt that is made again for whoever knows the subject, and for nobody else', async () => {
+  test('have a receipt that is issued again only to someone who knows the data subject', async () => {
     const verifierKeys = listIn(await certificate(0), 'verifierKeys').map(String)
     const receipt = String(await receiptOf(0, 'anna'))
     const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'anna' })

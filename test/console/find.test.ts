@@ -21,7 +21,7 @@ await shop.ingest([
 ])
 const client = await openConsole(shop, shop.organisationId)
 
-/** The ids that were found, by tracker; `…` for more. */
+/** The IDs that were found, by tracker; `…` for more. */
 async function find(text: string, limit?: number): Promise<Record<string, string[]>> {
   const body = { text, ...(limit !== undefined && { limit }) }
   const groups = listIn(dataOf(await client.ask('/find', { method: 'POST', body })), 'groups')
@@ -34,36 +34,36 @@ async function find(text: string, limit?: number): Promise<Record<string, string
   )
 }
 
-describe('finding anyone', () => {
-  test('goes by an address in whatever case, on all trackers', async () => {
+describe('searching for people', () => {
+  test('finds an address in any case, on all trackers', async () => {
     const found = await find('ADA@example.com')
     assert.deepEqual(found.shop?.toSorted(), ['laptop', 'phone'])
     assert.deepEqual(found.blog, ['reader'])
   })
 
-  test('goes by another identifier with its name', async () => {
+  test('finds another identifier with its name', async () => {
     assert.deepEqual(await find('userId=42'), { shop: ['laptop'] })
     assert.deepEqual(await find('userId=43'), {})
   })
 
-  test('goes by the name of an identifier in whatever case, and by every name without one', async () => {
+  test('matches identifier names in any case, and every name if none is given', async () => {
     assert.deepEqual(await find('userid=42'), { shop: ['laptop'] })
     assert.deepEqual(await find('USERID=42'), { shop: ['laptop'] })
     assert.deepEqual(await find('42'), { shop: ['laptop', '42-other'] })
     assert.deepEqual(await find('order 7'), { blog: ['phone-2'] })
   })
 
-  test('goes by an id or its beginning', async () => {
+  test('finds an ID or the start of one', async () => {
     assert.deepEqual(await find('phone'), { shop: ['phone'], blog: ['phone-2'] })
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
   })
 
-  test('tells a few of many, and that there are more', async () => {
+  test('returns a few of many, and that there are more', async () => {
     assert.deepEqual(await find('crowd', 3), { shop: ['crowd-0', 'crowd-1', 'crowd-2', '…'] })
     assert.equal((await find('crowd', 200)).shop?.length, 7)
   })
 
-  test('finds nobody by what can be nobody', async () => {
+  test('finds nothing for a text that cannot match', async () => {
     for (const text of ['.', '\u0000', '\ud800', 'x'.repeat(300), '=', '@'])
       assert.deepEqual(await find(text), {})
     const refused = await client.ask('/find', { method: 'POST', body: { text: '', limit: 0 } })
@@ -72,7 +72,7 @@ describe('finding anyone', () => {
 })
 
 describe('a person', () => {
-  /** Whom a text stands for: by which identifier, and the ids that were found by it. */
+  /** The people that match a text: their identifier and their IDs. */
   async function people(text: string): Promise<[by: string | null, ids: string[], hidden: string[]][]> {
     const found = listIn(dataOf(await client.ask('/find', { method: 'POST', body: { text } })), 'people')
     const refs = (list: unknown[]) =>
@@ -83,7 +83,7 @@ describe('a person', () => {
     })
   }
 
-  test('is who is known by an identifier or has the complete id, and nobody whose id only begins so', async () => {
+  test('has the identifier or the complete ID, and not only an ID that starts with the text', async () => {
     assert.deepEqual(await people('ada@example.com'), [
       ['email=ada@example.com', ['blog reader', 'shop laptop', 'shop phone'], []],
     ])
@@ -92,7 +92,7 @@ describe('a person', () => {
     assert.deepEqual(await people('crowd-1'), [[null, ['shop crowd-1'], []]])
   })
 
-  test('is told apart from others that the same text stands for', async () => {
+  test('is separate from others who match the same text', async () => {
     assert.deepEqual(await people('laptop'), [
       ['phone=laptop', ['blog phone-2'], []],
       [null, ['shop laptop'], []],
@@ -111,8 +111,8 @@ describe('a person', () => {
   })
 })
 
-describe('a search that leads to very many', () => {
-  test('finds a thousand in total, under however many names', async () => {
+describe('a search with very many results', () => {
+  test('returns a thousand in total, under any number of names', async () => {
     const organisationId = await shop.createOrganisation()
     await shop.createTracker(organisationId, 'crowded')
     const member = await openConsole(shop, organisationId)
@@ -127,7 +127,7 @@ describe('a search that leads to very many', () => {
     assert.deepEqual(people, [450, 450, 100])
   })
 
-  test('ends when the client is gone', async (t) => {
+  test('ends when the client disconnects', async (t) => {
     const { search } = shop.services
     const { identifierNames } = search
     const reached = Promise.withResolvers<void>()

@@ -7,7 +7,7 @@ const shown = (text: string) =>
     .map((piece) => (piece.isInvisible ? `[${piece.text}]` : piece.text))
     .join('')
 
-test('what cannot be seen is shown by its number, and spaces where they would be lost', () => {
+test('invisible characters are shown as code points, and spaces where they would be lost', () => {
   for (const [text, expected] of [
     ['plain id', 'plain id'],
     ['a\u202eb', 'a[U+202E]b'],
@@ -22,7 +22,7 @@ test('what cannot be seen is shown by its number, and spaces where they would be
   }
 })
 
-test('an id counts as typed as far as it can be seen, and no further', () => {
+test('an ID counts as typed if its visible characters match', () => {
   for (const [typed, id] of [
     ['two spaces', '  two  spaces '],
     ['Zo\u00eb', 'Zoe\u0308'],

@@ -39,7 +39,7 @@ describe('a key in the console', () => {
     }
   })
 
-  test('is listed with what is known of it, newest first, and never with its string', async () => {
+  test('is listed with its details, newest first, and never with its string', async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString()
     const { id, keyString } = await create({ name: 'listed', expiresAt })
     const answer = await client.ask('/keys')
@@ -54,7 +54,7 @@ describe('a key in the console', () => {
     assert.equal(textIn(later, 'state'), 'expired')
   })
 
-  test('names what is wrong with each field, as the command line does', async () => {
+  test('reports the problems of each field, as the command line does', async () => {
     const fields = async (body: object) => problemFields(await client.ask('/keys', { method: 'POST', body }))
     assert.deepEqual(await fields({ name: '', scopes: [] }), ['name', 'scope'])
     assert.deepEqual(await fields({ name: 'x', scopes: ['analytics:own'] }), ['scope'])
@@ -69,7 +69,7 @@ describe('a key in the console', () => {
     assert.deepEqual(await fields({ name: 'taken', scopes: ['analytics:view'] }), ['name'])
   })
 
-  test('can have every scope there is, each with a line on what it allows', async () => {
+  test('can have every scope, each with a description', async () => {
     const areas = listIn(dataOf(await client.ask('/scopes')), 'areas')
     assert.equal(areas.length, 8)
     const scopes = areas.flatMap((area) => listIn(area, 'scopes'))
@@ -79,7 +79,7 @@ describe('a key in the console', () => {
 })
 
 describe('the activity of keys', () => {
-  test('tells who did what by which request, from the console, the command line and the API alike', async () => {
+  test('shows who did what by which request, from the console, the command line and the API', async () => {
     const body = { name: 'noted', scopes: ['analytics:view', 'analytics:delete-data'] }
     const created = await client.ask('/keys', {
       method: 'POST',
@@ -107,7 +107,7 @@ describe('the activity of keys', () => {
     assert.equal(JSON.stringify(all).includes('nobody-4711'), false)
   })
 
-  test('keeps neither a key nor a subject’s id that a client chose as its request id', async () => {
+  test('keeps neither a key nor a data subject’s ID that a client chose as its request ID', async () => {
     const { keyString } = await create({
       name: 'chatty',
       scopes: ['analytics:view', 'analytics:delete-data'],
@@ -136,7 +136,7 @@ describe('the activity of keys', () => {
     }
   })
 
-  test('comes page by page, newest first, and refuses a foreign cursor', async () => {
+  test('is listed page by page, newest first, and refuses a foreign cursor', async () => {
     const seen: string[] = []
     let cursor = ''
     do {

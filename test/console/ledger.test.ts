@@ -23,7 +23,7 @@ const erase = async (subjectId: string) =>
   textIn(dataOf(await shop.ask(subjectPath(subjectId), { key, method: 'DELETE' })), 'receipt')
 
 describe('an erasure in the activity', () => {
-  test('leads to its entry in the ledger, with what proves it, and not to who was erased', async () => {
+  test('links to its ledger entry with the proof, and does not identify the person', async () => {
     const receipts = [await erase('anna'), await erase('anna'), await erase('ben')]
     const listed = listIn(dataOf(await client.ask('/activity?limit=3')), 'entries').filter(isObject)
     const indexes = listed.map(({ ledgerIndex }) => Number(ledgerIndex)).reverse()
@@ -43,14 +43,14 @@ describe('an erasure in the activity', () => {
     }
   })
 
-  test('leads nowhere beyond the end of the ledger, nor for a member of somebody else', async () => {
+  test('has no entry beyond the end of the ledger, nor for members of other organisations', async () => {
     errorOf(await client.ask('/ledger/entry?index=3'), 'not_found')
     errorOf(await client.ask('/ledger/entry?index=9007199254740991'), 'not_found')
     const stranger = await openConsole(shop, await shop.createOrganisation())
     errorOf(await stranger.ask('/ledger/entry?index=0'), 'not_found')
   })
 
-  test('is asked for by a whole number, once', async () => {
+  test('takes one integer as its index', async () => {
     for (const query of [
       '',
       '?index=',
@@ -64,10 +64,10 @@ describe('an erasure in the activity', () => {
   })
 })
 
-describe('a ledger that is verified', () => {
+describe('verifying a ledger', () => {
   const verify = (browser = client) => browser.ask('/ledger/verify', { method: 'POST', body: {} })
 
-  test('is so once at a time for each organisation, and for others meanwhile', async (t) => {
+  test('happens once at a time per organisation, without blocking others', async (t) => {
     const other = await openConsole(shop, await shop.createOrganisation())
     const { ledger } = shop.services
     const { list } = ledger
@@ -89,7 +89,7 @@ describe('a ledger that is verified', () => {
     assert.equal(reads, 60)
   })
 
-  test('is so no further when the client is gone', async (t) => {
+  test('stops when the client disconnects', async (t) => {
     const { ledger } = shop.services
     const { list } = ledger
     const reached = Promise.withResolvers<void>()
@@ -99,7 +99,7 @@ describe('a ledger that is verified', () => {
       reads += 1
       reached.resolve()
       await released.promise
-      // As many as were asked for: more may follow.
+      // As many as requested: more may follow.
       const [entry] = await list.apply(ledger, [id, 0, 1])
       return Array.from({ length: limit }, () => entry ?? assert.fail())
     })

@@ -8,7 +8,7 @@ import {
 } from '../../console/src/pages/list-columns.ts'
 
 describe('the columns of a file', () => {
-  test('are those of its first line, whatever separates them and however it ends', () => {
+  test('are those of its first line, with any separator and line ending', () => {
     for (const separator of [',', ';', '\t'])
       for (const end of ['\n', '\r\n', '\r'])
         assert.deepEqual(columnsOf(`\ufeffname${separator} "E-""Mail""" ${separator}id${end}a;b,c\td`), [
@@ -22,7 +22,7 @@ describe('the columns of a file', () => {
 describe('a file', () => {
   const read = (bytes: Buffer<ArrayBuffer>) => readTextFile(new Blob([bytes]))
 
-  test('is read as UTF-8, or as UTF-16 by its mark', async () => {
+  test('is read as UTF-8, or as UTF-16 with a byte order mark', async () => {
     const text = 'name\tid\r\nÀnna\tà'
     for (const bytes of [
       Buffer.from(text),
@@ -33,7 +33,7 @@ describe('a file', () => {
       assert.deepEqual(await read(bytes), { text })
   })
 
-  test('that is no such text is refused, and so is one that is too large', async () => {
+  test('is refused if it is not such text, or too large', async () => {
     for (const bytes of [
       Buffer.from('Ànna', 'latin1'),
       Buffer.from('Ànna', 'utf16le'),
@@ -45,7 +45,7 @@ describe('a file', () => {
 })
 
 describe('a list of e-mail addresses', () => {
-  test('is told from one of ids by most of its lines, or by the name of a column', () => {
+  test('is recognised by most of its lines, or by the name of a column', () => {
     assert.equal(looksLikeAddresses('ada@example.com\r\n\n ben@example.com \nvisitor-1', null), true)
     assert.equal(looksLikeAddresses('visitor-1\nvisitor-2\nada@example.com', null), false)
     assert.equal(looksLikeAddresses('', null), false)

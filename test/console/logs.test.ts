@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId, logged } = shop
 
-test('no line of the log holds a cookie, a token, a password, an address, a subject’s id or a key', async () => {
+test('no line of the log contains a cookie, a token, a password, an address, a data subject’s ID or a key', async () => {
   const email = 'marked@acme.example'
   await addMember(shop, organisationId, email)
   await shop.ingest(visit('subject-marker'))
@@ -74,7 +74,7 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
   assert.match(text, /"route":"\/console\/api\/people\/erase","status":200/)
 })
 
-test('neither the log nor the activity has an id that a client chose for a request about a person', async () => {
+test('neither the log nor the activity contains a request ID that a client chose for a request about a person', async () => {
   const member = await openConsole(shop, organisationId)
   await shop.ingest([...visit('marker-two'), ...visit('marker-three')])
   const encoded = Buffer.from('marker-two').toString('base64')
@@ -101,7 +101,7 @@ test('neither the log nor the activity has an id that a client chose for a reque
       ['/members', { email: `new-${asked}@marker.example` }],
       ['/sign-in', { email: 'eve@marker.example', password: 'x' }],
     ] as const) {
-      // A password takes long to check.
+      // A password takes long to verify.
       if (path === '/sign-in' && !id.startsWith('eve')) continue
       asked += 1
       const answer = await member.ask(path, { method: 'POST', body, headers: { 'x-request-id': id } })
@@ -118,7 +118,7 @@ test('neither the log nor the activity has an id that a client chose for a reque
   assert.doesNotMatch(activity, /"requestId":"[^"]*marker/)
 })
 
-test('a line tells which member asked', async () => {
+test('a line names the member who sent the request', async () => {
   const client = await openConsole(shop, organisationId)
   const before = logged.length
   await client.ask('/keys', { headers: { 'x-request-id': 'mine' } })

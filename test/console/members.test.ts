@@ -39,7 +39,7 @@ describe('members in the console', () => {
     errorOf(await remove(textIn(invited.member, 'id')), 'not_found')
   })
 
-  test('who have not joined get a new link, and the old one is no good', async () => {
+  test('who have not joined get a new link, and the old one becomes invalid', async () => {
     const [first, second] = [
       dataOf(await invite('cleo@acme.example')),
       dataOf(await invite('cleo@acme.example')),
@@ -51,7 +51,7 @@ describe('members in the console', () => {
     dataOf(await look(second))
   })
 
-  test('who have joined cannot be invited again, nor can what is no address', async () => {
+  test('who have joined cannot be invited again, nor can an invalid address', async () => {
     assert.deepEqual(problemFields(await invite('ADA@acme.example')), ['email'])
     for (const email of ['nobody', '@', 'a@', 'a b@c', 'a@b@c', `${'x'.repeat(250)}@y.example`]) {
       assert.deepEqual(problemFields(await invite(email)), ['email'], email)

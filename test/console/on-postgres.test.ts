@@ -1,4 +1,4 @@
 import { onPostgres } from '../support/on-postgres.ts'
 
-// What the service does by itself for a member, in steps that others may come between.
+// Runs the tests of background erasures, whose steps can interleave with others, on PostgreSQL.
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), ['people'])

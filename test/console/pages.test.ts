@@ -21,14 +21,14 @@ async function assetPaths(): Promise<string[]> {
 }
 
 describe('the pages', () => {
-  test('are where / leads', async () => {
+  test('are at the target of /', async () => {
     const response = await get('/')
     assert.equal(response.status, 302)
     assert.equal(response.headers.get('location'), '/console')
     assert.equal((await fetch(shop.url)).url, `${shop.url}/console`)
   })
 
-  test('are one page, whatever is behind /console, and it is not kept', async () => {
+  test('are one page at every path below /console, which is not cached', async () => {
     const first = await (await get('/console')).text()
     for (const path of [
       '/console/',
@@ -45,7 +45,7 @@ describe('the pages', () => {
     }
   })
 
-  test('name files that may be kept for good', async () => {
+  test('refer to files that can be cached forever', async () => {
     const paths = await assetPaths()
     assert.equal(paths.length, 5)
     for (const path of paths) {
@@ -57,7 +57,7 @@ describe('the pages', () => {
     errorOf(await shop.ask('/console/assets/app-0000000000.js'), 'not_found')
   })
 
-  test('come compressed for those who can read that, and are the same', async () => {
+  test('are compressed for clients that accept it, with the same content', async () => {
     for (const path of ['/console', ...(await assetPaths())].filter((each) => !each.endsWith('.woff2'))) {
       const plain = await getAsIs(path)
       assert.equal(plain.headers['content-encoding'], undefined)
@@ -74,7 +74,7 @@ describe('the pages', () => {
     }
   })
 
-  test('are less than 60 kB of JavaScript on the wire, all of them together', async () => {
+  test('are less than 60 kB of JavaScript on the wire in total', async () => {
     let bytes = 0
     for (const file of pages.names().filter((each) => each.endsWith('.js'))) {
       const response = await get(`/console/${file}`, { 'accept-encoding': 'gzip, br' })
@@ -83,7 +83,7 @@ describe('the pages', () => {
     assert.ok(bytes > 10_000 && bytes < 60_000, `${bytes} bytes`)
   })
 
-  test('bring one font, which is served as it is and may be used under the policy', async () => {
+  test('include one font, which is not compressed again and allowed by the policy', async () => {
     const fonts = (await assetPaths()).filter((each) => each.endsWith('.woff2'))
     assert.equal(fonts.length, 1)
     const response = await get(fonts[0] ?? '', { 'accept-encoding': 'gzip, br' })
@@ -93,7 +93,7 @@ describe('the pages', () => {
     assert.match(pages.read('inter-licence.txt').toString(), /SIL Open Font License/)
   })
 
-  test('allow nothing from elsewhere, nothing inline, and no frame around them', async () => {
+  test('allow nothing from other origins, nothing inline and no framing', async () => {
     for (const path of ['/', '/console', '/console/keys', ...(await assetPaths())]) {
       const { headers } = await get(path)
       const policy = headers.get('content-security-policy') ?? ''
@@ -115,7 +115,7 @@ describe('the pages', () => {
     }
   })
 
-  test('lead to no file but their own', async () => {
+  test('serve no files but their own', async () => {
     for (const path of [
       '/console/../package.json',
       '/console/%2e%2e/package.json',
@@ -130,7 +130,7 @@ describe('the pages', () => {
     }
   })
 
-  test('take GET, HEAD and OPTIONS alone, with the methods named', async () => {
+  test('accept only GET, HEAD and OPTIONS, and name them', async () => {
     for (const path of ['/', '/console', '/console/keys']) {
       const head = await fetch(shop.url + path, { method: 'HEAD', redirect: 'manual' })
       assert.ok([200, 302].includes(head.status))
@@ -140,14 +140,14 @@ describe('the pages', () => {
     }
   })
 
-  test('do not make unknown paths beside them public', async () => {
+  test('do not make unknown paths public', async () => {
     for (const path of ['/consoles', '/Console', '/console.html', '/assets/x']) {
       errorOf(await shop.ask(path), 'unauthorized')
     }
   })
 })
 
-/** Asks for a path as it stands, and takes the answer as it comes. */
+/** Requests a path unchanged, and returns the raw response. */
 function getAsIs(
   path: string,
   headers: Record<string, string> = {},

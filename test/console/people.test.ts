@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const hourMs = 3_600_000
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
 
-/** A shop with two trackers and a member, who may erase so many in an hour. */
+/** A shop with two trackers and a member with an hourly erasure budget. */
 async function open(limit = 60): Promise<{ shop: Shop; client: ConsoleClient }> {
   const env = { LETHE_BATCH_PACE: '1000000/second', LETHE_LIMIT_ERASURE: `${limit}/hour` }
   const shop = await startShop({ after }, { env, scopes })
@@ -32,7 +32,7 @@ function ofEmail(value: string): ErasedPerson {
   return { identifiers: [{ name: 'email', value }] }
 }
 
-/** Starts to erase a person, and tells by which batch. */
+/** Starts the erasure of a person, and returns its batch. */
 async function begin(browser: ConsoleClient, person: ErasedPerson, expected: number): Promise<string> {
   return textIn(dataOf(await askToErase(browser, person, expected)), 'id')
 }
@@ -47,7 +47,7 @@ async function certificate(browser: ConsoleClient, id: string) {
   }
 }
 
-/** Waits until a batch is as it should be. */
+/** Waits until a batch meets a condition. */
 async function untilBatch(
   { services, organisationId }: Pick<Shop, 'services' | 'organisationId'>,
   id: string,
@@ -66,7 +66,7 @@ async function isStored(subjectId: string, trackerId = 'shop', at = shop): Promi
 }
 
 describe('the preview of a person’s erasure', () => {
-  test('tells of every data subject in every tracker, and of what is left of the budget, and erases nobody', async () => {
+  test('lists every data subject on every tracker and the remaining budget, and erases nobody', async () => {
     await shop.ingest([
       ...visit('ada-1', { events: 3, identifiers: { email: 'ada@example.com', userId: '42' } }),
       ...visit('ada-2', { trackerId: blog, identifiers: { email: 'Ada@Example.com' } }),
@@ -87,7 +87,7 @@ describe('the preview of a person’s erasure', () => {
     assert.equal(await isStored('ada-1'), true)
   })
 
-  test('of one data subject tells of the others that share an identifier with it, and by which', async () => {
+  test('lists the other data subjects that share an identifier, and which one', async () => {
     const plan = dataOf(await preview({ subjects: [{ trackerId: 'shop', subjectId: 'ada-1' }] }))
     assert.deepEqual(
       listIn(plan, 'subjects').map((each) => textIn(each, 'subjectId')),
@@ -114,7 +114,7 @@ describe('the preview of a person’s erasure', () => {
     assert.deepEqual(objectIn(whole, 'others'), { subjects: [], identifiers: [] })
   })
 
-  test('names what a shorter plan hides, which goes too', async () => {
+  test('lists data subjects that a shorter plan hides, which are erased too', async () => {
     const { shop: small, client: theirs } = await open()
     await small.ingest([
       ...visit('now', { identifiers: { email: 'eve@example.com' } }),
@@ -138,7 +138,7 @@ describe('the preview of a person’s erasure', () => {
 })
 
 describe('the erasure of a person', () => {
-  test('does not begin unless the number confirmed is that of the data subjects there are now', async () => {
+  test('does not start unless the confirmed number matches the current data subjects', async () => {
     assert.deepEqual(problemFields(await askToErase(client, ofEmail('ada@example.com'), 1)), ['subjects'])
     assert.deepEqual(problemFields(await askToErase(client, ofEmail('nobody@example.com'), 1)), ['person'])
     assert.deepEqual(problemFields(await askToErase(client, {}, 0)), ['person'])
@@ -153,7 +153,7 @@ describe('the erasure of a person', () => {
     assert.equal(await isStored('ada-1'), true)
   })
 
-  test('ends in one certificate, with a receipt for each data subject at any time, and is forgotten', async () => {
+  test('produces one certificate with receipts at any time, and the person is forgotten', async () => {
     const id = await begin(client, ofEmail('ada@example.com'), 2)
     await untilBatch(shop, id, isDone)
     assert.deepEqual(
@@ -184,7 +184,7 @@ describe('the erasure of a person', () => {
     assert.doesNotMatch(shop.logged.join('\n'), /ada-[12]\b|ada@example/i)
   })
 
-  test('is in the list of erasures with each of its entries, and its receipt with the entry’s own certificate', async () => {
+  test('is in the list of erasures with each entry, and its receipts are in the certificates of the entries', async () => {
     const [first, second] = listIn(dataOf(await client.ask('/erasures?limit=2')), 'erasures').filter(isObject)
     const [batch] = listIn(dataOf(await client.ask('/people')), 'batches').filter(isObject)
     const expected = { id: String(batch?.id), kind: 'person', subjects: 2 }
@@ -197,7 +197,7 @@ describe('the erasure of a person', () => {
     assert.equal(dataOf(await client.ask(`/erasures/certificate?index=${byKey?.index}`)).receipt, null)
   })
 
-  test('that two members ask for has a certificate for both', async () => {
+  test('has a certificate for each of two members who requested it', async () => {
     await shop.ingest(visit('dora', { identifiers: { email: 'dora@example.com' } }))
     const other = await openConsole(shop, shop.organisationId)
     const ids = await Promise.all([
@@ -216,19 +216,19 @@ describe('the erasure of a person', () => {
   })
 })
 
-describe('the erasure of a person who has more data subjects than the budget has erasures', async () => {
+describe('the erasure of a person with more data subjects than the budget allows', async () => {
   const { shop: busy, client: member } = await open(2)
   const email = 'frida@example.com'
   const frida = (id: string) => visit(id, { identifiers: { email } })
   const isThere = (id: string) => isStored(id, 'shop', busy)
-  /** Lets the window of the budget end. The member's sign-in ends when nothing comes from it for two hours. */
+  /** Lets the window of the budget end. A session ends after two hours of inactivity. */
   const passHour = async () => {
     busy.passTime(hourMs)
     dataOf(await member.ask('/session'))
   }
   const rests = ({ resumesAt }: { resumesAt: number | null }) => resumesAt !== null
 
-  test('waits when the budget is spent, says until when, and continues by itself', async () => {
+  test('waits when the budget is used up, says until when, and continues automatically', async () => {
     await busy.ingest(['f-1', 'f-2', 'f-3'].flatMap(frida))
     const id = await begin(member, ofEmail(email), 3)
     await untilBatch(busy, id, rests)
@@ -245,14 +245,14 @@ describe('the erasure of a person who has more data subjects than the budget has
     for (const subjectId of ['f-1', 'f-2', 'f-3']) assert.equal(await isThere(subjectId), false)
   })
 
-  test('erases what came in meanwhile, and says what came in after that', async () => {
+  test('erases data that arrived in the meantime, and reports what arrived after that', async () => {
     await passHour()
     await busy.ingest(['f-1', 'f-2', 'f-3'].map((id) => frida(id)).flatMap(laterOn(busy)))
     const id = await begin(member, ofEmail(email), 3)
     await untilBatch(busy, id, rests)
     await busy.ingest([frida('f-4'), frida('f-5')].flatMap(laterOn(busy)))
     await passHour()
-    // The third, and one of those that came in meanwhile.
+    // The third, and one of those that arrived in the meantime.
     await untilBatch(busy, id, ({ settled, resumesAt }) => settled === 4 && resumesAt !== null)
     await busy.ingest(laterOn(busy)(frida('f-6')))
     await passHour()
@@ -264,7 +264,7 @@ describe('the erasure of a person who has more data subjects than the budget has
     assert.deepEqual([await isThere('f-5'), await isThere('f-6')], [false, true])
   })
 
-  test('that is stopped says how many were not erased, and forgets whom it was about', async () => {
+  test('reports how many were not erased when stopped, and forgets the person', async () => {
     await passHour()
     await busy.ingest([frida('f-7'), frida('f-8')].flatMap(laterOn(busy)))
     const id = await begin(member, ofEmail(email), 3)
@@ -277,8 +277,8 @@ describe('the erasure of a person who has more data subjects than the budget has
   })
 })
 
-describe('the erasure of a person whose service ends in the middle', () => {
-  test('is finished by the next one, and then no file of the store tells whom it was about', async (t) => {
+describe('the erasure of a person when the service is killed', () => {
+  test('is finished by the next process, and then no file of the store identifies the person', async (t) => {
     const store = await emptyStore(t)
     const first = await startShop(t, { env: { LETHE_STORE: store, LETHE_BATCH_PACE: '1/day' }, scopes })
     const { organisationId } = first
@@ -303,7 +303,7 @@ describe('the erasure of a person whose service ends in the middle', () => {
   })
 })
 
-/** The same visits as of now, so that no tombstone keeps them out. */
+/** The same visits with current times, so that no tombstone refuses them. */
 function laterOn({ services }: Shop) {
   return (rows: ReturnType<typeof visit>): ReturnType<typeof visit> => {
     const now = services.clock()

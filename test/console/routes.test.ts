@@ -9,7 +9,7 @@ import { startShop, subjectsPath } from '../support/shop.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const client = await openConsole(shop, shop.organisationId)
 
-/** The paths of all routes, with ids that could be. */
+/** The paths of all routes, with plausible IDs. */
 const routes = consoleRoutes.map(({ method, path, access }) => ({
   ...{ method, access, pattern: path },
   path: path.replace('/console/api', '').replaceAll(/\{\w+\}/g, 'x'),
@@ -17,7 +17,7 @@ const routes = consoleRoutes.map(({ method, path, access }) => ({
 const changing = routes.filter(({ method }) => method !== 'GET')
 
 describe('a route of the console', () => {
-  test('is for members, or has its place on the list of public paths', () => {
+  test('is for members, or is on the list of public paths', () => {
     const open = routes.filter(({ access }) => access === 'open').map(({ pattern }) => pattern)
     assert.deepEqual(open, [
       '/console/api/sign-in',
@@ -29,7 +29,7 @@ describe('a route of the console', () => {
 
   for (const { method, path, access } of routes) {
     if (access === 'open') continue
-    test(`is refused to whoever is not signed in: ${method} ${path}`, async () => {
+    test(`is refused without a session: ${method} ${path}`, async () => {
       const body = method === 'GET' ? undefined : {}
       const answer = await visitor(shop).ask(path, { method, body })
       errorOf(answer, 'unauthorized')
@@ -37,25 +37,25 @@ describe('a route of the console', () => {
     })
   }
 
-  test('takes no cookie but that of a sign-in', async () => {
+  test('accepts no cookie but that of a session', async () => {
     for (const cookie of ['lethe-console=', 'lethe-console=nonsense', '__Host-lethe-console=x', 'x=y']) {
       errorOf(await Object.assign(visitor(shop), { cookie }).ask('/keys'), 'unauthorized')
     }
   })
 
-  test('takes no API key, and the API takes no cookie', async () => {
+  test('accepts no API key, and the API accepts no cookie', async () => {
     const headers = { authorization: `Bearer ${shop.key}` }
     errorOf(await visitor(shop).ask('/keys', { headers }), 'unauthorized')
     errorOf(await shop.ask(subjectsPath, { headers: { cookie: String(client.cookie) } }), 'unauthorized')
   })
 
-  test('answers HEAD where it answers GET', async () => {
+  test('supports HEAD wherever it supports GET', async () => {
     const answer = await client.ask('/keys', { method: 'HEAD' })
     assert.equal(answer.status, 200)
     assert.equal(answer.body, null)
   })
 
-  test('that does not exist is a 404, and another method a 400 that names the right ones', async () => {
+  test('is a 404 if it does not exist, and a 400 that names the methods if the method is wrong', async () => {
     for (const path of ['/', '/nothing', '/nothing/x', '/keys/x/rotate/y']) {
       for (const method of ['GET', 'POST'])
         errorOf(await client.ask(path, { method, body: method === 'GET' ? undefined : {} }), 'not_found')
@@ -68,14 +68,14 @@ describe('a route of the console', () => {
 
 describe('a change', () => {
   for (const { method, path } of changing) {
-    test(`is refused from a page that is not ours: ${method} ${path}`, async () => {
+    test(`is refused from another origin: ${method} ${path}`, async () => {
       const answer = await client.ask(path, { method, body: {}, headers: { origin: 'https://evil.example' } })
       errorOf(answer, 'forbidden')
       assert.equal(answer.headers.get('www-authenticate'), null)
     })
   }
 
-  test('is refused whatever else says that the page is not ours', async () => {
+  test('is refused by any other sign of another origin', async () => {
     for (const headers of [
       { origin: 'null' },
       { origin: null },
@@ -89,12 +89,12 @@ describe('a change', () => {
     }
   })
 
-  test('is taken from a page of ours', async () => {
+  test('is accepted from a page of the console', async () => {
     const headers = { 'sec-fetch-site': 'same-origin' }
     dataOf(await client.ask('/trackers', { method: 'POST', body: { name: 'Ours' }, headers }))
   })
 
-  test('must be JSON: a form of another site cannot write that', async () => {
+  test('must be JSON, which a form of another site cannot send', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -116,7 +116,7 @@ describe('a change', () => {
     }
   })
 
-  test('must be UTF-8: a name is stored as it was written, or not at all', async () => {
+  test('must be UTF-8, so that names are stored exactly', async () => {
     const body = Buffer.from('{"name":"caf\u00e9"}', 'latin1')
     errorOf(await client.ask('/trackers', { method: 'POST', body }), 'invalid_request')
     const names = listIn(dataOf(await client.ask('/trackers')), 'trackers').map((each) =>
@@ -125,7 +125,7 @@ describe('a change', () => {
     assert.ok(!names.some((name) => name.startsWith('caf')))
   })
 
-  test('has no control characters where they would come to the store', async () => {
+  test('has no control characters that would reach the store', async () => {
     const body = { email: 'a\u0000@acme.example', password: 'any password' }
     assert.deepEqual(problemFields(await client.ask('/sign-in', { method: 'POST', body })), ['email'])
     assert.deepEqual(problemFields(await client.ask('/activity?requestId=a%00')), ['requestId'])
@@ -133,7 +133,7 @@ describe('a change', () => {
 })
 
 describe('the budgets', () => {
-  test('of the API are not spent by the console, and the other way round', async (t) => {
+  test('of the API and of the console are separate', async (t) => {
     const tight = await startShop(t, {
       scopes: ['analytics:view'],
       env: { LETHE_LIMIT_IP: '2/minute' },
@@ -145,7 +145,7 @@ describe('the budgets', () => {
     dataOf(await browser.ask('/keys'))
   })
 
-  test('of the console is generous, and ends', async (t) => {
+  test('of the console are generous, but limited', async (t) => {
     const own = await startShop(t, { scopes: ['analytics:view'] })
     const browser = visitor(own)
     for (let i = 0; i < 600; i += 50) {

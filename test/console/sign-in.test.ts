@@ -19,7 +19,7 @@ async function invite(email: string, org = organisationId): Promise<string> {
 }
 
 describe('a one-time link', () => {
-  test('tells whom it is for, sets the password and signs in; then it is used up', async () => {
+  test('shows whom it is for, sets the password and signs in, once', async () => {
     const token = await invite('Ada@Acme.example ')
     const browser = visitor(service)
     assert.deepEqual(dataOf(await browser.ask('/invitation', { method: 'POST', body: { token } })), {
@@ -40,7 +40,7 @@ describe('a one-time link', () => {
     dataOf(await again.ask('/session'))
   })
 
-  test('is good for a day', async (t) => {
+  test('is valid for a day', async (t) => {
     const late = await startTestService(t)
     await late.createOrganisation('acme')
     const { token } = await inviteMember(late.services, { organisationId, email: 'a@b.example' }, commandLine)
@@ -51,7 +51,7 @@ describe('a one-time link', () => {
     errorOf(await look(), 'not_found')
   })
 
-  test('refuses a password that is too short, and stays good', async () => {
+  test('refuses a password that is too short, and stays valid', async () => {
     const token = await invite('short@acme.example')
     const accept = (password: string) =>
       visitor(service).ask('/invitation/accept', { method: 'POST', body: { token, password } })
@@ -59,7 +59,7 @@ describe('a one-time link', () => {
     dataOf(await accept('twelve chars'))
   })
 
-  test('that is used again by somebody with a password ends every sign-in of before', async () => {
+  test('ends all previous sessions when it sets a new password', async () => {
     const browser = await openConsole(service, organisationId, 'again@acme.example')
     const found = await service.services.members.findByEmail('again@acme.example', organisationId)
     assert.ok(found)
@@ -78,7 +78,7 @@ describe('a one-time link', () => {
 })
 
 describe('signing in', () => {
-  test('is refused with the same words whether the account is there, has no password, or the password is wrong', async () => {
+  test('is refused with the same message if the account does not exist, has no password, or the password is wrong', async () => {
     await addMember(service, organisationId, 'known@acme.example')
     await invite('invited@acme.example')
     const answers = []
@@ -98,7 +98,7 @@ describe('signing in', () => {
     assert.doesNotMatch(answers[0] ?? '', /www-authenticate|set-cookie/)
   })
 
-  test('needs the organisation where several know the address', async () => {
+  test('needs the organisation if several have the address', async () => {
     const other = await service.createOrganisation()
     await addMember(service, organisationId, 'both@acme.example')
     await addMember(service, other, 'both@acme.example')
@@ -112,7 +112,7 @@ describe('signing in', () => {
     }
   })
 
-  test('hands out a cookie that scripts cannot read and other sites cannot send', async () => {
+  test('sets a cookie that scripts cannot read and other sites cannot send', async () => {
     await addMember(service, organisationId, 'cookie@acme.example')
     const answer = await visitor(service).ask('/sign-in', {
       method: 'POST',
@@ -147,7 +147,7 @@ describe('signing in', () => {
 })
 
 describe('behind a proxy with TLS', () => {
-  test('the cookies are Secure, are the host’s alone, and count only so', async (t) => {
+  test('the cookies are Secure, bound to the host, and accepted only so', async (t) => {
     const proxied = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
     await proxied.createOrganisation('acme')
     await addMember(proxied, 'acme', 'tls@acme.example')
@@ -170,7 +170,7 @@ describe('behind a proxy with TLS', () => {
     }
     dataOf(await browser.ask('/session', { headers }))
     errorOf(await browser.ask('/session'), 'unauthorized')
-    // What a former version gave out stands for nobody any more, and is taken away.
+    // The cookie of a former version is invalid, and is deleted.
     const token = browser.cookie?.split('=')[1] ?? ''
     const former = { ...headers, cookie: `__Secure-lethe-console=${token}` }
     errorOf(await visitor(proxied).ask('/session', { headers: former }), 'unauthorized')
@@ -181,7 +181,7 @@ describe('behind a proxy with TLS', () => {
     )
   })
 
-  test('that is not trusted, what it forwards counts for nothing', async () => {
+  test('forwarded headers of an untrusted proxy are ignored', async () => {
     await addMember(service, organisationId, 'untrusted@acme.example')
     const body = { email: 'untrusted@acme.example', password }
     const answer = await visitor(service).ask('/sign-in', {
@@ -194,7 +194,7 @@ describe('behind a proxy with TLS', () => {
     errorOf(await visitor(service).ask('/sign-in', { method: 'POST', body, headers }), 'forbidden')
   })
 
-  test('a public address that is configured counts as ours', async (t) => {
+  test('a configured public address is an allowed origin', async (t) => {
     const published = await startTestService(t, { LETHE_PUBLIC_URL: 'https://lethe.example' })
     await published.createOrganisation('acme')
     await addMember(published, 'acme', 'pub@acme.example')
@@ -206,7 +206,7 @@ describe('behind a proxy with TLS', () => {
 })
 
 describe('a sign-in', () => {
-  test('ends with signing out, and its cookie is taken away', async () => {
+  test('ends with signing out, which deletes its cookie', async () => {
     const browser = await openConsole(service, organisationId)
     const { cookie } = browser
     const answer = await browser.ask('/sign-out', { method: 'POST', body: {} })
@@ -219,7 +219,7 @@ describe('a sign-in', () => {
     errorOf(await stolen.ask('/session'), 'unauthorized')
   })
 
-  test('ends with signing out everywhere, on every device of this member alone', async () => {
+  test('ends with signing out everywhere, on every device of this member only', async () => {
     const here = await openConsole(service, organisationId)
     const there = await signedIn(service, here.member)
     const other = await openConsole(service, organisationId)
@@ -228,14 +228,14 @@ describe('a sign-in', () => {
     dataOf(await other.ask('/session'))
   })
 
-  test('ends when nothing came from it for too long, and at the latest after its longest', async (t) => {
+  test('ends after inactivity, and after its maximum lifetime', async (t) => {
     const timed = await startTestService(t)
     await timed.createOrganisation('acme')
     const idle = await openConsole(timed, 'acme')
     const busy = await signedIn(timed, idle.member)
     const { services } = timed
     const tokenHash = hashToken(busy.cookie?.split('=')[1] ?? '')
-    /** A request, and the time until it has been noted that it came. */
+    /** A request, and the wait until its time is stored. */
     async function stayBusy(): Promise<void> {
       const now = services.clock()
       dataOf(await busy.ask('/session'))
@@ -254,7 +254,7 @@ describe('a sign-in', () => {
     errorOf(await busy.ask('/session'), 'unauthorized')
   })
 
-  test('that began while the clock was far ahead ends once the clock is right again', async (t) => {
+  test('that started while the clock was far ahead ends once the clock is correct', async (t) => {
     const timed = await startTestService(t)
     await timed.createOrganisation('acme')
     const before = await openConsole(timed, 'acme')
@@ -285,7 +285,7 @@ async function guardedService(t: Lifetime) {
 }
 
 describe('attempts to sign in', () => {
-  test('on one account from one address are refused after ten, right or wrong, there or not, until the window ends', async (t) => {
+  test('on one account from one address are refused after ten, whatever the password and account, until the window ends', async (t) => {
     const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     await addMember(guarded, 'acme', 'ada@acme.example')
@@ -305,14 +305,14 @@ describe('attempts to sign in', () => {
     dataOf(await attempt('ada@acme.example', password))
   })
 
-  test('of strangers elsewhere do not keep a member out', async (t) => {
+  test('from elsewhere do not lock a member out', async (t) => {
     const { attempt } = await guardedService(t)
     for (let i = 0; i < 10; i++) errorOf(await attempt('198.51.100.1', 'wrong'), 'unauthorized')
     errorOf(await attempt('198.51.100.1', password), 'rate_limited')
     dataOf(await attempt('203.0.113.7', password))
   })
 
-  test('from however many addresses are at most a hundred an hour, but for browsers that are known', async (t) => {
+  test('from many addresses are limited to a hundred an hour, except from known browsers', async (t) => {
     const { guarded, attempt, client } = await guardedService(t)
     const known = client()
     dataOf(await attempt('203.0.113.7', password, known))
@@ -320,11 +320,11 @@ describe('attempts to sign in', () => {
     const refused = await attempt('198.51.100.200', password)
     errorOf(refused, 'rate_limited')
     assert.ok(Number(refused.headers.get('retry-after')) > 3_500)
-    // The browser of before signs in from anywhere, within a budget of its own.
+    // A known browser signs in from anywhere, within its own budget.
     dataOf(await attempt('198.51.100.201', password, known))
     for (let i = 0; i < 9; i++) errorOf(await attempt('198.51.100.202', 'wrong', known), 'unauthorized')
     errorOf(await attempt('198.51.100.203', password, known), 'rate_limited')
-    // A mark that was made up, or is another member's, makes nobody known.
+    // An invented mark, or that of another member, makes no browser known.
     const forger = client()
     for (const mark of [
       'lethe-browser=x.y',
@@ -339,7 +339,7 @@ describe('attempts to sign in', () => {
     dataOf(await attempt('198.51.100.205', password))
   })
 
-  test('from one address are refused after thirty, whichever the account', async (t) => {
+  test('from one address are refused after thirty, on any account', async (t) => {
     const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     const client = await openConsole(guarded, 'acme')

@@ -16,7 +16,7 @@ await shop.ingest([
 const base = '/trackers/shop/subjects'
 
 describe('data subjects in the console', () => {
-  test('are answered exactly as the API answers', async () => {
+  test('match the responses of the API', async () => {
     const suffixes = [
       '',
       '?limit=1',
@@ -38,7 +38,7 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask('/trackers/nothing/subjects'), 'not_found')
   })
 
-  test('let other requests have their turn while many sessions are summed up', async (t) => {
+  test('do not block other requests while many sessions are counted', async (t) => {
     const organisationId = await shop.createOrganisation()
     await shop.createTracker(organisationId, 'aside')
     const member = await openConsole(shop, organisationId)
@@ -63,7 +63,7 @@ describe('data subjects in the console', () => {
     assert.equal(new Set(turns).size, 3, turns.join())
   })
 
-  test('are summed up by the days on which their sessions began', async () => {
+  test('are counted by the days on which their sessions started', async () => {
     const { days, hasMore } = objectIn({ of: dataOf(await client.ask(`${base}/anna/days`)) }, 'of')
     assert.equal(hasMore, false)
     assert.ok(Array.isArray(days))
@@ -72,7 +72,7 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask(`${base}/nobody/days`), 'not_found')
   })
 
-  test('are told from an instant backwards', async () => {
+  test('are listed backwards from a time', async () => {
     const all = listIn(dataOf(await client.ask(`${base}/anna/events?limit=200`)), 'events')
     const until = textIn(all[100], 'occurredAt')
     const older = listIn(dataOf(await client.ask(`${base}/anna/events?limit=5&until=${until}`)), 'events')
@@ -95,7 +95,7 @@ describe('data subjects in the console', () => {
     assert.partialDeepStrictEqual(tracker, { id: 'shop', name: 'shop', subjects: 3, hasMoreSubjects: false })
   })
 
-  test('are copied completely, as a file', async () => {
+  test('are exported completely, as a file', async () => {
     const answer = await client.ask(`${base}/anna/export`)
     assert.equal(answer.status, 200)
     const name = 'attachment; filename="shop_anna_9f9bc605.json"'
@@ -113,8 +113,8 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask(`${base}/nobody/export`), 'not_found')
   })
 
-  test('are copied to a browser that takes its time, which keeps nobody waiting', async () => {
-    // They take five hours and a half, and tomorrow is in no total.
+  test('are exported to a slow browser without blocking others', async () => {
+    // They take five and a half hours, and tomorrow is in no total.
     await shop.ingest(visit('busy', { events: 20_000, startedAt: Date.now() - 25 * 3_600_000 }))
     const response = await fetch(`${shop.url}/console/api${base}/busy/export`, {
       headers: { cookie: client.cookie ?? '' },
@@ -132,7 +132,7 @@ describe('data subjects in the console', () => {
     await eraseAtConsole(shop, client, 'busy')
   })
 
-  test('are erased by the exact id, and the activity tells what was deleted and by which request', async () => {
+  test('are erased by the exact ID, and the activity shows what was deleted and by which request', async () => {
     const subjectId = 'a/b?c=%20 🦦'
     const id = encodeURIComponent(subjectId)
     for (const other of ['a/b', 'A/B?C=%20 🦦', 'a%2Fb%3Fc%3D%2520%20%F0%9F%A6%A6']) {
@@ -155,7 +155,7 @@ describe('data subjects in the console', () => {
 })
 
 describe('trackers in the console', () => {
-  test('are created under an id that nobody chose, and renamed', async () => {
+  test('are created under a random ID, and renamed', async () => {
     const created = dataOf(await client.ask('/trackers', { method: 'POST', body: { name: 'Blog' } }))
     const id = textIn(created, 'id')
     assert.match(id, /^trk_/)
@@ -181,7 +181,7 @@ describe('trackers in the console', () => {
     )
   })
 
-  test('have daily totals, which an erasure leaves alone', async () => {
+  test('have daily totals, which an erasure keeps', async () => {
     const totals = async () => dataOf(await client.ask('/trackers/shop/totals?days=3'))
     const before = await totals()
     const days = listIn(before, 'days')

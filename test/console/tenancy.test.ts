@@ -18,7 +18,7 @@ await shop.ingest(visit('listed'))
 const list = { text: 'listed', subjects: 1, format: 'lines', by: 'subjectId', trackerIds: [] }
 const batchId = textIn(dataOf(await client.ask('/batches', { method: 'POST', body: list })), 'id')
 
-/** What a stranger would send to each route, with the ids of what is not theirs. */
+/** A request to each route with the IDs of another organisation. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
   '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
@@ -30,7 +30,7 @@ describe('what belongs to another organisation', () => {
   const routes = consoleRoutes.filter(({ path }) => path.includes('{'))
 
   for (const { method, path } of routes) {
-    test(`is not there, and nobody can tell: ${method} ${path}`, async () => {
+    test(`is not found, indistinguishable from absence: ${method} ${path}`, async () => {
       const fill = (tracker: string, key: string, member: string, batch: string) =>
         path
           .replace('/console/api', '')
@@ -73,7 +73,7 @@ describe('what belongs to another organisation', () => {
       assert.equal(text.includes(`"${id}"`), false)
   })
 
-  test('is untouched by all of it', async () => {
+  test('is unchanged by all of these requests', async () => {
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
     assert.equal((await shop.services.trackers.find('shop'))?.name, 'shop')
     assert.equal((await shop.services.members.list(shop.organisationId)).length, 3)
@@ -81,7 +81,7 @@ describe('what belongs to another organisation', () => {
     assert.deepEqual([key?.rotatedAt, key?.name === 'Mine now'], [null, false])
   })
 
-  test('can have an address of ours: an invitation does not tell', async () => {
+  test('can share an e-mail address with ours, and an invitation does not reveal it', async () => {
     dataOf(await stranger.ask('/members', { method: 'POST', body: { email: theirs.email } }))
   })
 })

@@ -12,7 +12,7 @@ const session = (sessionId: string, second: number, events: number) => ({
 
 type Grown = Parameters<TimelineRows['grow']>
 
-/** Rows in short: a session by its name, `~` when it goes on, an event by its id. */
+/** Rows in short: a session by its name, with `~` if continued, an event by its ID. */
 function told(story: TimelineRows): string {
   return story.rows
     .map((row) =>
@@ -27,7 +27,7 @@ function tell(...steps: Grown[]): string {
   return told(story)
 }
 
-test('events stand under their session, newest first', () => {
+test('events are under their session, newest first', () => {
   const events = [[event('b', 9), event('b', 8)], [event('a', 3)]]
   const sessions = [[session('b', 8, 2), session('a', 3, 1)]]
   assert.equal(
@@ -39,7 +39,7 @@ test('events stand under their session, newest first', () => {
   )
 })
 
-test('a session that another one interrupts goes on under its name', () => {
+test('a session that another one interrupts continues under its name', () => {
   const events = [[event('a', 9), event('b', 8), event('a', 7)]]
   const sessions = [[session('b', 8, 1), session('a', 7, 2)]]
   const all: Grown = [
@@ -50,7 +50,7 @@ test('a session that another one interrupts goes on under its name', () => {
   assert.equal(tell(all, all), 'a e9 b e8 ~a e7', 'told again, it is the same')
 })
 
-test('a session without events stands where it began, once it is known that nothing comes before it', () => {
+test('a session without events is placed at its start, once nothing can precede it', () => {
   const sessions = [[session('late', 9, 0), session('a', 5, 2), session('early', 1, 0)]]
   const events = [[event('a', 8), event('a', 5)]]
   const known = { items: sessions, hasMore: false }
@@ -61,7 +61,7 @@ test('a session without events stands where it began, once it is known that noth
   )
 })
 
-test('an event waits for the sessions that may stand before it, whichever comes first', () => {
+test('an event waits for the sessions that may precede it, in either order of arrival', () => {
   const events = [[event('a', 8), event('b', 3)], [event('b', 2)]]
   const sessions = [[session('a', 6, 1)], [session('silent', 5, 0), session('b', 2, 2)]]
   const first: Grown = [
