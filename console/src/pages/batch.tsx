@@ -6,12 +6,13 @@ import { Icon } from '../components/icon.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
-import { Badge, Figures } from '../components/values.tsx'
+import { Badge } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refreshErasures } from '../erasure.ts'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Batch, BatchPlan } from '../types.ts'
+import type { Batch } from '../types.ts'
+import { LineFigures } from './batch-preview.tsx'
 import { pollIntervalMs, starterOf } from './batches.tsx'
 
 export function BatchPage({ batchId }: { batchId: string }) {
@@ -123,23 +124,6 @@ function Progress({ batch }: { batch: Batch }) {
         )}
       </dl>
     </section>
-  )
-}
-
-/** How the lines of a list were used. */
-export function LineFigures({ of: list }: { of: Batch | BatchPlan }) {
-  const { read, used, empty, invalid, repeated, other } = list
-  return (
-    <Figures
-      of={[
-        ['Lines read', read],
-        ['Used', used],
-        ['Empty', empty],
-        ['Invalid', invalid],
-        ['Repeated', repeated],
-        ...(other > 0 ? [['Header and lines inside quotes', other] as const] : []),
-      ]}
-    />
   )
 }
 

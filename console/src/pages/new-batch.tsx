@@ -5,13 +5,13 @@ import { Confirm } from '../components/dialog.tsx'
 import { Choice, Failure, Note } from '../components/field.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
-import { counted, formatNumber } from '../components/when.tsx'
+import { counted } from '../components/when.tsx'
 import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
 import { takeBatchList } from '../search.ts'
 import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
-import { LineFigures } from './batch.tsx'
+import { BatchPreview } from './batch-preview.tsx'
 import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
 
 /** The list and the options of the form. */
@@ -141,7 +141,11 @@ export function NewBatchPage() {
       </form>
       <div aria-live="polite">
         {plan && (
-          <Preview plan={plan} trackers={trackers.data?.trackers ?? []} onErase={() => setConfirming(true)} />
+          <BatchPreview
+            plan={plan}
+            trackers={trackers.data?.trackers ?? []}
+            onErase={() => setConfirming(true)}
+          />
         )}
       </div>
       {plan && isConfirming && (
@@ -228,57 +232,5 @@ function Trackers({
         </label>
       ))}
     </fieldset>
-  )
-}
-
-const outcomes = { nothing: 'no data stored', invalid: 'invalid', repeated: 'repeated' }
-
-function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Tracker[]; onErase(): void }) {
-  const { found, nothing, invalid, repeated, subjects, hidden, others } = plan
-  const nameOf = (trackerId: string) => trackers.find(({ id }) => id === trackerId)?.name ?? trackerId
-  const unnamed = nothing + invalid + repeated - others.length
-  return (
-    <section class="card" aria-labelledby="preview">
-      <header>
-        <h2 id="preview">Preview</h2>
-      </header>
-      <LineFigures of={plan} />
-      <p>
-        {formatNumber(found)} of {counted(plan.used, 'used line')} {found === 1 ? 'matches' : 'match'} stored
-        data; {formatNumber(nothing)} {nothing === 1 ? 'does' : 'do'} not.
-      </p>
-      <p>
-        {subjects === 0
-          ? 'No stored data matches this list.'
-          : `${counted(subjects, 'data subject')} will be erased: ${plan.trackers
-              .map(({ trackerId, subjects }) => `${formatNumber(subjects)} on ${nameOf(trackerId)}`)
-              .join(', ')}.`}
-      </p>
-      {hidden > 0 && (
-        <p>
-          Your plan hides {formatNumber(hidden)} of them. Hidden data is still stored and will be erased too.
-        </p>
-      )}
-      {others.length > 0 && (
-        <details class="more">
-          <summary>Lines without a match</summary>
-          <ul class="chips">
-            {others.map(({ line, outcome }) => (
-              <li key={line}>
-                line {formatNumber(line)}: {outcomes[outcome]}
-              </li>
-            ))}
-            {unnamed > 0 && <li>and {formatNumber(unnamed)} more</li>}
-          </ul>
-        </details>
-      )}
-      {subjects > 0 && (
-        <footer>
-          <Button kind="danger" icon="trash" onClick={onErase}>
-            Erase {counted(subjects, 'data subject')}…
-          </Button>
-        </footer>
-      )}
-    </section>
   )
 }
