@@ -18,6 +18,8 @@ const find = statement(`SELECT ${columns} FROM organisations WHERE id = :id AND 
 const list = statement(
   `SELECT ${columns} FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id`,
 )
+/** A cheap read that fails if the store cannot be read. */
+export const anyOrganisation = statement('SELECT 1 FROM organisations LIMIT 1')
 const setPlan = statement('UPDATE organisations SET plan = :plan WHERE id = :id AND deleted_at IS NULL')
 const rename = statement('UPDATE organisations SET name = :name WHERE id = :id AND deleted_at IS NULL')
 

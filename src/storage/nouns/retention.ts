@@ -42,7 +42,7 @@ export const windowOf: Record<WindowKind, Statement> = {
 
 const before = 'FROM activity WHERE organisation_id = :organisationId AND at < :since'
 const anyBefore = statement(`SELECT 1 ${before} LIMIT 1`)
-const countBefore = statement(`SELECT count(*) AS count ${before}`)
+const countActivity = statement(`SELECT count(*) AS count ${before}`)
 const entryBeyond = statement(`SELECT at, id ${before} ORDER BY at, id LIMIT 1 OFFSET :maxRows`)
 const deleteUpTo = statement(
   'DELETE FROM activity WHERE organisation_id = :organisationId AND (at, id) < (:at, :id)',
@@ -79,10 +79,11 @@ export const retentionTransactions = {
 /** Usually there is nothing to do, and then nothing is written. */
 export function retentionStore(
   engine: Engine<typeof retentionTransactions>,
-  visitors: Pick<RetentionStore, 'sweep' | 'countBefore'>,
+  { sweep, countBefore }: Pick<RetentionStore, 'sweep' | 'countBefore'>,
 ): RetentionStore {
   return {
-    ...visitors,
+    sweep,
+    countBefore,
     async settleWindows(settling) {
       const settled = settleWindows(await engine.read(...windowsFor(settling)), settling)
       return settled.changed.length === 0 ? settled.windows : engine.transact('settleWindows', settling)
@@ -94,7 +95,7 @@ export function retentionStore(
       return isAny ? engine.transact('sweepActivity', organisationId, step) : { entries: 0, isDone: true }
     },
     async countActivityBefore(organisationId, since) {
-      const [row] = await engine.readLong(countBefore, { organisationId, since })
+      const [row] = await engine.readLong(countActivity, { organisationId, since })
       return integer(row ?? {}, 'count')
     },
   }

@@ -2,7 +2,22 @@ import type { Attributes, Event, EventPosition, Session, SessionPosition } from 
 import type { SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
 import type { ExportedEvent, ExportedSession } from '../../domain/subject-export.ts'
 import { type SubjectIdentifier, sortIdentifiers } from '../../domain/subject-identifier.ts'
-import { asInteger, asJson, asText, type Values } from './row.ts'
+import type { SearchStore } from '../../domain/subject-search.ts'
+import type { Engine } from './engine.ts'
+import { asInteger, asJson, asText, text, type Values } from './row.ts'
+import { statement } from './statement.ts'
+
+const identifierNames = statement(
+  'SELECT name FROM identifier_names WHERE organisation_id = :organisationId ORDER BY name LIMIT :atMost',
+)
+
+/** The names of all identifiers of an organisation. */
+export function identifierNameStore(engine: Engine): Pick<SearchStore, 'identifierNames'> {
+  return {
+    identifierNames: async (organisationId, atMost) =>
+      (await engine.read(identifierNames, { organisationId, atMost })).map((row) => text(row, 'name')),
+  }
+}
 
 /** The columns of a summary, in the order that `toSummary` expects. */
 export const summaryColumns = 'subject_id, first_seen_at, last_seen_at, session_count, event_count'

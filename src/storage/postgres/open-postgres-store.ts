@@ -2,22 +2,8 @@ import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 import { hideSecrets } from '../../domain/secret.ts'
 import type { Store } from '../../domain/store.ts'
-import { activityStore } from '../nouns/activity.ts'
-import { apiKeyStore } from '../nouns/api-key.ts'
-import { dailyTotalStore } from '../nouns/daily-total.ts'
-import { deletionStore } from '../nouns/deletion.ts'
-import { erasureBatchStore } from '../nouns/erasure-batch.ts'
-import { batchLeaseStore } from '../nouns/lease-erasure-batch.ts'
-import { ledgerStore } from '../nouns/ledger.ts'
-import { memberStore } from '../nouns/member.ts'
-import { organisationStore } from '../nouns/organisation.ts'
-import { replayStore } from '../nouns/replay.ts'
-import { retentionStore } from '../nouns/retention.ts'
-import { secretStore } from '../nouns/secret.ts'
-import { signInStore } from '../nouns/sign-in.ts'
-import { statement } from '../nouns/statement.ts'
-import { tombstoneStore } from '../nouns/tombstone.ts'
-import { trackerStore } from '../nouns/tracker.ts'
+import { anyOrganisation } from '../nouns/organisation.ts'
+import { sharedStores } from '../nouns/stores.ts'
 import { withClient } from './connect.ts'
 import { Connections } from './connections.ts'
 import { derivationStore } from './derivation.ts'
@@ -29,19 +15,15 @@ import { scrubStore } from './scrub.ts'
 import { searchStore } from './search.ts'
 import { eventStore, sessionStore } from './session.ts'
 import { subjectStore } from './subject.ts'
-import { sweepAll, trackerSweep } from './sweep.ts'
+import { trackerSweep } from './sweep.ts'
 import { transferStore } from './transfer.ts'
-
-const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 
 /** Opens the store in a PostgreSQL database; creates or upgrades it if needed. */
 export async function openPostgresStore(url: string): Promise<Store> {
   const isSpread = await prepare(url)
   const connections = new Connections(url, isSpread)
   return {
-    organisations: organisationStore(connections),
-    trackers: trackerStore(connections),
-    apiKeys: apiKeyStore(connections),
+    ...sharedStores(connections, trackerSweep(connections)),
     subjects: subjectStore(connections),
     search: searchStore(connections),
     exports: exportStore(connections),
@@ -49,9 +31,6 @@ export async function openPostgresStore(url: string): Promise<Store> {
     events: eventStore(connections),
     ingest: ingestStore(connections),
     derivation: derivationStore(connections),
-    dailyTotals: dailyTotalStore(connections),
-    retention: retentionStore(connections, trackerSweep(connections)),
-    deletions: deletionStore(connections, (trackerId, maxRows) => sweepAll(connections, trackerId, maxRows)),
     maintenance: {
       ...scrubStore(connections),
       withMaintenanceLock: (work) => connections.withMaintenanceLock(work),
@@ -59,17 +38,9 @@ export async function openPostgresStore(url: string): Promise<Store> {
       distribute: () => withClient(url, distribute),
     },
     transfer: transferStore(connections),
-    replay: replayStore(connections),
-    members: memberStore(connections),
-    signIns: signInStore(connections),
-    activity: activityStore(connections),
-    erasureBatches: { ...erasureBatchStore(connections), ...batchLeaseStore(connections) },
-    tombstones: tombstoneStore(connections),
-    ledger: ledgerStore(connections),
-    secrets: secretStore(connections),
     batchReads: (reads) => reads(),
     connections: () => connections.use(),
-    ping: () => connections.probe(anything),
+    ping: () => connections.probe(anyOrganisation),
     close: () => connections.close(),
   }
 }

@@ -1,8 +1,8 @@
 import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
-import { keyText, text, type Values } from '../nouns/row.ts'
+import { keyText, type Values } from '../nouns/row.ts'
 import { statement } from '../nouns/statement.ts'
-import { toSummary } from '../nouns/subject.ts'
+import { identifierNameStore, toSummary } from '../nouns/subject.ts'
 import { foundPosition, idsAt, isStillBrought, readPage } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
 import { asSeen } from './subject.ts'
@@ -23,7 +23,6 @@ const byId = statement(
    WHERE ${ofOrganisation} AND s.subject_id = $3 AND t.id > $4 ORDER BY t.id LIMIT $5`,
   'any',
 )
-const names = statement('SELECT name FROM identifier_names WHERE organisation_id = $1 ORDER BY name LIMIT $2')
 const beforeAll = '0'.repeat(32)
 
 export function searchStore(connections: Connections): SearchStore {
@@ -54,9 +53,5 @@ export function searchStore(connections: Connections): SearchStore {
     return page ?? { rows: [], next: null }
   }
 
-  return {
-    subjects,
-    identifierNames: async (organisationId, atMost) =>
-      (await connections.read(names, [organisationId, atMost])).map((row) => text(row, 'name')),
-  }
+  return { subjects, ...identifierNameStore(connections) }
 }

@@ -1,10 +1,11 @@
 import type { SubjectCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { RetentionStore, SweptCounts } from '../../domain/retention.ts'
+import type { SweptCounts } from '../../domain/retention.ts'
 import { lockSweptBefore, sweptBefore, windowOf } from '../nouns/retention.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
 import { statement } from '../nouns/statement.ts'
+import type { TrackerSweep } from '../nouns/stores.ts'
 import type { Connections } from './connections.ts'
 import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
 import type { Run } from './transaction.ts'
@@ -72,8 +73,10 @@ const afterEverything = Number.MAX_SAFE_INTEGER
 const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
 
 /** Deletes and counts expired data of trackers. */
-export function trackerSweep(connections: Connections): Pick<RetentionStore, 'sweep' | 'countBefore'> {
+export function trackerSweep(connections: Connections): TrackerSweep {
   return {
+    sweepAll: (trackerId, maxRows) =>
+      sweepBefore(connections, trackerId, afterEverything, maxRows, async () => afterEverything),
     async countBefore(trackerId, since) {
       const [subjects = 0, sessions = 0, events = 0] = await Promise.all(
         [countSubjects, countSessions, countEvents].map(async (count) => {
@@ -95,15 +98,6 @@ export function trackerSweep(connections: Connections): Pick<RetentionStore, 'sw
       )
     },
   }
-}
-
-/** Deletes some of a tracker's data, whatever its age. */
-export function sweepAll(
-  connections: Connections,
-  trackerId: string,
-  maxRows: number,
-): Promise<SweptCounts & { isDone: boolean }> {
-  return sweepBefore(connections, trackerId, afterEverything, maxRows, async () => afterEverything)
 }
 
 /**

@@ -4,22 +4,10 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
-import { activityStore } from '../nouns/activity.ts'
-import { apiKeyStore } from '../nouns/api-key.ts'
-import { dailyTotalStore } from '../nouns/daily-total.ts'
-import { deletionStore } from '../nouns/deletion.ts'
-import { erasureBatchStore } from '../nouns/erasure-batch.ts'
-import { batchLeaseStore } from '../nouns/lease-erasure-batch.ts'
-import { ledgerStore } from '../nouns/ledger.ts'
-import { memberStore } from '../nouns/member.ts'
-import { organisationStore } from '../nouns/organisation.ts'
+import { anyOrganisation } from '../nouns/organisation.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
-import { replayStore } from '../nouns/replay.ts'
-import { retentionStore } from '../nouns/retention.ts'
-import { secretStore } from '../nouns/secret.ts'
-import { signInStore } from '../nouns/sign-in.ts'
-import { tombstoneStore } from '../nouns/tombstone.ts'
-import { trackerStore } from '../nouns/tracker.ts'
+import { sharedStores } from '../nouns/stores.ts'
+import { identifierNameStore } from '../nouns/subject.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
 import { type Connections, sqliteEngine } from './connections.ts'
 import { derivationStore } from './derivation.ts'
@@ -66,21 +54,15 @@ export async function openSqliteStore(
   )
   const connections: Connections<Commands> = { path, reader, writer }
   const engine = sqliteEngine(connections)
-  const anything = reader.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
-    organisations: organisationStore(engine),
-    trackers: trackerStore(engine),
-    apiKeys: apiKeyStore(engine),
+    ...sharedStores(engine, trackerSweep(connections)),
     subjects: subjectStore(connections),
-    search: searchStore(connections),
+    search: { ...searchStore(connections), ...identifierNameStore(engine) },
     exports: exportStore(connections, snapshots),
     sessions: sessionStore(connections),
     events: eventStore(connections),
     ingest: { ...ingestStore(connections), ...refusedLineStore(engine) },
     derivation: derivationStore(connections),
-    dailyTotals: dailyTotalStore(engine),
-    retention: retentionStore(engine, trackerSweep(connections)),
-    deletions: deletionStore(engine, (trackerId, maxRows) => writer.run('sweepAll', trackerId, maxRows)),
     maintenance: {
       ...scrubStore(connections),
       noteSweep: (begunAt) => engine.transact('noteSweep', begunAt),
@@ -92,17 +74,9 @@ export async function openSqliteStore(
       ...transferStore(connections),
       adoptScrubState: (state) => engine.transact('adoptScrubState', state),
     },
-    replay: replayStore(engine),
-    members: memberStore(engine),
-    signIns: signInStore(engine),
-    activity: activityStore(engine),
-    erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
-    tombstones: tombstoneStore(engine),
-    ledger: ledgerStore(engine),
-    secrets: secretStore(engine),
     batchReads: (reads) => snapshot(reader, reads),
     async ping() {
-      anything.get()
+      await engine.read(anyOrganisation)
       await requireRoom(path)
       await writer.requireWritable()
     },

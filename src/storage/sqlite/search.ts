@@ -1,7 +1,7 @@
 import { andThen } from '../../domain/maybe-promise.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
-import { text, type Values } from '../nouns/row.ts'
+import type { Values } from '../nouns/row.ts'
 import { summaryColumns } from '../nouns/subject.ts'
 import { foundPosition, idsAt, isStillBrought, readPage } from '../rules/page.ts'
 import { snapshot } from './connection.ts'
@@ -13,7 +13,7 @@ const columns = [...summaryColumns.split(', '), 'oldest_at', 'tracker_id']
   .join(', ')
 const idsOf = idsAt(6)
 
-export function searchStore({ reader }: Connections): SearchStore {
+export function searchStore({ reader }: Connections): Pick<SearchStore, 'subjects'> {
   const withoutAged = ageing(reader)
   const ofOrganisation = 't.organisation_id = ? AND t.deleted_at IS NULL'
   const byIdentifier = prepareValues(
@@ -55,12 +55,5 @@ export function searchStore({ reader }: Connections): SearchStore {
     return andThen(page, (found) => found ?? { rows: [], next: null })
   }
 
-  const names = reader.prepare(
-    'SELECT name FROM identifier_names WHERE organisation_id = ? ORDER BY name LIMIT ?',
-  )
-  return {
-    subjects,
-    identifierNames: async (organisationId, atMost) =>
-      names.all(organisationId, atMost).map((row) => text(row, 'name')),
-  }
+  return { subjects }
 }

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
-import type { RetentionStore, SweepStep, SweptCounts } from '../../domain/retention.ts'
+import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
 import { sweptBefore, windowOf } from '../nouns/retention.ts'
 import { blob, integer, type Row, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
+import type { TrackerSweep } from '../nouns/stores.ts'
 import { transaction } from './connection.ts'
 import { type Connections, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
@@ -27,7 +28,7 @@ const afterEverything = Number.MAX_SAFE_INTEGER
 export function trackerSweep({
   reader,
   writer,
-}: Connections<ReturnType<typeof sweepCommands>>): Pick<RetentionStore, 'sweep' | 'countBefore'> {
+}: Connections<ReturnType<typeof sweepCommands>>): TrackerSweep {
   const run = statementRunner(reader)
   const aged = reader.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND oldest_at < ? LIMIT 1')
   const count = (rows: string) =>
@@ -38,6 +39,7 @@ export function trackerSweep({
        ${count('events')} AND occurred_at < ?2) AS events`,
   )
   return {
+    sweepAll: (trackerId, maxRows) => writer.run('sweepAll', trackerId, maxRows),
     // Usually there is nothing to do, and then the writer is not used.
     async sweep(trackerId, step) {
       const since = sweptBefore(run(windowOf.visitors, { id: trackerId }).rows, 'visitors', step)

@@ -1,0 +1,45 @@
+import type { DeletionStore } from '../../domain/deletion.ts'
+import type { RetentionStore } from '../../domain/retention.ts'
+import { activityStore } from './activity.ts'
+import { apiKeyStore } from './api-key.ts'
+import { dailyTotalStore } from './daily-total.ts'
+import { deletionStore } from './deletion.ts'
+import type { Engine } from './engine.ts'
+import { erasureBatchStore } from './erasure-batch.ts'
+import { batchLeaseStore } from './lease-erasure-batch.ts'
+import { ledgerStore } from './ledger.ts'
+import { memberStore } from './member.ts'
+import { organisationStore } from './organisation.ts'
+import { replayStore } from './replay.ts'
+import { retentionStore } from './retention.ts'
+import { secretStore } from './secret.ts'
+import { signInStore } from './sign-in.ts'
+import { tombstoneStore } from './tombstone.ts'
+import { trackerStore } from './tracker.ts'
+import type { SharedTransactions } from './transactions.ts'
+
+/** How an engine deletes what trackers have collected. */
+export interface TrackerSweep extends Pick<RetentionStore, 'sweep' | 'countBefore'> {
+  /** Deletes some of a tracker's data, whatever its age. */
+  sweepAll: DeletionStore['removeTracker']
+}
+
+/** The stores of the nouns that are written once for all engines. */
+export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerSweep) {
+  return {
+    organisations: organisationStore(engine),
+    trackers: trackerStore(engine),
+    apiKeys: apiKeyStore(engine),
+    dailyTotals: dailyTotalStore(engine),
+    retention: retentionStore(engine, sweep),
+    deletions: deletionStore(engine, sweep.sweepAll),
+    replay: replayStore(engine),
+    members: memberStore(engine),
+    signIns: signInStore(engine),
+    activity: activityStore(engine),
+    erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
+    tombstones: tombstoneStore(engine),
+    ledger: ledgerStore(engine),
+    secrets: secretStore(engine),
+  }
+}
