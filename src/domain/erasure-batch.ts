@@ -7,6 +7,10 @@ export interface SubjectRef {
   subjectId: string
 }
 
+export function refKey({ trackerId, subjectId }: SubjectRef): string {
+  return `${trackerId}\0${subjectId}`
+}
+
 /** A person: everyone known by one of these identifiers, and these subjects. */
 export interface Person {
   identifiers: readonly SubjectIdentifier[]

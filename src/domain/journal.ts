@@ -115,16 +115,9 @@ export class KnownLedger {
     return frontier
   }
 
-  /** Ranges of missing indexes, inclusive. */
-  gaps(): [first: number, last: number][] {
+  gaps(): IndexRange[] {
     const known = [...this.#beyond.keys()].sort((a, b) => a - b)
-    const gaps: [number, number][] = []
-    let next = this.next
-    for (const index of known) {
-      if (index > next) gaps.push([next, index - 1])
-      next = index + 1
-    }
-    return gaps
+    return gapsIn(known, this.next)
   }
 
   #push(leaf: Buffer): void {
@@ -158,4 +151,18 @@ export class KnownChanges {
     this.ledgers.set(organisationId, known)
     return known
   }
+}
+
+/** Inclusive. */
+type IndexRange = [first: number, last: number]
+
+/** The indexes from `from` on that are missing among sorted ones. */
+export function gapsIn(indexes: readonly number[], from: number): IndexRange[] {
+  const gaps: IndexRange[] = []
+  let next = from
+  for (const index of indexes) {
+    if (index > next) gaps.push([next, index - 1])
+    next = index + 1
+  }
+  return gaps
 }

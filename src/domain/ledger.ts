@@ -65,7 +65,7 @@ export class ShortLedger extends Error {
 
   constructor(organisationId: string, size: number, journalled: number) {
     super(
-      `The ledger of the organisation "${organisationId}" has ${size} entries and the journal ${journalled}: the store was set back to an earlier state. Restart the service; it then replays its journal.`,
+      `The ledger of the organisation "${organisationId}" has ${size} entries, but the journal has ${journalled}: the store was set back to an earlier state. Restart the service; it then replays its journal.`,
     )
   }
 }

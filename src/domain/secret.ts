@@ -15,7 +15,7 @@ export function requireKeys(keys: readonly TombstoneKey[], known: readonly strin
   const missing = known.filter((each) => keys.every(({ fingerprint }) => fingerprint !== each))
   if (missing.length === 0) return
   throw new Error(
-    `The secret was rotated after this process started: it does not have ${missing.join(', ')}, and cannot tell who was erased since. The current step was not carried out. Start again with the current secret file; what is done already is not done twice.`,
+    `The secret was rotated after this process started: it lacks ${missing.join(', ')} and cannot recognise people erased since. The current step was not carried out. Start again with the current secret file; finished work is not repeated.`,
   )
 }
 

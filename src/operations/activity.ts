@@ -3,7 +3,6 @@ import {
   type ActivityEntry,
   type ActivityKind,
   type ActivityNote,
-  type ActivityPosition,
   type ActivityQuery,
   type ActivityStore,
   isActivityKind,
@@ -15,7 +14,6 @@ import { type Clock, formatInstant, type Instant, readInstant } from '../domain/
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageSize, readCursor } from '../domain/page.ts'
 import type { Randomness } from '../domain/randomness.ts'
 
-/** What a change leaves behind in the activity of its organisation. */
 export function activityNote(
   { clock, randomness }: { clock: Clock; randomness: Randomness },
   { actor, requestId }: Origin,
@@ -30,23 +28,20 @@ interface ActivityListOptions {
   cursor?: string
   requestId?: string
   kind?: string
-  /** The id of a member or a key, or `command-line`. */
+  /** The ID of a member or a key, or `command-line`. */
   actor?: string
-  /** Instants: then or later, and before. */
   since?: string
   until?: string
 }
 
-/** What is asked for, apart from the page of it. */
 export interface ActivityFilters extends Pick<ActivityQuery, 'requestId' | 'kind' | 'actor'> {
   since: Instant | null
   until: Instant | null
 }
 
-/** Turns what a client asked for into filters. */
 export function readActivityFilters(options: ActivityListOptions, problems: Problems): ActivityFilters {
   const { requestId = null, actor = null, kind = null } = options
-  if (kind !== null && !isActivityKind(kind)) problems.add('kind', 'kind must be one of those that there are')
+  if (kind !== null && !isActivityKind(kind)) problems.add('kind', 'kind must be a known kind of activity')
   return {
     ...{ requestId, actor, kind: kind !== null && isActivityKind(kind) ? kind : null },
     since: readInstant('since', options.since, problems),
@@ -54,7 +49,6 @@ export function readActivityFilters(options: ActivityListOptions, problems: Prob
   }
 }
 
-/** Turns what a client asked for into a query. */
 export function planActivityList(
   organisationId: string,
   options: ActivityListOptions,
@@ -67,7 +61,7 @@ export function planActivityList(
   return { ...toQuery(filters), limit: options.limit ?? defaultPageSize, after, filters }
 }
 
-/** A page of what was done in an organisation, newest first. */
+/** Newest first. */
 export async function listActivity(
   { activity }: { activity: ActivityStore },
   organisationId: string,
@@ -78,7 +72,7 @@ export async function listActivity(
   return { entries: rows, nextCursor: next && encodeCursor(list, next.at, next.id) }
 }
 
-/** No id comes before the empty one: behind it lies what happened before that instant. */
+/** No ID sorts before the empty one, so this is the position just before that instant. */
 function startOf({ until }: ActivityFilters): ActivityQuery['after'] {
   return until === null ? null : { at: until, id: '' }
 }
@@ -92,39 +86,30 @@ function identityOf(organisationId: string, filters: ActivityFilters): ListIdent
   return ['activity', organisationId, requestId, kind, actor, since, until]
 }
 
-/** What of an organisation's activity is asked for; what is left out does not narrow it. */
 interface ActivityFilter {
-  /** Then or later. */
+  /** Inclusive. */
   since?: Instant
-  /** Before. */
+  /** Exclusive. */
   until?: Instant
   kinds?: readonly ActivityKind[]
-  /** The id of whoever did it, their name of that time, or `command-line`. */
+  /** The ID or the name of the actor, or `command-line`. */
   actor?: string
   requestId?: string
 }
 
-/**
- * An organisation's activity, newest first, one entry after the other; a page of it is in memory at a time. The instants and the request
- * id bound what is read; of the rest no index knows, so entries are read and passed over.
- */
-export async function* walkActivity(
+/** Newest first, page by page. Times and the request ID use an index; the other filters do not. */
+export async function* streamActivity(
   { activity }: { activity: ActivityStore },
   organisationId: string,
   { since, until, kinds, actor, requestId }: ActivityFilter,
 ): AsyncGenerator<ActivityEntry> {
-  const range = { limit: maxPageSize, requestId: requestId ?? null, ...(since !== undefined && { since }) }
-  // No id comes before the empty one: behind it lies what happened before that instant.
-  let after: ActivityPosition | null = until === undefined ? null : { at: until, id: '' }
-  do {
-    const page = await activity.list(organisationId, { ...range, after })
-    for (const entry of page.rows) {
+  const bounds = { since: since ?? null, until: until ?? null, requestId: requestId ?? null }
+  for await (const entries of pagesOfActivity({ activity }, organisationId, bounds)) {
+    for (const entry of entries) {
       if (kinds && !kinds.includes(entry.kind)) continue
       if (actor === undefined || isBy(entry, actor)) yield entry
     }
-    after = page.next
-    await nextTurn()
-  } while (after !== null)
+  }
 }
 
 function isBy({ actor }: ActivityEntry, wanted: string): boolean {
@@ -132,7 +117,7 @@ function isBy({ actor }: ActivityEntry, wanted: string): boolean {
   return wanted === actor.id || wanted === actor.name
 }
 
-/** All that filters leave of an organisation's activity, newest first, page by page. */
+/** The filtered activity of an organisation, newest first, page by page. */
 export async function* pagesOfActivity(
   { activity }: { activity: ActivityStore },
   organisationId: string,
@@ -153,7 +138,7 @@ export async function* pagesOfActivity(
 
 export const csvHeader = 'at,kind,actorKind,actorId,actor,target,sessions,events,ledgerIndex,requestId\r\n'
 
-/** An entry as a line of CSV (RFC 4180). */
+/** RFC 4180. */
 export function toCsvLine(entry: ActivityEntry): string {
   const { at, kind, actor, target, counts, ledgerIndex, requestId } = entry
   const [actorId, actorName] = actor.kind === 'command-line' ? ['', ''] : [actor.id, actor.name]
@@ -164,10 +149,10 @@ export function toCsvLine(entry: ActivityEntry): string {
   return `${fields.map(toCsvField).join(',')}\r\n`
 }
 
-/** Where a cell can begin: at the field's start, or where a spreadsheet cuts that ends cells elsewhere, which it does within quotes too. */
+/** Where a spreadsheet may start a cell: at the start, or after another separator, even in quotes. */
 const formulaStart = /(?:^|[;\t\r\n])\s*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 
-/** What a spreadsheet would take for a formula is kept from being one: names and request ids are anybody's to choose. */
+/** Prevents formula injection, because anyone can choose names and request IDs. */
 function toCsvField(value: string | number): string {
   const text = String(value)
   const harmless = text.replace(formulaStart, "$&'")

@@ -4,23 +4,20 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import { authenticateKey } from './api-key.ts'
 
 const flushEveryMs = 5_000
-/** So many strings wait to be looked at: whoever makes some up must not fill the memory, or keep the store busy. */
-const mostStrings = 100
+/** Bounds memory and load, because anyone can send invented strings. */
+const maxStrings = 100
 
 export interface KeyUse {
-  /** A request came with this key. */
+  /** Records a request with this key. */
   note(keyId: string): void
-  /** A scope or a budget refused it. */
+  /** Records that a scope or a budget refused the request. */
   noteRefusal(keyId: string): void
-  /** The budget of its address refused a request before anybody looked whether this is the string of a key. */
+  /** Records a request that the budget of its address refused before its key was authenticated. */
   noteRefusedString(keyString: string): void
   stop(): Promise<void>
 }
 
-/**
- * Remembers when and how often keys were used and tells the store every few seconds, so that a request never waits for that write. What
- * the store did not take is told again with the next.
- */
+/** Writes the usage of keys every few seconds, so that requests do not wait. Repeats failed writes. */
 export function keyUse(
   { apiKeys, clock }: { apiKeys: ApiKeyStore; clock: Clock },
   onError: (error: unknown) => void,
@@ -49,7 +46,7 @@ export function keyUse(
     }
   }
 
-  /** Counts what an address's budget refused for those strings that are keys. */
+  /** Counts the strings that turn out to be keys. */
   async function addRefused(): Promise<void> {
     const refused = strings
     strings = new Map()
@@ -87,7 +84,7 @@ export function keyUse(
     noteRefusedString(keyString) {
       const known = strings.get(keyString)
       if (known) known.count += 1
-      else if (strings.size < mostStrings && readKeyId(keyString) !== null)
+      else if (strings.size < maxStrings && readKeyId(keyString) !== null)
         strings.set(keyString, { day: dayOf(clock()), count: 1 })
       later()
     },

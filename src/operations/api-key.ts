@@ -30,13 +30,13 @@ export interface NewKey {
   expiresAt: Instant | null
 }
 
-/** A key together with its string: the one moment that the string can be seen. */
+/** A key with its string, which is shown only once. */
 export interface IssuedKey {
   key: ApiKey
   keyString: string
 }
 
-/** Creates an active key. `validation_error` when the name, a scope or the expiry will not do; `not_found` without the organisation. */
+/** Throws `validation_error` for an invalid name, scope or expiry, `not_found` without the organisation. */
 export async function createKey(
   deps: { organisations: OrganisationStore; apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   { organisationId, name, scopes, expiresAt }: NewKey,
@@ -48,11 +48,11 @@ export async function createKey(
   const granted = [...new Set(scopes)].filter(isScope)
   const unknown = scopes.find((scope) => !isScope(scope))
   if (unknown !== undefined) {
-    problems.add('scope', `"${unknown}" is not a scope; there are ${allScopes().join(' and ')}`)
+    problems.add('scope', `"${unknown}" is not a scope; the scopes are ${allScopes().join(' and ')}`)
   } else if (granted.length === 0) {
     problems.add('scope', 'a key needs at least one scope')
   }
-  if (expiresAt !== null && expiresAt <= now) problems.add('expiresAt', 'expiresAt must lie in the future')
+  if (expiresAt !== null && expiresAt <= now) problems.add('expiresAt', 'expiresAt must be in the future')
   problems.throwIfAny()
   await requireOrganisation(deps, organisationId)
 
@@ -73,18 +73,15 @@ export async function createKey(
   }
   const note = activityNote(deps, origin, { organisationId, kind: 'key.created', target: name })
   if (!(await deps.apiKeys.create(key, hash, note))) {
-    // Where it was deleted meanwhile, that is why.
+    // The organisation may have been deleted meanwhile.
     await requireOrganisation(deps, organisationId)
-    problems.add('name', `the organisation has an active key named "${name}" already`)
+    problems.add('name', `the organisation already has an active key named "${name}"`)
     problems.throwIfAny()
   }
   return { key, keyString }
 }
 
-/**
- * Gives an active key another name; its string and its budgets stay. `validation_error` for a name that will not do or that another
- * active key has, `invalid_request` for a key that is not active.
- */
+/** Throws `validation_error` if the name is invalid or taken, `invalid_request` if the key is not active. */
 export async function renameKey(
   deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   id: string,
@@ -103,7 +100,7 @@ export async function renameKey(
   const note = activityNote(deps, origin, { organisationId, kind: 'key.renamed', target })
   const outcome = await deps.apiKeys.rename(key, name, now, note)
   if (outcome === 'taken') {
-    problems.add('name', `the organisation has an active key named "${name}" already`)
+    problems.add('name', `the organisation already has an active key named "${name}"`)
     problems.throwIfAny()
   }
   const renamed = await requireKey(deps, id)
@@ -111,7 +108,7 @@ export async function renameKey(
   return renamed
 }
 
-/** Gives an active key a new string; the old one stops working immediately. `invalid_request` for a key that is not active. */
+/** Replaces a key's string, effective immediately. Throws `invalid_request` if the key is not active. */
 export async function rotateKey(
   deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness; journal?: Journal | undefined },
   id: string,
@@ -129,10 +126,7 @@ export async function rotateKey(
   return { key, keyString }
 }
 
-/**
- * Ends a key for good. `typedName` is the key's name as whoever revokes it typed it: `validation_error` when it is not the key's.
- * `invalid_request` for a key that is not active.
- */
+/** Throws `validation_error` unless `typedName` is its name, `invalid_request` if the key is not active. */
 export async function revokeKey(
   deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness; journal?: Journal | undefined },
   id: string,
@@ -153,21 +147,21 @@ export async function revokeKey(
   return key
 }
 
-/** Who an active key's string stands for; `null` for one that is malformed, unknown, rotated away, revoked or expired. */
+/** `null` if the string is malformed, unknown, replaced, revoked or expired. */
 export function authenticateKey(
   { apiKeys, clock }: { apiKeys: ApiKeyStore; clock: Clock },
   keyString: string,
 ): MaybePromise<Caller | null> {
   const id = readKeyId(keyString)
   if (id === null) return null
-  // How long this comparison takes tells at most how two hashes begin, and nobody can choose a hash.
+  // Timing reveals at most how two hashes begin, and nobody can choose a hash.
   return andThen(apiKeys.findCaller(id), (found) => {
     if (found === null || found.hash !== hashKeyString(keyString)) return null
     return apiKeyState(found.key, clock()) === 'active' ? found : null
   })
 }
 
-/** The key somebody named. `not_found` when there is none, or none within their reach. */
+/** Throws `not_found` if the key does not exist or belongs to another organisation. */
 export async function requireKey(
   { apiKeys }: { apiKeys: ApiKeyStore },
   id: string,

@@ -13,26 +13,25 @@ import {
   verifyCopy,
 } from './verify-copy.ts'
 
-/** How many rows, and how much text, share a transaction at most. */
+/** The maximum size of a transaction. */
 export const maxBatchRows = 5_000
 const maxBatchText = 8 * 1024 * 1024
 
 export type CopyStep = 'comparing' | 'copying' | 'verifying'
 
 interface CopyStoreOptions extends Pick<CopyOptions, 'signal'> {
-  /** Called with so many more rows done of a step. */
+  /** Called with the number of rows done. */
   onRows(step: CopyStep, count: number): void
 }
 
 export interface CopyResult {
-  /** How many rows were missing in the target. */
   copiedRows: number
   verification: Verification
 }
 
 /**
- * Copies every row that the target is missing, and then compares both stores from end to end. Broken off at any moment and run again,
- * it goes on behind the rows that are there. Throws `invalid_request`, with nothing changed, when those are not the source's.
+ * Copies the rows that the target lacks, then compares both stores completely. After an interruption, it
+ * continues after the rows that were copied. Throws `invalid_request` if the target holds other rows.
  */
 export async function copyStore(ends: CopyEnds, { signal, onRows }: CopyStoreOptions): Promise<CopyResult> {
   const { source, target } = ends
@@ -44,12 +43,12 @@ export async function copyStore(ends: CopyEnds, { signal, onRows }: CopyStoreOpt
   }
   await target.transfer.adoptScrubState(await source.maintenance.scrubState())
   if (copiedRows > 0) return { copiedRows, verification: await verifyCopy(ends, during('verifying')) }
-  // Nothing was missing, so the comparison went from end to end.
+  // Nothing was missing, so the comparison covered everything.
   const compared = beginnings.map(({ table, figures }) => ({ table, figures: [figures, figures] as const }))
   return { copiedRows, verification: await concludeCopy(ends, compared) }
 }
 
-/** Copies the rows behind a key; the next batch is read while one is stored. Hands back how many they were. */
+/** Copies the rows after a key, reading the next batch while one is written. */
 async function copyTable(
   { source, target }: CopyEnds,
   table: TransferTable,
@@ -68,14 +67,14 @@ async function copyTable(
     onRows(rows.length)
   }
 
-  /** At most one batch is on its way to the store, so memory stays flat. */
+  /** Only one batch is being written, so that memory use stays constant. */
   async function handOver(): Promise<void> {
     const rows = batch
     batch = []
     text = 0
     await storing
     storing = store(rows)
-    // Whoever waits for it next hears of a failure.
+    // The next `await` reports a failure.
     storing.catch(() => {})
   }
 
@@ -95,17 +94,14 @@ function textLength(rows: readonly TransferRow[]): number {
   return length
 }
 
-/** How far the target has come with a table: it holds the rows up to a key exactly as the source does, and no others. */
+/** The part of a table that the target holds exactly as the source does. */
 interface Beginning {
   table: TransferTable
   last: TransferRow | null
   figures: Figures
 }
 
-/**
- * Finds out what of each table has been copied. Throws `invalid_request` when a target holds anything but the rows with which the
- * source's tables begin.
- */
+/** Throws `invalid_request` if the target holds anything other than the first rows of the source's tables. */
 async function compareBeginnings(
   source: TransferStore,
   target: TransferStore,
@@ -140,11 +136,10 @@ async function compareBeginning(
 function foreignTarget({ name }: TransferTable): LetheError {
   return new LetheError(
     'invalid_request',
-    `The target is not empty, and what it holds is not what the source holds now: they differ in ${name}. Nothing was changed. Name an empty target.`,
+    `The target is not empty, and its data differs from the source in ${name}. Nothing was changed. Use an empty target.`,
   )
 }
 
-/** How many rows a store has in all its tables. */
 export async function countRows(store: TransferStore): Promise<number> {
   let rows = 0
   for (const table of store.tables) rows += await store.count(table)

@@ -4,18 +4,17 @@ import { notFound } from '../domain/errors.ts'
 import type { SessionPosition, SessionStore } from '../domain/session.ts'
 import type { TrackerRef, TrackerView } from '../domain/tracker.ts'
 
-/** How many sessions are looked at: the newest. Hardly a person has as many. */
+/** Only the newest sessions are summed. Hardly any subject has more. */
 const summedSessions = 5_000
 const chunkSize = 200
 
-/** The days on which a subject began sessions, with the events of those, in their order. */
+/** Days on which a subject started sessions, ascending, with the events of those sessions. */
 interface SubjectDays {
   days: DailySum[]
-  /** Whether it has more sessions than were looked at. */
   hasMore: boolean
 }
 
-/** `not_found` when the subject is not there for the organisation. Other requests get their turn in between; the signal ends it. */
+/** Throws `not_found` if the subject is not visible. Yields to other requests. */
 export async function sumDays(
   { sessions }: { sessions: SessionStore },
   tracker: TrackerView,
@@ -41,7 +40,7 @@ export async function sumDays(
   return { days: [...days.values()].sort((a, b) => a.day - b.day), hasMore: after !== null }
 }
 
-/** How much happened on a tracker from one day to another, both included. `not_found` when it is not visible. */
+/** Both days are inclusive. Throws `not_found` if the tracker is not visible. */
 export async function sumTotals(
   { dailyTotals }: { dailyTotals: DailyTotalStore },
   tracker: TrackerRef,

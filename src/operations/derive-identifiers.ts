@@ -13,21 +13,19 @@ import { requireTracker } from './tracker.ts'
 
 export interface DerivationOptions {
   sources: readonly IdentifierSource[]
-  /** Only says what would be added. */
   dryRun?: boolean
-  /** Told after every step what came of it so far, and how much of it that is, from 0 to 1; `null` where nobody has counted that far. */
+  /** Called after every step with the result and the share done, from 0 to 1; `null` if it is unknown. */
   onProgress?(derived: Derivation, share: number | null): void
-  /** Ends it early, between two steps, with the signal's reason. */
+  /** Cancels between two steps, with the signal's reason. */
   signal?: AbortSignal
 }
 
 export interface Derivation {
-  /** How many were looked at. */
   subjects: number
-  /** Identifiers that nobody had brought before, and those that live longer now. */
+  /** New identifiers, and those that are now stored longer. */
   added: number
   renewed: number
-  /** Values that no identifier can have. */
+  /** Values that are not valid identifiers. */
   unusable: number
 }
 
@@ -41,16 +39,16 @@ interface DerivationDeps {
 }
 
 const subjectsPerStep = 100
-/** A page of each is in memory at the same time. */
+/** Limits memory: a page of each is held at the same time. */
 const subjectsRead = 8
-/** How many identifiers share a transaction: few enough that an erasure that comes meanwhile hardly waits. */
-const mostAtOnce = 500
-/** To count more would take longer than it is worth. */
-const mostCounted = 1_000_000
+/** The size of a transaction, small enough that an erasure hardly waits for it. */
+const maxPerTransaction = 500
+/** Counting further would take too long. */
+const maxCounted = 1_000_000
 
 /**
- * Makes identifiers out of what a tracker's subjects hold already, in small steps. Broken off at any moment and run again, it adds what
- * is missing. `not_found` when there is no such tracker, or not any more.
+ * Derives identifiers from a tracker's stored data in small steps; after an interruption, it adds what is
+ * missing. Throws `not_found` if the tracker does not exist, or is deleted meanwhile.
  */
 export async function deriveIdentifiers(
   deps: DerivationDeps,
@@ -59,26 +57,29 @@ export async function deriveIdentifiers(
 ): Promise<Derivation> {
   const { subjects, derivation } = deps
   const tracker = await viewOf(deps, trackerId)
-  const expected = await subjects.count(tracker, mostCounted)
+  const expected = await subjects.count(tracker, maxCounted)
   const total: Derivation = { subjects: 0, added: 0, renewed: 0, unusable: 0 }
   const kinds = (['session', 'event'] as const).filter((kind) => sources.some((each) => each.kind === kind))
 
-  async function keep(derived: readonly DerivedIdentifier[]): Promise<void> {
-    for (let from = 0; from < derived.length; from += mostAtOnce) {
-      const { missing, counts } = await derivation.missing(tracker, derived.slice(from, from + mostAtOnce))
-      const kept = dryRun || missing.length === 0 ? counts : await derivation.add(tracker, missing)
-      total.added += kept.added
-      total.renewed += kept.renewed
+  async function store(derived: readonly DerivedIdentifier[]): Promise<void> {
+    for (let from = 0; from < derived.length; from += maxPerTransaction) {
+      const { missing, counts } = await derivation.missing(
+        tracker,
+        derived.slice(from, from + maxPerTransaction),
+      )
+      const stored = dryRun || missing.length === 0 ? counts : await derivation.add(tracker, missing)
+      total.added += stored.added
+      total.renewed += stored.renewed
     }
   }
 
-  /** What a subject's rows say. What is too much to wait for the end of the step is kept immediately. */
+  /** Flushes early if a subject has many identifiers. */
   async function read(subjectId: string): Promise<DerivedIdentifier[]> {
     const found = new FoundIdentifiers(subjectId, sources)
     for (const kind of kinds) {
       const fields = sources.filter((each) => each.kind === kind).map(({ field }) => field)
       for (let after: SourceRow | null = null; ; ) {
-        // A store may answer immediately: signals and progress must get their turn in between.
+        // A store may respond immediately, so signals and progress need a turn of the event loop.
         await nextTurn()
         signal?.throwIfAborted()
         const page: Page<SourceRow, SourceRow> = await derivation.rows(tracker, {
@@ -90,7 +91,7 @@ export async function deriveIdentifiers(
         for (const row of page.rows) found.add(kind, row)
         after = page.next
         if (after === null) break
-        if (found.size >= mostAtOnce) await keep(found.take())
+        if (found.size >= maxPerTransaction) await store(found.take())
       }
     }
     total.unusable += found.unusable
@@ -106,16 +107,16 @@ export async function deriveIdentifiers(
       const found = await Promise.all(some.map(({ subjectId }) => read(subjectId)))
       waiting.push(...found.flat())
     }
-    await keep(waiting)
+    await store(waiting)
     total.subjects += page.rows.length
-    const isCounted = expected !== null && expected > 0 && expected < mostCounted
+    const isCounted = expected !== null && expected > 0 && expected < maxCounted
     onProgress?.({ ...total }, isCounted ? Math.min(1, total.subjects / expected) : null)
     after = page.next
     if (after === null) return total
   }
 }
 
-/** What is to be seen of a tracker now, by the plan of its organisation. */
+/** What the organisation's plan shows of a tracker now. */
 async function viewOf(deps: DerivationDeps, trackerId: string): Promise<TrackerView> {
   const { organisationId } = await requireTracker(deps, trackerId)
   const { plan } = await requireOrganisation(deps, organisationId)

@@ -1,33 +1,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Origin } from '../domain/activity.ts'
-import type { ErasureBatch, Person, SubjectRef } from '../domain/erasure-batch.ts'
+import { type ErasureBatch, type Person, refKey, type SubjectRef } from '../domain/erasure-batch.ts'
 import { Problems } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
+import { earliestInstant } from '../domain/instant.ts'
 import { maxPageSize } from '../domain/page.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import { comparableValue, isIdentifierValue, type SubjectIdentifier } from '../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
 import { beginBatch, type StartDeps } from './erasure-batch.ts'
 import { maxBatchSubjects } from './plan-erasure-batch.ts'
-import { ever, type StoredPage, searchStored } from './search-subjects.ts'
+import { type StoredPage, searchStored } from './search-subjects.ts'
 
-/** How many identifiers and subjects a person is named by, both together. */
+/** The maximum number of identifiers and subjects in total. */
 export const maxPersonParts = 32
-/** How many erasures of a person may wait or run at a time, in an organisation. */
-const mostOpen = 100
-/** So many subjects that a person may have besides are told. */
-const mostOthers = 50
+/** The maximum number of open erasures of people per organisation. */
+const maxOpen = 100
+/** How many related subjects a plan lists. */
+const maxOthers = 50
 
-/** What is stored of somebody. */
 type StoredSubjects = Pick<StoredPage, 'subjects' | 'hidden'>
 
-/** What the erasure of a person would do, as of now. */
+/** What the erasure of a person would do now. */
 export interface PersonPlan extends StoredSubjects {
-  /** Subjects that share an identifier with these and are not among them, and the identifiers that lead to them. */
+  /** Other subjects that share an identifier with these, and those identifiers. */
   others: { subjects: FoundSubject[]; identifiers: SubjectIdentifier[] }
 }
 
-/** Looks for all that is stored of a person, and for what may be of the same person besides. Changes nothing. */
+/** Finds everything stored about a person, and what may belong to the same person. */
 export async function planPerson(
   deps: { search: SearchStore; subjects: SubjectStore },
   view: OrganisationView,
@@ -35,7 +35,7 @@ export async function planPerson(
 ): Promise<PersonPlan> {
   checkPerson(person)
   const found = await findPerson(deps, view, person)
-  const taken = new Set([...found.subjects, ...found.hidden].map(keyOf))
+  const taken = new Set([...found.subjects, ...found.hidden].map(refKey))
   const asked = new Set(person.identifiers.map(identityOf))
   const others = new Map<string, FoundSubject>()
   const identifiers: SubjectIdentifier[] = []
@@ -45,11 +45,11 @@ export async function planPerson(
       if (asked.has(identityOf(identifier)) || asked.size >= maxPersonParts) continue
       asked.add(identityOf(identifier))
       const { rows } = await deps.search.subjects(view, {
-        ...{ sought: { identifier }, limit: mostOthers, after: null },
+        ...{ sought: { identifier }, limit: maxOthers, after: null },
       })
-      const fresh = rows.filter((each) => !taken.has(keyOf(each)))
+      const fresh = rows.filter((each) => !taken.has(refKey(each)))
       if (fresh.length > 0) identifiers.push(identifier)
-      for (const each of fresh) if (others.size < mostOthers) others.set(keyOf(each), each)
+      for (const each of fresh) if (others.size < maxOthers) others.set(refKey(each), each)
     }
     await nextTurn()
   }
@@ -57,8 +57,8 @@ export async function planPerson(
 }
 
 /**
- * Starts to erase all that is stored of a person, in every tracker. `expected` is how many data subjects that were when it was
- * confirmed: `validation_error` when it is not so now, or when there is nothing to erase.
+ * Starts to erase a person in every tracker. Throws `validation_error` if there is nothing to erase, or if
+ * the number of subjects is no longer `expected`, the number that was confirmed.
  */
 export async function startPerson(
   deps: StartDeps,
@@ -78,10 +78,10 @@ export async function startPerson(
     )
   else if (all.length !== expected) {
     const now = `${all.length} data ${all.length === 1 ? 'subject' : 'subjects'}`
-    problems.add('subjects', `this person has ${now} now, not ${expected}; nothing was erased`)
+    problems.add('subjects', `this person now has ${now}, not ${expected}; nothing was erased`)
   }
-  if ((await deps.erasureBatches.countOpen(view.organisationId, 'person')) >= mostOpen)
-    problems.add('person', `${mostOpen} erasures are in progress; wait until one has finished, or stop one`)
+  if ((await deps.erasureBatches.countOpen(view.organisationId, 'person')) >= maxOpen)
+    problems.add('person', `${maxOpen} erasures are in progress; wait until one has finished, or stop one`)
   problems.throwIfAny()
   const items = all.map(({ trackerId, subjectId }) => ({
     ...{ line: 1, outcome: 'waiting' as const, trackerId, subjectId },
@@ -90,7 +90,7 @@ export async function startPerson(
   return beginBatch(deps, view.organisationId, { ...counts, person }, items, origin)
 }
 
-/** All that is stored of a person, with what a window hides. */
+/** Includes data that the retention window hides. */
 export async function findPerson(
   deps: { search: SearchStore },
   view: OrganisationView,
@@ -98,26 +98,26 @@ export async function findPerson(
 ): Promise<StoredSubjects> {
   const seen = new Map<string, FoundSubject>()
   const hidden = new Map<string, SubjectRef>()
-  const add = (found: StoredSubjects, isMeant: (ref: SubjectRef) => boolean) => {
-    for (const each of found.subjects) if (isMeant(each)) seen.set(keyOf(each), each)
-    for (const each of found.hidden) if (isMeant(each)) hidden.set(keyOf(each), each)
+  const add = (found: StoredSubjects, isWanted: (ref: SubjectRef) => boolean) => {
+    for (const each of found.subjects) if (isWanted(each)) seen.set(refKey(each), each)
+    for (const each of found.hidden) if (isWanted(each)) hidden.set(refKey(each), each)
   }
-  const named = new Set(subjects.map(keyOf))
-  const isNamed = (ref: SubjectRef) => named.has(keyOf(ref))
+  const named = new Set(subjects.map(refKey))
+  const isNamed = (ref: SubjectRef) => named.has(refKey(ref))
   const ids = new Set(subjects.map(({ subjectId }) => subjectId))
   const wanted: [Sought, (ref: SubjectRef) => boolean][] = [
     ...identifiers.map((identifier): [Sought, () => boolean] => [{ identifier }, () => true]),
     ...Array.from(ids, (subjectId): [Sought, typeof isNamed] => [{ subjectId }, isNamed]),
   ]
-  for (const [sought, isMeant] of wanted) {
-    if (seen.size + hidden.size <= maxBatchSubjects) add(await findStored(deps, view, sought), isMeant)
+  for (const [sought, isWanted] of wanted) {
+    if (seen.size + hidden.size <= maxBatchSubjects) add(await findStored(deps, view, sought), isWanted)
   }
   // One identifier may have aged out where another has not.
   for (const key of seen.keys()) hidden.delete(key)
   return { subjects: sortSubjects([...seen.values()]), hidden: sortSubjects([...hidden.values()]) }
 }
 
-/** Everybody who is stored under what is sought, page after page; hardly more than a batch takes. */
+/** Reads all pages, but hardly more than a batch may contain. */
 async function findStored(
   deps: { search: SearchStore },
   view: OrganisationView,
@@ -126,7 +126,11 @@ async function findStored(
   const found: StoredSubjects = { subjects: [], hidden: [] }
   let after: string | null = null
   do {
-    const page: StoredPage = await searchStored(deps, view, ever, { sought, limit: maxPageSize, after })
+    const page: StoredPage = await searchStored(deps, view, earliestInstant, {
+      sought,
+      limit: maxPageSize,
+      after,
+    })
     found.subjects.push(...page.subjects)
     found.hidden.push(...page.hidden)
     after = page.next
@@ -135,7 +139,7 @@ async function findStored(
   return found
 }
 
-/** Text in JSON can hold halves of characters, which no schema sees. */
+/** JSON can contain lone surrogates, which a schema does not detect. */
 function checkPerson({ identifiers, subjects }: Person): Problems {
   const problems = new Problems()
   const parts = identifiers.length + subjects.length
@@ -148,14 +152,10 @@ function checkPerson({ identifiers, subjects }: Person): Problems {
   return problems
 }
 
-function keyOf({ trackerId, subjectId }: SubjectRef): string {
-  return `${trackerId}\0${subjectId}`
-}
-
 function identityOf(identifier: SubjectIdentifier): string {
   return `${identifier.name}\0${comparableValue(identifier)}`
 }
 
 function sortSubjects<Ref extends SubjectRef>(subjects: Ref[]): Ref[] {
-  return subjects.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  return subjects.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1))
 }

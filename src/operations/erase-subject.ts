@@ -11,22 +11,20 @@ import type { SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
 
-/** What one erasure request did. */
 export interface Erasure {
   /** The subject held no data: erased before, aged out, or never seen. */
   alreadyErased: boolean
   /** What this request deleted. */
   counts: SubjectCounts
   erasedAt: Instant
-  /** Its entry in the organisation's ledger, from 0. */
+  /** The index of its ledger entry, from 0. */
   ledgerIndex: number
-  /** The proof of it, which anybody can check. */
   receipt: string
 }
 
 /**
- * Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. Where the journal
- * cannot be written it fails, though it is done. For an item of a batch it throws `NotWaiting` when that does not wait any more.
+ * Idempotent. Throws `not_found` if the tracker is not visible, and `NotWaiting` if `item` no longer waits.
+ * If the journal cannot be written, it rejects although the subject is erased.
  */
 export async function eraseSubject(
   deps: {
@@ -52,12 +50,12 @@ export async function eraseSubject(
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
   const mark = {
     ...{ erasedAt, digest, commitment, guard: { headKeys: keyring.headKeys, minEntries } },
-    // Only a batch that waits for this subject wants it.
+    // Computed only if a batch waits for this subject.
     get sealedNonce() {
       return keyring.sealNonce(nonce, commitment)
     },
   }
-  // What is signed is kept for a moment.
+  // Checkpoints are cached.
   const sign = (head: TreeHead) => keyring.signCheckpoint(organisationId, head)
   const erasing = deps.subjects.erase(tracker, subjectId, mark, note, { onHead: sign, item })
   const erased = await erasing.catch(async (error) => {

@@ -20,7 +20,7 @@ import type { Randomness } from '../domain/randomness.ts'
 import { formatReceipt, parseRecord } from '../domain/receipt.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
-import { provePlace } from './ledger.ts'
+import { proveInclusion } from './ledger.ts'
 import { type PlanDeps, planBatch, type WantedBatch } from './plan-erasure-batch.ts'
 import { certifyErasure, type ErasureCertificate } from './receipt.ts'
 
@@ -30,12 +30,12 @@ export interface StartDeps extends PlanDeps {
   randomness: Randomness
 }
 
-/** How many batches of an organisation may wait or run at a time. */
-const mostOpen = 5
+/** The maximum number of open batches per organisation. */
+const maxOpen = 5
 
 /**
- * Looks for everybody on a list once more, and starts to erase them. `typedSubjects` is how many they are, as whoever confirmed it
- * typed it: `validation_error` when it is not so now, or when there is nobody to erase.
+ * Searches for everyone on a list again and starts to erase them. Throws `validation_error` if there is
+ * nobody to erase, or if `typedSubjects`, the number typed to confirm, is no longer right.
  */
 export async function startBatch(
   deps: StartDeps,
@@ -47,20 +47,19 @@ export async function startBatch(
   const { organisationId } = view
   const plan = await planBatch(deps, view, wanted)
   const problems = new Problems()
-  if (plan.subjects === 0) problems.add('text', 'text leads to nobody of whom anything is stored')
+  if (plan.subjects === 0) problems.add('text', 'no stored data matches the list')
   else if (plan.subjects !== typedSubjects) {
     const now = `${plan.subjects} data ${plan.subjects === 1 ? 'subject' : 'subjects'}`
-    problems.add('subjects', `the list leads to ${now} now, not to ${typedSubjects}; nothing was erased`)
+    problems.add('subjects', `the list now matches ${now}, not ${typedSubjects}; nothing was erased`)
   }
-  if ((await deps.erasureBatches.countOpen(organisationId, 'list')) >= mostOpen)
-    problems.add('text', `${mostOpen} batches are in progress; wait until one has finished, or stop one`)
+  if ((await deps.erasureBatches.countOpen(organisationId, 'list')) >= maxOpen)
+    problems.add('text', `${maxOpen} batches are in progress; wait until one has finished, or stop one`)
   problems.throwIfAny()
   const { lines, nothing, invalid, repeated, empty, other, subjects, items } = plan
   const counts = { lines, nothing, invalid, repeated, empty, other, subjects }
   return beginBatch(deps, organisationId, counts, items, origin)
 }
 
-/** Stores a batch, which runs from then on. */
 export async function beginBatch(
   deps: Pick<StartDeps, 'erasureBatches' | 'clock' | 'randomness'>,
   organisationId: string,
@@ -90,7 +89,7 @@ interface ChangeDeps {
   randomness: Randomness
 }
 
-/** The batch somebody named. `not_found` when the organisation has none with this id. */
+/** Throws `not_found` if the organisation has no such batch. */
 export async function requireBatch(
   { erasureBatches }: { erasureBatches: ErasureBatchStore },
   organisationId: string,
@@ -102,8 +101,8 @@ export async function requireBatch(
 }
 
 /**
- * Pauses, resumes or stops a batch. What was erased stays erased; of those that waited in one that is stopped, the ids are gone.
- * `invalid_request` for one in another state.
+ * Pauses, resumes or stops a batch. Erased data stays erased; stopping deletes the IDs of waiting subjects.
+ * Throws `invalid_request` if the batch is in another state.
  */
 export async function changeBatch(
   deps: ChangeDeps,
@@ -118,7 +117,7 @@ export async function changeBatch(
   throw new LetheError('invalid_request', `This batch is ${batch.state}; nothing was changed.`)
 }
 
-/** The same; `false`, with nothing changed, for a batch that is not there or in another state. */
+/** Returns `false` if the batch does not exist or is in another state. */
 function tryChange(
   deps: ChangeDeps,
   { id, organisationId }: Pick<ErasureBatch, 'id' | 'organisationId'>,
@@ -130,7 +129,7 @@ function tryChange(
   return deps.erasureBatches.change({ id, organisationId }, change, deps.clock(), note)
 }
 
-/** Stops the batches that were made before an instant and are not over, and tells how many. The ids of those who waited are gone then. */
+/** Stops all batches created before an instant that have not ended. Returns how many. */
 export async function stopOpenBatches(
   deps: ChangeDeps,
   before: Instant,
@@ -141,13 +140,13 @@ export async function stopOpenBatches(
     const open = await deps.erasureBatches.listOverdue(before)
     if (open.length === 0) return stopped
     for (const batch of open) {
-      // One that has ended meanwhile is not listed again.
+      // A batch that ended meanwhile is not listed again.
       if (await tryChange(deps, batch, 'stop', originOf(batch))) stopped += 1
     }
   }
 }
 
-/** What became of a line of the list, or of one of the subjects that it led to. */
+/** The outcome of a line, or of one of its subjects. */
 export interface ReportedItem {
   line: number
   outcome: BatchOutcome
@@ -161,10 +160,7 @@ interface ReportDeps {
   keyring: Keyring
 }
 
-/**
- * Everything a batch did, in the order in which it was to be done, with a receipt for each erasure, made against the ledger as it is
- * now. A page of it is in memory at a time.
- */
+/** The items of a batch in order, page by page, with receipts against the current ledger. */
 export async function* reportBatch(
   deps: ReportDeps,
   { id, organisationId }: ErasureBatch,
@@ -172,7 +168,7 @@ export async function* reportBatch(
   let after = -1
   for (;;) {
     const items = await deps.erasureBatches.items(id, after, maxPageSize)
-    // Read after the items, so that it holds their entries.
+    // Read after the items, so that it covers their entries.
     const head = openHead(deps.keyring.headKeys, organisationId, await deps.ledger.head(organisationId))
     if (items.length > 0) yield Promise.all(items.map((item) => reportItem(deps, organisationId, head, item)))
     const last = items.at(-1)
@@ -191,21 +187,20 @@ async function reportItem(
   const index = erasure.ledgerIndex
   const [[entry], path] = await Promise.all([
     ledger.list(organisationId, index, 1),
-    provePlace(ledger, organisationId, index, head),
+    proveInclusion(ledger, organisationId, index, head),
   ])
   const record = entry?.index === index ? parseRecord(entry.record) : null
   const nonce = record && keyring.openNonce(erasure.sealedNonce, record.subject)
-  if (!entry || !nonce) throw new Error('An item of a batch leads to no entry of the ledger that is its own.')
+  if (!entry || !nonce) throw new Error('A batch item does not match its ledger entry.')
   const checkpoint = keyring.signCheckpoint(organisationId, head)
   const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
   const { alreadyErased, counts, erasedAt } = record
   return { line, outcome, trackerId, erasure: { alreadyErased, counts, erasedAt, receipt } }
 }
 
-/** So many items of a batch are certified together. */
 const certifiedTogether = 50
 
-/** A page of the certificate of a batch, behind a place: its erasures, and how many items came to another end, or wait. */
+/** A page of a batch's certificate: its erasures, and counts of items with other outcomes. */
 interface CertifiedPage {
   certificates: ErasureCertificate[]
   waiting: number

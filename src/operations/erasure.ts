@@ -22,13 +22,13 @@ interface ErasureListOptions {
   cursor?: string
 }
 
-/** A page of erasures: those before an index, or the newest. */
+/** Erasures before an index, or the newest. */
 interface ErasureQuery {
   limit: number
   before: number | null
 }
 
-/** An erasure as the ledger tells of it, with who asked for it where the activity still knows. */
+/** An erasure in the ledger, with its actor if the activity log still has it. */
 export interface LedgerErasure {
   index: number
   record: ErasureRecord
@@ -40,7 +40,6 @@ interface ErasureDeps {
   activity: ActivityStore
 }
 
-/** Turns what a client asked for into a query. */
 export function planErasureList(
   { limit = defaultPageSize, cursor }: ErasureListOptions,
   problems: Problems,
@@ -50,7 +49,7 @@ export function planErasureList(
   return { limit, before: position === null ? null : position.at }
 }
 
-/** A page of an organisation's erasures, newest first. */
+/** Newest first. */
 export async function listErasures(
   deps: ErasureDeps,
   organisationId: string,
@@ -64,12 +63,12 @@ export async function listErasures(
   return { erasures, size, nextCursor: start > 0 ? encodeCursor(list, start, 'erasure') : null }
 }
 
-/** The note of an erasure is made just before it; a clock that is set right meanwhile moves them apart. */
+/** The activity entry is created just before the erasure; the clock may be adjusted in between. */
 const noteMs = 1_000
-/** So many pages of notes are looked through for a page of erasures, which has about as many. */
-const mostPages = 10
+/** Bounds the activity pages read for one page of erasures. */
+const maxPages = 10
 
-/** What an entry tells, with who asked for it. Rejects when it is not written as an erasure is. */
+/** Rejects if the entry is not a valid record. */
 export async function describeErasure(
   deps: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
@@ -87,7 +86,7 @@ async function describeErasures(
 ): Promise<LedgerErasure[]> {
   const erasures = entries.map(({ index, record: text }): LedgerErasure => {
     const record = parseRecord(text)
-    if (record === null) throw new Error(`Entry ${index} of the ledger is not written as an erasure is.`)
+    if (record === null) throw new Error(`Entry ${index} of the ledger is not a valid record of an erasure.`)
     return { index, record, by: null }
   })
   if (erasures.length === 0) return erasures
@@ -102,7 +101,7 @@ async function describeErasures(
   return erasures
 }
 
-/** The notes of erasures from the time of some of them, newest first. */
+/** The activity entries of erasures around the time of the given ones, newest first. */
 async function* notesOf(
   { activity }: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
@@ -111,7 +110,7 @@ async function* notesOf(
   const times = erasures.map(({ record }) => record.erasedAt)
   let after: ActivityPosition | null = { at: Math.max(...times) + 1, id: '' }
   const since = Math.min(...times) - noteMs
-  for (let pages = 0; after !== null && pages < mostPages; pages++) {
+  for (let pages = 0; after !== null && pages < maxPages; pages++) {
     const page: Page<ActivityEntry, ActivityPosition> = await activity.list(organisationId, {
       ...{ limit: maxPageSize, requestId: null, kind: 'subject.erased' },
       ...{ after, since },
@@ -124,7 +123,7 @@ async function* notesOf(
 
 const list: ListIdentity = ['erasures']
 
-/** What is stored of a subject that was erased after it had happened. */
+/** Stored data of an erased subject that is older than its tombstone. */
 export interface OlderData {
   trackerId: string
   subjectId: string
@@ -143,7 +142,7 @@ interface FindDeps {
 
 const limit = 200
 
-/** Walks the subjects of every tracker of an organisation that has tombstones. `onSubjects` is told how many, now and then. */
+/** Reads all subjects of every tracker with tombstones. */
 export async function* findOlderData(
   deps: FindDeps,
   organisationId: string,
@@ -173,7 +172,7 @@ async function* pagesOfSubjects({ subjects }: FindDeps, tracker: TrackerView) {
   } while (query.after !== null)
 }
 
-/** Those of them that were erased, whoever has come back since among them. */
+/** The subjects with tombstones, including those with newer data. */
 async function withTombstones(
   { tombstones, keyring }: FindDeps,
   trackerId: string,
@@ -188,7 +187,6 @@ async function withTombstones(
   })
 }
 
-/** Looks at everything that the subject has now: one that is erased meanwhile has nothing. */
 async function countUntil(
   { sessions, events }: FindDeps,
   tracker: TrackerView,

@@ -18,15 +18,16 @@ interface ExportDeps {
   randomness: Randomness
 }
 
-/** Who takes an export, part by part. Aborting the signal ends an export that waits for others. */
+/** Aborting the signal cancels an export that waits for others. */
 interface Taker {
   take: TakePart
   signal?: AbortSignal
 }
 
 /**
- * Hands over everything that is stored about a subject, from one snapshot, part by part. It is noted in the activity before anything is
- * handed over. `not_found` when the subject is not there for the organisation. Whatever it throws later, the export is not complete.
+ * Passes a subject's data to `take`, part by part, from one snapshot, after recording the export in the
+ * activity log. Throws `not_found` if the subject is not visible. If it throws later, the export is
+ * incomplete.
  */
 export async function exportSubject(
   deps: ExportDeps,
@@ -37,30 +38,30 @@ export async function exportSubject(
 ): Promise<void> {
   const { organisationId, trackerId } = tracker
   const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
-  // Whoever is told that nobody is there need not wait for that.
+  // Reports a missing subject without waiting in the queue.
   await readSubject(deps, tracker, subjectId)
   await deps.jobs.run(
     organisationId,
     async (giveWay) => {
-      // Before the snapshot: a write may have to wait, and no snapshot lasts that long.
+      // Before the snapshot, because a write may wait longer than a snapshot may last.
       await deps.activity.add(activityNote(deps, origin, what))
-      let promised: SubjectCounts | null = null
-      const handedOver: SubjectCounts = { sessions: 0, events: 0 }
+      let expected: SubjectCounts | null = null
+      const exported: SubjectCounts = { sessions: 0, events: 0 }
       const count: TakePart = (part) => {
-        if (part.kind === 'record') promised = part.record.counts
-        else handedOver[part.kind] += part.rows.length
+        if (part.kind === 'record') expected = part.record.counts
+        else exported[part.kind] += part.rows.length
         return take(part)
       }
       const isThere = await deps.exports.subject(tracker, subjectId, count, giveWay)
       if (!isThere) throw notFound('This data subject')
-      requireWhole(promised, handedOver)
+      requireWhole(expected, exported)
     },
     signal,
   )
 }
 
-/** A store that shows another moment half way must not pass for one that shows all. */
-function requireWhole(promised: SubjectCounts | null, { sessions, events }: SubjectCounts): void {
-  if (promised?.sessions === sessions && promised.events === events) return
-  throw new Error('The export of a data subject holds other than its record says.')
+/** Detects a store that changed to another snapshot during the export. */
+function requireWhole(expected: SubjectCounts | null, { sessions, events }: SubjectCounts): void {
+  if (expected?.sessions === sessions && expected.events === events) return
+  throw new Error('The export does not match the record of the data subject.')
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SubjectRef } from '../domain/erasure-batch.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import type { DerivedIdentifier, SourceKind, SourceRow } from '../domain/identifier-derivation.ts'
+import { earliestInstant } from '../domain/instant.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import {
   comparableValue,
@@ -11,27 +12,24 @@ import {
 } from '../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchStore } from '../domain/subject-search.ts'
 import type { Tracker, TrackerStore } from '../domain/tracker.ts'
-import { ever, searchStored } from './search-subjects.ts'
+import { searchStored } from './search-subjects.ts'
 
-/** How many are found at most, whatever is asked for: who has more of them asks the API. */
-export const mostFound = 1_000
-/** Under how many names a value is looked for. */
+/** The maximum number of results in total; the API returns more. */
+export const maxFound = 1_000
 const maxNames = 100
 
-/** Whom was found on one tracker. */
 interface FoundGroup {
   tracker: Tracker
   subjects: FoundSubject[]
-  /** Whether there are more than are told. */
   hasMore: boolean
 }
 
-/** Whom a text stands for: who is known by an identifier, or has an id. The beginning of an id stands for nobody. */
+/** A person whose identifier or ID equals the text; a prefix of an ID is not enough. */
 interface FoundPerson {
-  /** `null` for whoever has the text as an id. */
+  /** `null` if the text is the subject's ID. */
   identifier: SubjectIdentifier | null
   subjects: FoundSubject[]
-  /** Those of whom only data is stored that cannot be seen any more. */
+  /** Subjects whose stored data is no longer visible. */
   hidden: SubjectRef[]
 }
 
@@ -47,8 +45,8 @@ interface FindDeps {
 }
 
 /**
- * Whoever a text may stand for, in all trackers of the organisation, up to `limit` on each: those known by it, as `name=value` or under
- * any name, and those whose id begins with it. The signal ends it.
+ * Searches all trackers of an organisation, up to `limit` results each, for an identifier (`name=value`, or
+ * the value under any name) and for IDs that start with the text.
  */
 export async function findPeople(
   deps: FindDeps,
@@ -60,9 +58,9 @@ export async function findPeople(
   const people = await peopleOf(deps, view, text, signal)
   const known = people.flatMap(({ subjects }) => subjects)
   const groups: FoundGroup[] = []
-  let left = mostFound
+  let left = maxFound
   for (const tracker of await deps.trackers.list(view.organisationId)) {
-    // Each look is short, but there may be many trackers: other requests get their turn in between.
+    // Yields to other requests, because there may be many trackers.
     await nextTurn()
     signal?.throwIfAborted()
     const found = new Map<string, FoundSubject>()
@@ -94,13 +92,17 @@ async function peopleOf(
   signal: AbortSignal | undefined,
 ): Promise<FoundPerson[]> {
   const people: FoundPerson[] = []
-  let left = mostFound
+  let left = maxFound
   async function add(identifier: SubjectIdentifier | null): Promise<void> {
     await nextTurn()
     signal?.throwIfAborted()
     if (left === 0) return
     const sought = identifier ? { identifier } : { subjectId: text }
-    const { subjects, hidden } = await searchStored(deps, view, ever, { sought, limit: left, after: null })
+    const { subjects, hidden } = await searchStored(deps, view, earliestInstant, {
+      sought,
+      limit: left,
+      after: null,
+    })
     left -= subjects.length + hidden.length
     if (subjects.length + hidden.length > 0) people.push({ identifier, subjects, hidden })
   }
@@ -112,7 +114,7 @@ async function peopleOf(
 
 const named = /^([A-Za-z][A-Za-z0-9_]{0,31})=(.+)$/
 
-/** What somebody may be known by who writes this: a name counts in whatever case, and a value may go without one. */
+/** The identifiers that a text may stand for. The name is optional and case-insensitive. */
 function identifiersIn(text: string, names: readonly string[]): SubjectIdentifier[] {
   const [, name = '', value = ''] = named.exec(text) ?? []
   const identifiers = [
@@ -124,15 +126,15 @@ function identifiersIn(text: string, names: readonly string[]): SubjectIdentifie
   return identifiers.filter((identifier) => isIdentifierValue(identifier.value))
 }
 
-/** Where an identifier is taken from: a field of the attributes of sessions, or of the properties of events. */
+/** A field of sessions' attributes or events' properties. */
 export interface IdentifierSource {
   kind: SourceKind
   field: string
-  /** What the identifier is called. */
+  /** The identifier's name. */
   name: string
 }
 
-/** What the rows of a subject say it is known by, each identifier once, as the newest of them wrote it. */
+/** The identifiers in a subject's rows, each once, as written in the newest row. */
 export class FoundIdentifiers {
   readonly #subjectId: string
   readonly #sources: readonly IdentifierSource[]

@@ -13,16 +13,16 @@ import type { OrganisationStore } from '../domain/organisation.ts'
 import { type Plan, type RetentionPolicy, type RetentionStore, windowStart } from '../domain/retention.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 
-/** How many rows, and how much text, share a transaction at most. */
+/** The maximum size of a transaction. */
 export const maxBatchRows = 20_000
 export const maxBatchText = 16 * 1024 * 1024
 const nothing: IngestResult = { subjects: 0, sessions: 0, events: 0 }
-/** A batch that two ticks find open is stored as it is: no row waits for a second. */
+/** A batch that is open for two ticks is stored, so that no row waits longer than a second. */
 const tickMs = 450
-/** How far ahead of ours the clock may be by which something was collected. */
-const mostAheadMs = 86_400_000
+/** How far ahead the clock of a data source may be. */
+const maxAheadMs = 86_400_000
 
-/** Lines that follow each other in one source. What could not even be read as text comes as the reason why. */
+/** Consecutive lines of one source. A line that is not valid text is represented by its error. */
 export interface LineBlock {
   source: string
   /** The number of the first line, from 1. */
@@ -31,18 +31,18 @@ export interface LineBlock {
 }
 
 export interface ImportOptions {
-  /** The tracker of lines that name none. */
+  /** The tracker of lines without one. */
   trackerId?: string
-  /** Stop at the first bad line, with nothing of the running batch stored. */
+  /** Stops at the first invalid line and discards the current batch. */
   strict?: boolean
-  /** Check everything and store nothing. */
+  /** Checks everything and stores nothing. */
   dryRun?: boolean
   onBadLine(source: string, lineNumber: number, reason: string): void
-  /** Called when the rows of a batch are on their way, and garbage here. */
+  /** Called when a batch was passed to the store, so that its memory can be reclaimed. */
   onHandedOver?(): void
 }
 
-/** Rows that the plan of their organisation does not keep. */
+/** Rows older than the window of their organisation's plan. */
 export interface TooOldRows {
   organisationId: string
   plan: Plan
@@ -51,17 +51,15 @@ export interface TooOldRows {
   oldestAt: Instant
 }
 
-/** What an import read, and what it added to the store. */
 export interface ImportSummary extends IngestCounts {
   lines: number
   badLines: number
-  /** Rows older than the window of their tracker's plan: not stored. */
   tooOld: number
-  /** The same for each organisation, and for each plan it has had meanwhile. */
+  /** Per organisation and plan, which may change during an import. */
   tooOldRows: TooOldRows[]
-  /** Rows of subjects that were erased since: not stored. A dry run does not ask for them. */
+  /** Rows of erased subjects, which are not stored. Always 0 in a dry run. */
   ofErased: number
-  /** Rows that were stored, or would be in a dry run, whether or not they were known. */
+  /** Rows that were stored, or would be, whether or not they are new. */
   rows: number
 }
 
@@ -81,28 +79,27 @@ interface ImportDeps extends RetentionPolicy {
   clock: Clock
 }
 
-/** The window of a tracker's organisation. */
 interface TrackerWindow {
   organisationId: string
   plan: Plan
   since: Instant
-  /** The first line of the batch that names it. */
+  /** The first line of the batch with this tracker. */
   first: { source: string; number: number }
 }
 
 interface Batch {
   rows: IncomingRow[]
-  /** How many characters the lines of the rows have. */
+  /** The total length of the lines. */
   text: number
-  /** Whether a tick found it open. */
+  /** Whether a tick has found the batch open. */
   wasSeen: boolean
-  /** The window of each tracker. Looked up anew for each batch: a plan can change while a pipe runs. */
+  /** Looked up for each batch, because a plan can change while a pipe runs. */
   windows: Map<string, TrackerWindow>
 }
 
 /**
- * Stores lines of sessions and events in batches; the next one is read while one is stored. Empty lines are passed over, bad ones
- * reported and skipped. `summary` is kept up to date, so that a failure leaves behind what was done.
+ * Stores lines in batches, reading the next batch while one is written. Skips empty lines; reports and skips
+ * invalid ones. `summary` is updated continuously, so that it is valid after a failure.
  */
 export async function importLines(
   deps: ImportDeps,
@@ -114,7 +111,7 @@ export async function importLines(
   let storing = Promise.resolve()
   let counted: RefusedLines = { bad: 0, too_old: 0, of_erased: 0 }
 
-  /** Tells the store how many lines were refused since it was told last. */
+  /** Reports the lines refused since the last call to the store. */
   async function countRefused(): Promise<void> {
     const before = counted
     counted = { bad: summary.badLines, too_old: summary.tooOld, of_erased: summary.ofErased }
@@ -127,7 +124,7 @@ export async function importLines(
     if (isAny && !dryRun) await deps.ingest.countRefused(refused)
   }
 
-  /** Keeps a count and not the rows, which the store has once it was asked. */
+  /** Captures only the count, so that the rows can be garbage-collected while they are written. */
   function store({ rows, windows }: Batch): Promise<void> {
     const count = rows.length
     const added =
@@ -144,24 +141,24 @@ export async function importLines(
     })
   }
 
-  /** Reports rows that the store did not take, because their tracker was deleted since it was looked up. */
+  /** Reports rows whose tracker was deleted after it was looked up. */
   function refuse(window: TrackerWindow | undefined, id: string, rows: number): void {
     summary.rows -= rows
     summary.badLines += rows
     const { source, number } = window?.first ?? { source: '', number: 0 }
-    onBadLine(source, number, `there is no tracker "${id}" any more; ${rows} of its lines were not stored`)
+    onBadLine(source, number, `tracker "${id}" was deleted; ${rows} of its lines were not stored`)
   }
 
-  /** At most one batch is on its way to the store, so memory stays flat. */
+  /** Only one batch is being written, so that memory use stays constant. */
   async function handOver(): Promise<void> {
     await storing
     storing = store(batch)
-    // Whoever waits for it next hears of a failure.
+    // The next `await` reports a failure.
     storing.catch(() => {})
     batch = openBatch()
   }
 
-  /** What is stored by a longer window than the store remembers is remembered to be kept, before it is stored. */
+  /** Stores a longer window before rows that depend on it are stored. */
   async function windowOf(id: string, first: TrackerWindow['first']): Promise<TrackerWindow> {
     const tracker = await deps.trackers.find(id)
     const owner = tracker && (await deps.organisations.find(tracker.organisationId))
@@ -175,7 +172,7 @@ export async function importLines(
     return { organisationId, plan, since: windowStart(retentionDays, plan, now), first }
   }
 
-  function passOver({ organisationId, plan }: TrackerWindow, at: Instant): void {
+  function countTooOld({ organisationId, plan }: TrackerWindow, at: Instant): void {
     const days = deps.retentionDays[plan]
     const isSame = (known: TooOldRows) => known.organisationId === organisationId && known.plan === plan
     let known = summary.tooOldRows.find(isSame)
@@ -194,7 +191,7 @@ export async function importLines(
       else batch.wasSeen = true
       continue
     }
-    const latest = deps.clock() + mostAheadMs
+    const latest = deps.clock() + maxAheadMs
     let number = block.firstNumber - 1
     for (const line of block.lines) {
       number += 1
@@ -210,7 +207,7 @@ export async function importLines(
           batch.windows.set(row.trackerId, window)
         }
         if (lastInstant(row) < window.since) {
-          passOver(window, lastInstant(row))
+          countTooOld(window, lastInstant(row))
           continue
         }
         batch.rows.push(row)
@@ -246,7 +243,7 @@ function lastInstant(row: IncomingRow): Instant {
   return row.type === 'session' ? row.endedAt : row.occurredAt
 }
 
-/** The items as they come, and `null` whenever a tick passes in between: whoever reads them can do what is due while none comes. */
+/** Yields the items, and `null` whenever a tick passes without one. */
 export async function* withTicks<Item>(
   items: AsyncIterable<Item>,
   everyMs: number,
@@ -257,7 +254,7 @@ export async function* withTicks<Item>(
   let isDue = false
   let timer: NodeJS.Timeout | undefined
 
-  /** Waits for each item once: what would wait for it anew with each tick could not be let go of before it comes. */
+  /** Awaits each item once; awaiting it again with each tick would leak memory until it arrives. */
   function ask(): void {
     const next = iterator.next()
     const onArrived = () => {
@@ -267,7 +264,7 @@ export async function* withTicks<Item>(
     next.then(onArrived, onArrived)
   }
 
-  /** What has arrived. It is handed out once, and the next one asked for by whoever took it. */
+  /** The caller asks for the next item. */
   function take(): Promise<IteratorResult<Item>> | null {
     const taken = arrived
     arrived = null
@@ -282,7 +279,7 @@ export async function* withTicks<Item>(
     }, everyMs)
   }
 
-  function somethingHappens(): Promise<void> {
+  function nextChange(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     wake = resolve
     if (arrived !== null || isDue) resolve()
@@ -293,7 +290,7 @@ export async function* withTicks<Item>(
     ask()
     tickLater()
     for (;;) {
-      await somethingHappens()
+      await nextChange()
       const result = await take()
       if (result === null) {
         tickLater()
@@ -307,7 +304,7 @@ export async function* withTicks<Item>(
     }
   } finally {
     clearTimeout(timer)
-    // Not waited for: it stands behind a `next` that may never come.
+    // Not awaited, because it waits for a `next` that may never settle.
     iterator.return?.().catch(() => {})
   }
 }

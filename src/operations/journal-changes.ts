@@ -7,10 +7,9 @@ import { readPages } from './verify-copy.ts'
 
 type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer'>
 
-/** Few enough to be written in one go. */
 const pageEntries = 250
 
-/** All that a store knows of and a journal does not: entries of ledgers in their order, revocations and rotations of keys. */
+/** All changes in a store that a journal lacks: ledger entries in order, then key changes. */
 export async function* readChanges(store: Source, known: KnownChanges): AsyncGenerator<JournalLine[]> {
   for await (const organisations of readPages(store.transfer, tableNamed(store, 'organisations'))) {
     for (const [id] of organisations) yield* readEntries(store, String(id), known)
@@ -21,7 +20,7 @@ export async function* readChanges(store: Source, known: KnownChanges): AsyncGen
   }
 }
 
-/** The rotations and revocations that a store knows of. */
+/** All rotations and revocations in a store. */
 export async function* readKeyChanges(store: Pick<Store, 'transfer'>): AsyncGenerator<JournalLine[]> {
   const keys = tableNamed(store, 'api_keys')
   for await (const rows of readPages(store.transfer, keys)) {
@@ -29,7 +28,7 @@ export async function* readKeyChanges(store: Pick<Store, 'transfer'>): AsyncGene
   }
 }
 
-/** The entries of a ledger that a journal does not hold, in their order, with their tombstones; those before `end` alone. */
+/** The ledger entries before `end` that a journal lacks, in order, with their tombstones. */
 export async function* readEntries(
   { ledger, tombstones }: Pick<Store, 'ledger' | 'tombstones'>,
   organisationId: string,
@@ -41,10 +40,10 @@ export async function* readEntries(
     const last = entries.at(-1)
     if (!last) return
     next = last.index + 1
-    const told = entries.map((entry) => ({ ...entry, ...recordOf(organisationId, entry) }))
-    const found = await tombstones.ofEntries(organisationId, told)
+    const parsed = entries.map((entry) => ({ ...entry, ...recordOf(organisationId, entry) }))
+    const found = await tombstones.ofEntries(organisationId, parsed)
     const byIndex = new Map(found.map((tombstone) => [tombstone.ledgerIndex, tombstone]))
-    const lines = told.map(({ index, record, trackerId, erasedAt }): JournalLine => {
+    const lines = parsed.map(({ index, record, trackerId, erasedAt }): JournalLine => {
       const { digest, refusedUntil } = byIndex.get(index) ?? {}
       const tombstone = digest && refusedUntil !== undefined ? { digest, refusedUntil } : null
       return { kind: 'erasure', organisationId, index, record, trackerId, erasedAt, tombstone }

@@ -14,23 +14,22 @@ import type { Store } from '../domain/store.ts'
 import { readChanges, readEntries, readKeyChanges } from './journal-changes.ts'
 import { type RestoredDeps, replayIfSetBack } from './replay-journal.ts'
 
-/** For so long after a failure an erasure may still be committed. */
+/** How long after a failure an erasure may still be committed. */
 const undecidedMs = 60_000
 
 /**
- * A journal without gaps: before it appends an entry, it appends those that the ledger holds and it does not, such as one whose commit
- * was never answered. An entry in whose place it holds another one shows that the store was set back.
+ * A journal without gaps: before an entry, it appends earlier entries of the ledger that it lacks, for
+ * example after a lost commit response. A conflicting entry shows that the store was set back.
  */
 export class LedgerJournal implements Journal {
   readonly #file: JournalFile
   readonly #store: Pick<Store, 'ledger' | 'tombstones'>
-  /** What the file holds, as far as it was read or written here. */
   readonly known = new KnownChanges()
   #offset = 0
   #loading: Promise<number> | null = null
   #reports: JournalReports = { onFailed() {}, onRecovered() {}, onSetBack() {} }
   #setBack: Error | null = null
-  /** Organisations with an erasure that failed, and when it did. */
+  /** Organisations with a failed erasure, and the time of the failure. */
   readonly #undecided = new Map<string, number>()
 
   constructor(file: JournalFile, store: Pick<Store, 'ledger' | 'tombstones'>) {
@@ -65,7 +64,7 @@ export class LedgerJournal implements Journal {
     for (const organisationId of this.#undecided.keys())
       missing.push(...(await this.#undecidedOf(organisationId)))
     this.#requireWhole()
-    // Nothing is awaited between looking whether a line is known and making it known, so none is written twice here.
+    // Checks and adds synchronously, so that no line is written twice.
     const fresh = [...missing, ...lines].filter((line) => this.#takeFresh(line))
     await this.#file.append(fresh)
   }
@@ -96,7 +95,7 @@ export class LedgerJournal implements Journal {
     this.#file.watch(reports)
   }
 
-  /** Reads what was appended to the file since it was last read, by this process or another. */
+  /** Reads lines appended by any process since the last read. */
   async #readOn(): Promise<number> {
     let unreadable = 0
     const reading = {
@@ -112,7 +111,7 @@ export class LedgerJournal implements Journal {
     return unreadable
   }
 
-  /** The entries of a ledger before an index that neither this process nor another has written. */
+  /** The entries of a ledger before an index that no process has written. */
   async #missingBefore(organisationId: string, end: number): Promise<JournalLine[]> {
     const ledger = this.known.ledger(organisationId)
     if (ledger.next >= end) return []
@@ -123,7 +122,7 @@ export class LedgerJournal implements Journal {
     return missing
   }
 
-  /** What an erasure that failed may have left in the ledger. */
+  /** The entries that a failed erasure may have added to the ledger. */
   async #undecidedOf(organisationId: string): Promise<JournalLine[]> {
     const since = this.#undecided.get(organisationId) ?? 0
     await this.load()
@@ -135,7 +134,7 @@ export class LedgerJournal implements Journal {
     return missing
   }
 
-  /** Makes a line known, and tells whether it is to be written. Throws when the journal holds another entry in its place. */
+  /** Adds a line and returns whether to write it. Throws if the journal has another entry at its index. */
   #takeFresh(line: JournalLine): boolean {
     const outcome = line.kind === 'erasure' ? this.known.ledger(line.organisationId).compare(line) : 'new'
     if (outcome === 'new') this.known.add(line)
@@ -159,19 +158,18 @@ export class LedgerJournal implements Journal {
   }
 }
 
-/** What was done so that a journal and its store agree. */
 export interface OpenedJournal {
   /** How many lines the journal lacked. */
   appended: number
-  /** Lines that a crash has torn, or that are none of ours. */
+  /** Lines that are torn or invalid. */
   unreadable: number
-  /** What the store had forgotten; `null` when it had forgotten nothing. */
+  /** What was replayed into the store; `null` if nothing was missing. */
   replayed: ReplayedInSetBack | null
 }
 
 /**
- * Brings a journal and the store to the same state: replays in a store that was set back what the journal knows, and appends to the
- * journal what the store holds beyond it. Rejects, naming the first entry, when they contradict each other or entries are missing.
+ * Reconciles a journal and its store: replays the journal into a store that was set back, and appends what
+ * the journal lacks. Rejects if they contradict each other or entries are missing.
  */
 export async function openJournal(
   journal: Journal,
@@ -199,11 +197,11 @@ export async function openJournal(
   return { appended, unreadable, replayed }
 }
 
-/** Whether a store lacks what a journal knows. Throws when its ledgers hold other entries. */
+/** Whether a store lacks changes of a journal. Throws if its ledgers have other entries. */
 async function isBehind(store: Store, known: KnownChanges, place: string): Promise<boolean> {
   let isShort = false
   for (const [organisationId, ledger] of known.ledgers) {
-    // One that was deleted has taken its ledger along.
+    // A deleted organisation has no ledger any more.
     if ((await store.organisations.find(organisationId)) === null) continue
     const index = await firstDifference(store, organisationId, ledger)
     if (index !== null) throw contradiction(place, organisationId, index)
@@ -213,7 +211,7 @@ async function isBehind(store: Store, known: KnownChanges, place: string): Promi
   return isShort || (await hasOlderKeys(store, known))
 }
 
-/** The first entry of a ledger in whose place a journal holds another; `null` when there is none. */
+/** The first index at which a ledger and a journal have different entries; `null` if there is none. */
 async function firstDifference(
   { ledger }: Pick<Store, 'ledger'>,
   organisationId: string,
@@ -250,6 +248,6 @@ async function hasOlderKeys(store: Store, known: KnownChanges): Promise<boolean>
 
 function contradiction(place: string, organisationId: string, index: number): Error {
   return new Error(
-    `The ledger of the organisation "${organisationId}" and the journal ${place} hold different entries ${index}: the ledger went on after the store had been set back, or the journal belongs to another store. To put the journal's entries in their places and the ledger's own behind them, run "lethe journal replay ${place} --mend".`,
+    `The ledger of the organisation "${organisationId}" and the journal ${place} hold different entries ${index}: the ledger continued after the store was set back, or the journal belongs to another store. To restore the journal's entries and append the ledger's own after them, run "lethe journal replay ${place} --mend".`,
   )
 }

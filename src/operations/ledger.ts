@@ -4,7 +4,7 @@ import { type LedgerEntry, type LedgerStore, openHead } from '../domain/ledger.t
 import { consistencyPath, hashesOfPath, inclusionPath, type TreeHead } from '../domain/merkle-tree.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, readCursor } from '../domain/page.ts'
 
-/** How an organisation's ledger stands, and by which keys others know it. */
+/** The head of an organisation's ledger, and the keys that verify it. */
 export interface LedgerHead extends TreeHead {
   origin: string
   checkpoint: string
@@ -29,13 +29,12 @@ interface EntryListOptions {
   cursor?: string
 }
 
-/** A page of a ledger: entries from an index on. */
+/** Entries from an index on. */
 interface EntryQuery {
   limit: number
   from: number
 }
 
-/** Turns what a client asked for into a query. */
 export function planEntryList(
   { limit = defaultPageSize, cursor }: EntryListOptions,
   problems: Problems,
@@ -44,7 +43,7 @@ export function planEntryList(
   return { limit, from: position === null ? 0 : position.at }
 }
 
-/** A page of an organisation's ledger, oldest first. Entries are short: no page comes near the bytes that one may hold. */
+/** Oldest first. Entries are short, so no page reaches the maximum size. */
 export async function listEntries(
   { ledger }: { ledger: LedgerStore },
   organisationId: string,
@@ -60,7 +59,6 @@ export async function listEntries(
 
 const list: ListIdentity = ['entries']
 
-/** A head that an organisation's ledger had. */
 export interface OpenedCheckpoint {
   organisationId: string
   head: TreeHead
@@ -68,7 +66,9 @@ export interface OpenedCheckpoint {
 
 const checkpoint = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n\n/
 
-/** Reads a checkpoint of one of the organisations, or of a receipt's. Throws, in words for people, when none of our secrets signed it. */
+/**
+ * Parses a checkpoint, also of a receipt. Throws, with a message for people, unless our secrets signed it.
+ */
 export function openCheckpoint(
   keyring: Keyring,
   organisationIds: readonly string[],
@@ -76,20 +76,20 @@ export function openCheckpoint(
 ): OpenedCheckpoint {
   const note = text.startsWith('c2sp.org/tlog-proof@v1\n') ? text.slice(text.indexOf('\n\n') + 2) : text
   const [, origin, size, root = ''] = checkpoint.exec(note) ?? []
-  if (origin === undefined) throw new Error('It holds no checkpoint of a ledger.')
+  if (origin === undefined) throw new Error('It contains no checkpoint of a ledger.')
   const organisationId = organisationIds.find((id) => keyring.originOf(id) === origin)
-  if (organisationId === undefined) throw new Error(`It is of ${origin}, which is no ledger of this store.`)
+  if (organisationId === undefined) throw new Error(`It belongs to ${origin}, which is not a ledger of this store.`)
   const signed = `${origin}\n${size}\n${root}\n`
   const lines = note.slice(signed.length + 1).split('\n')
-  // Ed25519 signs a text in one way, so a signature of ours can simply be made again.
+  // Ed25519 signatures are deterministic, so a signature can be checked by signing again.
   const isOurs = keyring
     .signersOf(organisationId)
     .some((signer) => lines.includes(signer.signatureLine(signed).trimEnd()))
-  if (!isOurs) throw new Error('It was signed by none of the secrets that this store belongs to.')
+  if (!isOurs) throw new Error('It was not signed with a secret of this store.')
   return { organisationId, head: { size: Number(size), rootHash: Buffer.from(root, 'base64') } }
 }
 
-/** What shows that an entry stands in a ledger. Without the nonce of its receipt it does not tell who was erased. */
+/** Proves that an entry is in a ledger. Without the nonce of its receipt, it identifies nobody. */
 export interface ProvenEntry {
   index: number
   record: string
@@ -99,7 +99,7 @@ export interface ProvenEntry {
   checkpoint: string
 }
 
-/** An entry of an organisation's ledger, with its place in the tree as it is now. `not_found` when there is none at this index. */
+/** Proves an entry against the current tree. Throws `not_found` if there is none at this index. */
 export async function proveEntry(
   { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
   organisationId: string,
@@ -107,15 +107,15 @@ export async function proveEntry(
 ): Promise<ProvenEntry> {
   const [entry] = await ledger.list(organisationId, index, 1)
   if (entry?.index !== index) throw notFound('This entry of the ledger')
-  // Read after the entry, so that it holds it.
+  // Read after the entry, so that it covers the entry.
   const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
-  const proof = await provePlace(ledger, organisationId, index, head)
+  const proof = await proveInclusion(ledger, organisationId, index, head)
   const { record, leafHash } = entry
   return { index, record, leafHash, proof, checkpoint: keyring.signCheckpoint(organisationId, head) }
 }
 
-/** The hashes that lead from an entry to the root of a tree that holds it, in base64. */
-export async function provePlace(
+/** The hashes, in base64, from an entry to the root of a tree that contains it. */
+export async function proveInclusion(
   ledger: LedgerStore,
   organisationId: string,
   index: number,
@@ -126,16 +126,15 @@ export async function provePlace(
   return hashes.map((hash) => hash.toString('base64'))
 }
 
-/** Proves that a ledger begins with what it was when it had `from` entries. */
+/** Proves that a ledger starts with its first `from` entries. */
 interface ConsistencyProof {
   from: number
   to: number
   proof: Buffer[]
-  /** The head that it leads to. */
   checkpoint: string
 }
 
-/** `validation_error` when the ledger has fewer entries than `from`. */
+/** Throws `validation_error` if the ledger has fewer than `from` entries. */
 export async function proveConsistency(
   { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
   organisationId: string,

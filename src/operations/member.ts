@@ -25,8 +25,8 @@ interface InvitationDeps {
 }
 
 /**
- * Makes somebody a member, with a link to set a password. Whoever has not used theirs yet gets a new one. `validation_error` when the
- * address will not do or its member has a password; `not_found` without the organisation.
+ * Adds a member with a link to set a password, or replaces an unused link. Throws `validation_error` if the
+ * address is invalid or its member has a password, and `not_found` without the organisation.
  */
 export async function inviteMember(
   deps: InvitationDeps,
@@ -53,17 +53,17 @@ export async function inviteMember(
   const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }
   const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
   if (known || !(await deps.members.create(member, invitation, note))) {
-    // Where it was deleted meanwhile, that is why.
+    // The organisation may have been deleted meanwhile.
     await requireOrganisation(deps, organisationId)
-    problems.add('email', `${email} is a member already`)
+    problems.add('email', `${email} is already a member`)
     problems.throwIfAny()
   }
   return { member, token, expiresAt: invitation.expiresAt }
 }
 
 /**
- * Sets a password with a link, which is used up, ends every other sign-in of the member and signs in. Hands back what the browser
- * is given. `not_found` for a link that is no good, `validation_error` for a password that will not do.
+ * Sets a password with a link, ends the member's other sign-ins, and signs in. Throws `not_found` if the link
+ * is not valid, and `validation_error` if the password is not.
  */
 export async function acceptInvitation(
   deps: {
@@ -84,20 +84,20 @@ export async function acceptInvitation(
   const { id, organisationId, email } = member
   const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
   const note = activityNote(deps, origin, { organisationId, kind: 'member.joined', target: null })
-  if (!(await deps.members.setPassword(hashToken(token), hash, note.at, note))) throw linkNoGood()
+  if (!(await deps.members.setPassword(hashToken(token), hash, note.at, note))) throw invalidLink()
   const browser = await beginSignIn(deps, { member, passwordHash: hash }, note.at, null, requestId)
-  if (browser === null) throw linkNoGood()
+  if (browser === null) throw invalidLink()
   return browser
 }
 
-/** A member with the token of a link to set a password: the one moment that the token can be seen. */
+/** A member with the token of a link, which is shown only once. */
 export interface Invited {
   member: Member
   token: string
   expiresAt: Instant
 }
 
-/** Gives a member a new link to set a password with; the one before is no good any more. `not_found` when the member is gone. */
+/** Replaces a member's link to set a password. Throws `not_found` if the member does not exist. */
 export async function issueLink(
   deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   member: Member,
@@ -111,21 +111,21 @@ export async function issueLink(
   return { member, token, expiresAt: invitation.expiresAt }
 }
 
-/** Whose link to set a password a token is from. `not_found` when it is unknown, used, replaced or expired. */
+/** Throws `not_found` if the link is unknown, used, replaced or expired. */
 export async function requireInvited(
   { members, clock }: { members: MemberStore; clock: Clock },
   token: string,
 ): Promise<Member> {
   const member = await members.findInvited(hashToken(token), clock())
-  if (member === null) throw linkNoGood()
+  if (member === null) throw invalidLink()
   return member
 }
 
-function linkNoGood(): LetheError {
+function invalidLink(): LetheError {
   return new LetheError('not_found', 'This link has expired or was already used. Ask for a new one.')
 }
 
-/** Removes a member, whose sign-ins end. `not_found` when it is not there, `invalid_request` for the organisation's last one. */
+/** Throws `not_found` if there is no such member, and `invalid_request` for the organisation's last one. */
 export async function removeMember(
   deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   { organisationId, memberId }: { organisationId: string; memberId: string },
@@ -144,14 +144,14 @@ export async function removeMember(
   }
 }
 
-/** The member of an organisation that an operator named, by its id or its address. `not_found` when there is none. */
+/** Finds a member by ID or address. Throws `not_found` if there is none. */
 export async function requireMember(
   deps: { organisations: OrganisationStore; members: MemberStore },
   organisationId: string,
   idOrEmail: string,
 ): Promise<Member> {
   await requireOrganisation(deps, organisationId)
-  // An address has an at sign, an id has none.
+  // Only an address contains an at sign.
   const member = idOrEmail.includes('@')
     ? (await deps.members.findByEmail(normaliseEmail(idOrEmail), organisationId))?.member
     : await deps.members.find(organisationId, idOrEmail)

@@ -19,7 +19,7 @@ import { activityNote } from './activity.ts'
 
 export const maxNameLength = 128
 
-/** Creates an organisation, on the plan `free` unless another is given. `validation_error` for what will not do, a taken id included. */
+/** Throws `validation_error` for invalid values, including an ID that is taken. */
 export async function createOrganisation(
   {
     organisations,
@@ -40,22 +40,22 @@ export async function createOrganisation(
   if (!isPlan(plan)) problems.add('plan', `plan must be one of ${plans.join(', ')}`)
   problems.throwIfAny()
   const organisation: Organisation = { id, name, plan: isPlan(plan) ? plan : 'free', createdAt: clock() }
-  // It has nothing yet that a window could be too short for.
+  // A new organisation has no data that a window could delete.
   const windows = { visitors: retentionDays[organisation.plan], activity: activityDays }
   if (!(await organisations.create(organisation, windows))) {
     const isThere = (await organisations.find(id)) !== null
     problems.add(
       'id',
       isThere
-        ? `there is an organisation "${id}" already`
-        : `"${id}" was an organisation that was deleted, and its activity is kept under this id; take another`,
+        ? `an organisation "${id}" already exists`
+        : `"${id}" is the ID of a deleted organisation, whose activity log is kept; choose another ID`,
     )
   }
   problems.throwIfAny()
   return organisation
 }
 
-/** Gives an organisation another name; its id stays. `validation_error` for a name that will not do, `not_found` without it. */
+/** Throws `validation_error` if the name is invalid, and `not_found` if there is no such organisation. */
 export async function renameOrganisation(
   deps: { organisations: OrganisationStore; clock: Clock; randomness: Randomness },
   id: string,
@@ -73,7 +73,6 @@ export async function renameOrganisation(
   return requireOrganisation(deps, id)
 }
 
-/** Moves an organisation to another plan. */
 export async function setPlan(
   deps: { organisations: OrganisationStore; clock: Clock; randomness: Randomness },
   organisationId: string,
@@ -93,15 +92,15 @@ export async function setPlan(
 
 /** What a shorter window would hide. */
 interface HiddenCounts {
-  /** Data subjects of whom nothing would be left to see, counted up to `mostCounted`. */
+  /** Subjects that would be hidden completely, counted up to `maxCounted`. */
   subjects: number
   hasMoreSubjects: boolean
-  /** Sessions and events of those days by the daily totals, which also hold what was erased since: at most so many would be hidden. */
+  /** Upper bounds from the daily totals, which include erased data. */
   atMost: SubjectCounts
 }
 
-/** Further than that is not counted: what it costs should not depend on how many there are. */
-const mostCounted = 1_000
+/** Bounds the cost of counting. */
+const maxCounted = 1_000
 
 interface HiddenDeps {
   trackers: TrackerStore
@@ -109,7 +108,7 @@ interface HiddenDeps {
   dailyTotals: DailyTotalStore
 }
 
-/** What a member sees now and would not see with a window that begins at `until`. Changes nothing. */
+/** Counts what a window that starts at `until` would hide. */
 export async function countHidden(
   deps: HiddenDeps,
   view: { organisationId: string; since: Instant },
@@ -124,24 +123,23 @@ export async function countHidden(
       hidden.atMost.sessions += sessions
       hidden.atMost.events += events
     }
-    hidden.subjects += await countLastSeen(deps, tracker, until, mostCounted - hidden.subjects)
+    hidden.subjects += await countLastSeen(deps, tracker, until, maxCounted - hidden.subjects)
     await nextTurn()
   }
-  return { ...hidden, hasMoreSubjects: hidden.subjects >= mostCounted }
+  return { ...hidden, hasMoreSubjects: hidden.subjects >= maxCounted }
 }
 
-/** How many subjects of a tracker were last seen before an instant, counted up to `most`. */
 async function countLastSeen(
   { subjects }: HiddenDeps,
   tracker: TrackerView,
   lastSeenBefore: Instant,
-  most: number,
+  max: number,
 ): Promise<number> {
   let count = 0
   let after: SubjectPosition | null = null
-  while (count < most) {
+  while (count < max) {
     const query = { sort: 'lastSeenAt', subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore } as const
-    const limit = Math.min(maxPageSize, most - count)
+    const limit = Math.min(maxPageSize, max - count)
     const page = await subjects.list(tracker, { ...query, limit, after })
     count += page?.rows.length ?? 0
     if (!page?.next) break
@@ -157,14 +155,14 @@ interface OrganisationDeletionDeps {
   randomness: Randomness
 }
 
-/** Finds an organisation that was deleted and of whose trackers something is left. */
+/** Finds a deleted organisation whose trackers are not removed yet. */
 async function findRemaining({ deletions }: { deletions: DeletionStore }, id: string) {
   const isLeft = (await deletions.listTrackers()).some(({ organisationId }) => organisationId === id)
   if (!isLeft) return null
   return (await deletions.listOrganisations()).find((organisation) => organisation.id === id) ?? null
 }
 
-/** The organisation an operator wants to delete, or whose deletion broke off. `not_found` when there is none. */
+/** Includes an organisation whose deletion was interrupted. Throws `not_found` if there is none. */
 export async function requireDeletableOrganisation(
   deps: Pick<OrganisationDeletionDeps, 'organisations' | 'deletions'>,
   id: string,
@@ -173,8 +171,8 @@ export async function requireDeletableOrganisation(
 }
 
 /**
- * Deletes an organisation with its keys, members and trackers, whose data may then be removed. `typedName` is its name as whoever
- * deletes it typed it: `validation_error` when it is not the organisation's. Nothing changes for one whose deletion broke off.
+ * Deletes an organisation with its keys, members and trackers. Throws `validation_error` unless `typedName`
+ * is its name. Changes nothing if an earlier deletion was interrupted.
  */
 export async function deleteOrganisation(
   deps: OrganisationDeletionDeps,
@@ -193,11 +191,11 @@ export async function deleteOrganisation(
   const what = { organisationId: id, kind: 'organisation.deleted', target: `${id}: ${name}` } as const
   const note = activityNote(deps, origin, what)
   const isDeleted = await deps.deletions.deleteOrganisation(id, name, deps.clock(), note)
-  // Somebody has renamed or deleted it meanwhile.
+  // It was renamed or deleted meanwhile.
   return isDeleted ? organisation : deleteOrganisation(deps, id, typedName, origin)
 }
 
-/** The organisation an operator named. `not_found` when there is none. */
+/** Throws `not_found` if there is no such organisation. */
 export async function requireOrganisation(
   { organisations }: { organisations: OrganisationStore },
   id: string,

@@ -1,43 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SubjectCounts } from '../domain/activity.ts'
-import type { BatchLines, NewBatchItem } from '../domain/erasure-batch.ts'
+import { type BatchLines, type NewBatchItem, refKey } from '../domain/erasure-batch.ts'
 import { Problems } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
+import { earliestInstant } from '../domain/instant.ts'
 import { maxPageSize } from '../domain/page.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
 import { comparableValue, isIdentifierValue } from '../domain/subject-identifier.ts'
 import type { OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { type GivenList, type ListedLine, readList } from './read-erasure-list.ts'
-import { ever, type StoredPage, searchStored } from './search-subjects.ts'
+import { type StoredPage, searchStored } from './search-subjects.ts'
 
-/** What a member wants a batch to be. */
 export interface WantedBatch extends GivenList {
-  /** What each line is. */
+  /** What each line contains. */
   by: 'subjectId' | 'email'
-  /** Where to look; every tracker of the organisation when none is named. */
+  /** Empty for all trackers of the organisation. */
   trackerIds: readonly string[]
 }
 
-/** What a batch would do, as of now. */
+/** What a batch would do now. */
 export interface BatchPlan extends BatchLines {
-  /** How many lines lead to somebody. */
+  /** How many lines match data. */
   found: number
-  /** How many subjects would go, and what can be seen of them. */
+  /** How many subjects would be erased, and how much of their data is visible. */
   subjects: number
   counts: SubjectCounts
-  /** How many of them cannot be seen any more, though they are stored. */
+  /** How many of them are stored but no longer visible. */
   hidden: number
-  /** How many subjects in which tracker. */
+  /** Subjects per tracker. */
   trackers: Map<string, number>
   items: NewBatchItem[]
 }
 
-/** How many subjects a batch may erase: a person may be many of them. */
+/** One line can match many subjects. */
 export const maxBatchSubjects = 10_000
 
-/** So many lines are looked up before other requests get their turn. */
-const linesPerTurn = 16
+const linesPerSlice = 16
 
 export interface PlanDeps {
   search: SearchStore
@@ -45,10 +44,7 @@ export interface PlanDeps {
   jobs: FairQueue
 }
 
-/**
- * Looks for everybody on a list, and changes nothing. `validation_error` for a list or trackers that will not do. Aborting the signal
- * ends it between two lines.
- */
+/** Finds everyone on a list. Throws `validation_error` for an invalid list or invalid trackers. */
 export function planBatch(
   deps: PlanDeps,
   view: OrganisationView,
@@ -69,7 +65,7 @@ export function planBatch(
   )
 }
 
-/** Lets others have their turn. */
+/** Yields to other requests. */
 type Pause = () => Promise<void>
 
 async function planList(
@@ -96,8 +92,8 @@ async function planList(
   const isChosen = (trackerId: string) => trackerIds?.has(trackerId) ?? true
   const asked = distinctLines(plan, wanted.by, listed)
   const taken = new Set<string>()
-  for (let at = 0; at < asked.length; at += linesPerTurn) {
-    const lines = asked.slice(at, at + linesPerTurn)
+  for (let at = 0; at < asked.length; at += linesPerSlice) {
+    const lines = asked.slice(at, at + linesPerSlice)
     const found = await Promise.all(
       lines.map(async (each) => ({ ...each, first: await lookUp(deps, view, each.sought, null) })),
     )
@@ -111,7 +107,7 @@ async function planList(
     if (plan.subjects > maxBatchSubjects) {
       problems.add(
         'text',
-        `text leads to more than ${maxBatchSubjects} data subjects, which is the most a batch takes`,
+        `text matches more than ${maxBatchSubjects} data subjects, the maximum for a batch`,
       )
       problems.throwIfAny()
     }
@@ -135,41 +131,37 @@ async function chosenTrackers(
   return new Set(trackerIds)
 }
 
-/** The lines to look up. Those that name nobody who could be, or whom a line before names, are added to the plan. */
+/** The lines to look up. Invalid and repeated lines are added to the plan. */
 function distinctLines(plan: BatchPlan, by: WantedBatch['by'], listed: readonly ListedLine[]) {
   const named = new Set<string>()
   return listed.flatMap(({ line, value }) => {
     const sought = soughtBy(by, value)
-    if (sought === null) return leadsToNobody(plan, line, 'invalid')
+    if (sought === null) return addUnmatched(plan, line, 'invalid')
     const name = 'subjectId' in sought ? sought.subjectId : comparableValue(sought.identifier)
-    if (named.has(name)) return leadsToNobody(plan, line, 'repeated')
+    if (named.has(name)) return addUnmatched(plan, line, 'repeated')
     named.add(name)
     return [{ line, sought }]
   })
 }
 
-function leadsToNobody(plan: BatchPlan, line: number, outcome: 'nothing' | 'invalid' | 'repeated'): [] {
+function addUnmatched(plan: BatchPlan, line: number, outcome: 'nothing' | 'invalid' | 'repeated'): [] {
   plan[outcome] += 1
   plan.items.push({ line, outcome })
   return []
 }
 
 function lookUp(deps: PlanDeps, view: OrganisationView, sought: Sought, after: string | null) {
-  return searchStored(deps, view, ever, { sought, limit: maxPageSize, after })
+  return searchStored(deps, view, earliestInstant, { sought, limit: maxPageSize, after })
 }
 
-/** Whom a line leads to. */
 type Person = Pick<StoredPage, 'subjects' | 'hidden'>
 
-/** Everybody a line leads to, hidden data included, page after page. */
-async function findAll(
-  first: StoredPage,
-  lookFurther: (after: string) => Promise<StoredPage>,
-): Promise<Person> {
+/** Reads all pages of a line's matches, including hidden data. */
+async function findAll(first: StoredPage, readMore: (after: string) => Promise<StoredPage>): Promise<Person> {
   const { subjects, hidden } = first
   let after = first.next
   while (after !== null && subjects.length + hidden.length <= maxBatchSubjects) {
-    const page = await lookFurther(after)
+    const page = await readMore(after)
     subjects.push(...page.subjects)
     hidden.push(...page.hidden)
     after = page.next
@@ -193,15 +185,15 @@ function addPerson(
 ): void {
   const hidden = person.hidden.map((each) => ({ ...each, counts: null }))
   const subjects = [...person.subjects, ...hidden].filter(({ trackerId }) => isChosen(trackerId))
-  const fresh = subjects.filter(({ trackerId, subjectId }) => !taken.has(`${trackerId}\0${subjectId}`))
+  const fresh = subjects.filter((each) => !taken.has(refKey(each)))
   if (fresh.length === 0) {
-    leadsToNobody(plan, line, subjects.length === 0 ? 'nothing' : 'repeated')
+    addUnmatched(plan, line, subjects.length === 0 ? 'nothing' : 'repeated')
     return
   }
   plan.found += 1
   fresh.sort((a, b) => (a.trackerId < b.trackerId ? -1 : 1))
   for (const { trackerId, subjectId, counts } of fresh) {
-    taken.add(`${trackerId}\0${subjectId}`)
+    taken.add(refKey({ trackerId, subjectId }))
     plan.subjects += 1
     plan.hidden += counts ? 0 : 1
     plan.counts.sessions += counts?.sessions ?? 0

@@ -1,40 +1,33 @@
 import { LetheError, type Problems } from '../domain/errors.ts'
 
-/** A list of people as somebody handed it in. */
+/** A list of people as submitted. */
 export interface GivenList {
   text: string
-  /** Whole lines, or one column of a CSV file whose first line names them. */
+  /** Whole lines, or one column of a CSV file with a header. */
   format: 'lines' | 'csv'
-  /** The name of that column. */
   column?: string
 }
 
-/** Whom a line names. */
 export interface ListedLine {
   /** From 1. */
   line: number
   value: string
 }
 
-/** A list and its lines, each of which is counted once: as one that names somebody, as empty, or as none of a person's own. */
+/** The lines of a list, each counted once: as a person, as empty, or as part of another line. */
 export interface ReadList {
   listed: ListedLine[]
   read: number
   empty: number
-  /** The line with the names of the columns, and those that begin inside of quotes. */
+  /** The header, and lines that begin inside quotes. */
   other: number
 }
 
-/** How many lines a batch may have. */
 export const maxBatchLines = 10_000
 
-/** So many lines are read before other requests get their turn. */
-const linesPerTurn = 5_000
+const linesPerSlice = 5_000
 
-/**
- * The lines of a list, read as far as a batch may be long. A line counts as it stands, spaces and all: ids may have them. Throws a
- * `validation_error` for what cannot be read.
- */
+/** Keeps spaces, which IDs may contain. Throws `validation_error` if the list cannot be read. */
 export async function readList(
   { text, format, column }: GivenList,
   problems: Problems,
@@ -44,7 +37,7 @@ export async function readList(
   const whole = text.replace(/^\ufeff/, '')
   refuseNul(whole)
   const lines = format === 'csv' ? readColumn(whole, column, problems) : readLines(whole)
-  let untilTurn = linesPerTurn
+  let untilPause = linesPerSlice
   for (const { line, nextLine, value } of lines) {
     list.read = nextLine - 1
     list.other += nextLine - line - 1
@@ -52,27 +45,27 @@ export async function readList(
     else if (value.trim() === '') list.empty += 1
     else list.listed.push({ line, value })
     if (list.listed.length > maxBatchLines) {
-      problems.add('text', `text has more than ${maxBatchLines} lines, which is the most a batch takes`)
+      problems.add('text', `text has more than ${maxBatchLines} lines, the maximum for a batch`)
       return list
     }
-    untilTurn -= 1
-    if (untilTurn === 0) {
-      untilTurn = linesPerTurn
+    untilPause -= 1
+    if (untilPause === 0) {
+      untilPause = linesPerSlice
       await pause()
     }
   }
-  if (list.listed.length === 0 && !problems.has('text', 'column')) problems.add('text', 'text names nobody')
+  if (list.listed.length === 0 && !problems.has('text', 'column')) problems.add('text', 'text contains no lines')
   return list
 }
 
-/** A line, or the lines of a record; `null` for one that names the columns. */
+/** A line, or the lines of a CSV record; `null` for the header. */
 interface Line {
   line: number
   nextLine: number
   value: string | null
 }
 
-/** No id holds NUL. What a file in UTF-16 says is full of them. */
+/** No ID contains NUL, but a file in UTF-16 does. */
 function refuseNul(text: string): void {
   const at = text.indexOf('\0')
   if (at === -1) return
@@ -106,7 +99,7 @@ function* readColumn(text: string, column: string | undefined, problems: Problem
   if (index === null) findColumn([], column, problems)
 }
 
-/** So many columns are named to whoever asks for another one. */
+/** How many columns an error lists. */
 const maxNamed = 20
 
 function findColumn(
@@ -126,7 +119,7 @@ function findColumn(
   return null
 }
 
-/** A record of a CSV file, with the number of the line that it begins on and of the line behind it. */
+/** A CSV record with the number of its first line and of the line after it. */
 interface CsvRecord {
   line: number
   nextLine: number
@@ -135,25 +128,23 @@ interface CsvRecord {
 
 const separators = [',', ';', '\t'] as const
 
-/** As many as a body may have fields. */
+/** As many fields as a request body may have. */
 const maxColumns = 1_000
 
-/** As much as a cell of a spreadsheet holds. */
+/** As much as a spreadsheet cell holds. */
 const maxFieldLength = 32_767
 
-/** A field of more lines is one whose closing quote is missing, and what follows is other people. */
+/** A longer field is probably missing its closing quote, and would contain other people's lines. */
 const maxFieldLines = 100
 
-/** A list that cannot be read, and why, by the number of a line. */
 function brokenAt(line: number, why: string): LetheError {
   const message = `text cannot be read: line ${line} ${why}`
   return new LetheError('validation_error', 'Check text: see details.', [{ field: 'text', message }])
 }
 
 /**
- * Reads CSV (RFC 4180, with any line end), one record after the other, the first with the names of the columns. The separator is the one
- * that gives the first record most fields. Throws a `validation_error` where a record is not as it should be: it is better to erase
- * nobody than whoever a broken file seems to name.
+ * Reads CSV (RFC 4180, any line end) with a header. Uses the separator that yields the most columns. Throws
+ * `validation_error` for a malformed record, because a wrong guess would erase the wrong people.
  */
 function* readCsv(text: string): Generator<CsvRecord> {
   if (text === '') return
@@ -167,13 +158,13 @@ function* readCsv(text: string): Generator<CsvRecord> {
     const isEmpty = fields.length === 1 && fields[0]?.trim() === ''
     if (!isEmpty && fields.length !== columns) {
       const has = fields.length === 1 ? '1 field' : `${fields.length} fields`
-      throw brokenAt(line, `has ${has}, and the first line ${columns}`)
+      throw brokenAt(line, `has ${has}, but the first line has ${columns}`)
     }
     yield record
   }
 }
 
-/** The first record by the separator that spreadsheets of some country use, and which one that is. */
+/** Spreadsheets use different separators in different countries. */
 function readHeader(text: string): { header: CsvRecord; separator: string } {
   let best: { header: CsvRecord; separator: string } | null = null
   let failure: unknown
@@ -182,7 +173,7 @@ function readHeader(text: string): { header: CsvRecord; separator: string } {
       const header = new CsvReader(text, separator).next()
       if (header && header.fields.length > (best?.header.fields.length ?? 0)) best = { header, separator }
     } catch (error) {
-      // With another separator it may be read: one may stand behind a quote.
+      // Another separator may work.
       failure ??= error
     }
   }
@@ -193,7 +184,7 @@ function readHeader(text: string): { header: CsvRecord; separator: string } {
 class CsvReader {
   readonly #text: string
   readonly #separator: string
-  /** What a field without quotes may hold. */
+  /** Matches an unquoted field. */
   readonly #plain: RegExp
   #at = 0
   #line = 1
@@ -204,7 +195,7 @@ class CsvReader {
     this.#plain = new RegExp(`[^${separator}"\\r\\n]*`, 'y')
   }
 
-  /** The next record; `null` behind the last one. */
+  /** `null` after the last record. */
   next(): CsvRecord | null {
     if (this.#at >= this.#text.length) return null
     const line = this.#line
@@ -240,7 +231,7 @@ class CsvReader {
     const line = this.#line
     const parts: string[] = []
     let length = 0
-    // Two quotes are one that belongs to the field.
+    // Two quotes stand for one.
     do {
       const start = this.#at + 1
       const end = this.#text.indexOf('"', start)

@@ -10,14 +10,13 @@ import { defaultPageSize, encodeCursor, type ListIdentity, maxPageBytes, readCur
 import { type ErasureRecord, formatReceipt, parseRecord } from '../domain/receipt.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
 import { describeErasure, type LedgerErasure } from './erasure.ts'
-import { type ProvenEntry, proveEntry, provePlace, readLedger } from './ledger.ts'
+import { type ProvenEntry, proveEntry, proveInclusion, readLedger } from './ledger.ts'
 
 interface ReceiptListOptions {
   limit?: number
   cursor?: string
 }
 
-/** The receipt of an erasure, and what it says. */
 export interface Receipt extends Pick<ErasureRecord, 'alreadyErased' | 'counts' | 'erasedAt'> {
   receipt: string
 }
@@ -29,7 +28,6 @@ interface ReceiptDeps {
   keyring: Keyring
 }
 
-/** Turns what a client asked for into a query. */
 export function planReceiptList(
   trackerId: string,
   subjectId: string,
@@ -41,10 +39,7 @@ export function planReceiptList(
   return { limit, before: position === null ? null : position.at }
 }
 
-/**
- * The receipts of a subject's erasures, newest first, made again against the ledger as it is now, for as long as the tombstones are
- * kept. `not_found` when the tracker is not visible.
- */
+/** Newest first, while tombstones are kept. Throws `not_found` if the tracker is not visible. */
 export async function listReceipts(
   deps: ReceiptDeps,
   tracker: TrackerRef,
@@ -67,7 +62,7 @@ export async function listReceipts(
   }
 }
 
-/** The receipts of the entries at some indexes. The ledger is read after them, so it holds them all. */
+/** Reads the head after the entries, so that it covers them. */
 async function makeReceipts(
   { ledger, keyring }: ReceiptDeps,
   { trackerId, organisationId }: TrackerRef,
@@ -81,11 +76,11 @@ async function makeReceipts(
     indexes.map(async (index) => {
       const [[entry], path] = await Promise.all([
         ledger.list(organisationId, index, 1),
-        provePlace(ledger, organisationId, index, head),
+        proveInclusion(ledger, organisationId, index, head),
       ])
       const erasure = entry?.index === index ? parseRecord(entry.record) : null
       const nonce = erasure && keyring.nonceOf(trackerId, subjectId, erasure)
-      if (!entry || !nonce) throw new Error('A tombstone leads to no entry of the ledger that is its own.')
+      if (!entry || !nonce) throw new Error('A tombstone does not match its ledger entry.')
       const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
       const { alreadyErased, counts, erasedAt } = erasure
       return { alreadyErased, counts, erasedAt, receipt }
@@ -93,7 +88,7 @@ async function makeReceipts(
   )
 }
 
-/** How many of them a page holds, which is one at least. */
+/** A page has at least one receipt. */
 function howManyFit(receipts: readonly Receipt[]): number {
   let bytes = 0
   const tooMany = receipts.findIndex(({ receipt }, i) => {
@@ -109,10 +104,7 @@ function identityOf(trackerId: string, subjectId: string): ListIdentity {
   return ['receipts', trackerId, subjectId]
 }
 
-/**
- * The receipt of one entry for whoever knows whom it is about, made again against the ledger as it is now; `null` when it is about
- * somebody else. `not_found` without such an entry.
- */
+/** `null` if the entry is about another subject. Throws `not_found` if there is no such entry. */
 export async function proveReceipt(
   { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
   organisationId: string,
@@ -124,20 +116,20 @@ export async function proveReceipt(
   const nonce = keyring.nonceOf(record.trackerId, subjectId, record)
   if (nonce === null) return null
   const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
-  const path = await provePlace(ledger, organisationId, index, head)
+  const path = await proveInclusion(ledger, organisationId, index, head)
   const checkpoint = keyring.signCheckpoint(organisationId, head)
   return formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
 }
 
-/** All that proves an erasure, without telling who was erased. */
+/** Proves an erasure without identifying the subject. */
 export interface ErasureCertificate extends Pick<ProvenEntry, 'record' | 'proof' | 'checkpoint'> {
   erasure: LedgerErasure
-  /** The batch that it was part of; `null` for one of its own. */
+  /** `null` if the erasure was not part of a batch. */
   batch: BatchOfEntry['batch'] | null
   verifierKeys: string[]
   trackerName: string | null
   scrub: { lastAt: Instant; reachesEveryByte: boolean }
-  /** Made again for an erasure by a batch, which has kept the nonce under seal; `null` for any other. */
+  /** Only for an erasure by a batch, which stores the encrypted nonce; otherwise `null`. */
   receipt: string | null
 }
 
@@ -150,7 +142,7 @@ interface CertifyDeps {
   keyring: Keyring
 }
 
-/** The certificate of an entry of an organisation's ledger. `not_found` when there is none at this index. */
+/** Throws `not_found` if there is no entry at this index. */
 export async function certifyErasure(
   deps: CertifyDeps,
   organisation: Pick<Organisation, 'id'>,

@@ -1,6 +1,6 @@
 import { commandLine } from '../domain/activity.ts'
 import type { Clock } from '../domain/instant.ts'
-import { KnownLedger } from '../domain/journal.ts'
+import { gapsIn, KnownLedger } from '../domain/journal.ts'
 import type { JournalLine, JournalledErasure } from '../domain/journal-line.ts'
 import type { Keyring, TombstoneKey } from '../domain/keyring.ts'
 import type { HeadKeys } from '../domain/ledger.ts'
@@ -16,17 +16,16 @@ export interface RestoredDeps extends Pick<Store, 'replay' | 'ledger' | 'transfe
 }
 
 export interface ReplayOptions {
-  /** Puts entries in the places that others have in the ledger, closes gaps, and appends the others behind them. */
+  /** Repairs a ledger: restores the journal's entries, closes gaps, and moves other entries to the end. */
   mend?: boolean
 }
 
-/** So many entries share a transaction. */
 const batchEntries = 500
 
 /**
- * Does once more, in a store that is older than it was, what is told of: appends what ledgers lack, takes keys away, and deletes the
- * data of the erased. Lines may come more than once, and entries not quite in order. Where entries are missing, or the ledger holds
- * others, everything else is done and `problems` says so. Doing it all again is safe.
+ * Repeats changes in a store that lacks them: ledger entries, key changes, and deletions of erased data.
+ * Lines may be repeated and slightly out of order. Problems are reported after everything else is done.
+ * Idempotent.
  */
 export async function replayChanges(
   store: Pick<Store, 'replay' | 'ledger' | 'transfer'>,
@@ -63,7 +62,7 @@ export async function replayChanges(
   return done
 }
 
-/** The same in a store that was restored. What was under way when it was copied is ended. */
+/** As `replayChanges`, for a restored store. Ends what was in progress when the copy was made. */
 export async function replayInRestored(
   store: RestoredDeps,
   keyring: Keyring,
@@ -72,7 +71,7 @@ export async function replayInRestored(
   return endUnfinished(store, await replayChanges(store, keyring, lines))
 }
 
-/** The same in a store that may have been set back. One that had forgotten nothing is left alone. */
+/** As `replayInRestored`, but changes nothing in a store that lacks nothing. */
 export async function replayIfSetBack(
   store: RestoredDeps,
   keyring: Keyring,
@@ -84,7 +83,7 @@ export async function replayIfSetBack(
   return { ...replayed, stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
 }
 
-/** Ends what may be over since: batches, in which people may wait who have come back, sign-ins, and links to set a password. */
+/** Ends batches, which may list erased people again, and sign-ins and links that may have ended since. */
 async function endUnfinished(store: RestoredDeps, replayed: Replayed): Promise<ReplayedInSetBack> {
   const ended = await store.replay.endAccess()
   const stoppedBatches = await stopOpenBatches(store, Number.MAX_SAFE_INTEGER, () => commandLine)
@@ -112,23 +111,23 @@ function replayKeyChange(
   return replay.rotateKey(keyId, { hash, lastFour }, at)
 }
 
-/** Brings the entries of one ledger into order, and appends them in batches. */
+/** Orders the entries of one ledger and appends them in batches. */
 class LedgerReplay {
   readonly #replay: ReplayStore
   readonly #organisationId: string
   readonly #done: Replayed
   readonly #headKeys: HeadKeys
-  /** What has come so far. The first entry that comes for an index counts. */
+  /** All entries so far. The first entry for an index counts. */
   readonly #seen = new KnownLedger()
-  /** The first entry that is neither in the ledger nor has come yet. */
+  /** The first index that is neither in the ledger nor read yet. */
   #next: number
-  /** Entries that come behind that one. */
+  /** Entries after that index. */
   readonly #early = new Map<number, JournalledErasure>()
-  /** Entries without a gap, to be handed over together. */
+  /** Contiguous entries for the next transaction. */
   #run: JournalledErasure[] = []
-  /** From the first on in whose place the ledger holds another entry. */
+  /** Entries from the first one that conflicts with the ledger. */
   #fork: JournalledErasure[] = []
-  /** Entries that came for an index that has one already. */
+  /** Entries for an index that already had another one. */
   readonly #contested: JournalledErasure[] = []
 
   constructor(replay: ReplayStore, organisationId: string, size: number, done: Replayed, headKeys: HeadKeys) {
@@ -151,7 +150,7 @@ class LedgerReplay {
       this.#early.set(entry.index, entry)
       return
     }
-    // One that is there already is handed over all the same: whether it is the same entry, the store can tell.
+    // Appended even if the ledger has this index, because the store compares the entries.
     await this.#push(entry)
     if (entry.index < this.#next) return
     this.#next += 1
@@ -162,15 +161,15 @@ class LedgerReplay {
     }
   }
 
-  /** What does not fit into the ledger is put there if it is to be mended; otherwise its tombstones guard without it. */
+  /** Repairs the ledger with the remaining entries, or stores only their tombstones. */
   async end(mend: boolean): Promise<void> {
     await this.#flush()
-    const early = [...this.#early.values()].sort((a, b) => a.index - b.index)
-    const entries = [...this.#fork, ...early].sort((a, b) => a.index - b.index)
+    const entries = [...this.#fork, ...this.#early.values()].sort((a, b) => a.index - b.index)
     const left = [...entries, ...this.#contested]
     if (left.length === 0) return
     const done = this.#done
-    for (const [from, to] of gapsBefore(early, this.#next)) {
+    const early = [...this.#early.keys()].sort((a, b) => a - b)
+    for (const [from, to] of gapsIn(early, this.#next)) {
       const missing = from === to ? `entry ${from}` : `entries ${from} to ${to}`
       done.problems.push(`No journal holds ${missing} of ${this.#ledger}.`)
     }
@@ -188,7 +187,7 @@ class LedgerReplay {
     const [other = this.#contested[0]] = this.#fork
     if (other && withoutEntry > 0) {
       done.problems.push(
-        `${this.#ledger} and the journal hold different entries ${other.index}: the ledger went on after the store had been set back, or belongs to another store. "lethe journal replay --mend" puts the journal's entries in their places and the ledger's own behind them.`,
+        `${this.#ledger} and the journal hold different entries ${other.index}: the ledger continued after the store was set back, or belongs to another store. "lethe journal replay --mend" restores the journal's entries and appends the ledger's own after them.`,
       )
     }
   }
@@ -198,7 +197,7 @@ class LedgerReplay {
   }
 
   async #push(entry: JournalledErasure): Promise<void> {
-    // Behind an entry that is another, nothing of the journal belongs into the ledger as it is.
+    // After a conflict, no entry can be appended.
     if (this.#fork.length > 0) {
       this.#fork.push(entry)
       return
@@ -219,18 +218,7 @@ class LedgerReplay {
   }
 }
 
-/** The indexes that are missing before some entries, as ranges of the first and the last. */
-function gapsBefore(entries: readonly JournalledErasure[], from: number): [number, number][] {
-  const gaps: [number, number][] = []
-  let next = from
-  for (const { index } of entries) {
-    if (index > next) gaps.push([next, index - 1])
-    next = index + 1
-  }
-  return gaps
-}
-
-/** Where to put an organisation's entries; `null` when the store does not have the organisation. */
+/** `null` if the store does not have the organisation. */
 async function openLedger(
   { replay, ledger }: Pick<Store, 'replay' | 'ledger'>,
   organisationId: string,
@@ -244,7 +232,7 @@ async function openLedger(
 
 const pageSubjects = 250
 
-/** Goes through the subjects of every tracker that has tombstones, and deletes what those refuse. */
+/** Deletes everything that tombstones refuse. */
 async function removeRefused(
   { replay, transfer }: Pick<Store, 'replay' | 'transfer'>,
   keys: readonly TombstoneKey[],
@@ -253,7 +241,7 @@ async function removeRefused(
   const table = transfer.tables.find(({ name }) => name === 'subjects')
   if (!table) throw new Error('There is no table subjects.')
   for (const trackerId of await replay.guardedTrackers()) {
-    // No id is empty, so that this comes before the tracker's first subject.
+    // No ID is empty, so this precedes the tracker's first subject.
     let after: TransferRow | null = [trackerId, '']
     while (after) {
       const rows: TransferRow[] = await transfer.read(table, after, pageSubjects)

@@ -11,19 +11,16 @@ import { createTracker } from './tracker.ts'
 interface Sample {
   organisationId: string
   trackerId: string
-  /** A subject that is worth a look. */
+  /** A subject with interesting data. */
   subjectId: string
   issued: IssuedKey
-  /** Somebody who may sign in to the console. */
+  /** A member who can sign in to the console. */
   invited: Invited
 }
 
 const batchSize = 2_000
 
-/**
- * Fills an empty store with something to try Lethe on: an organisation, a shop with about 1,000 visitors, a blog that
- * some of them read, a key and a member.
- */
+/** Sample data: a shop with about 1,000 visitors, a blog that some of them read, a key and a member. */
 export async function createSample(deps: Services): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',
@@ -51,7 +48,7 @@ export async function createSample(deps: Services): Promise<Sample> {
   return { organisationId, trackerId, subjectId: busiestRecent(visits, deps.clock()), issued, invited }
 }
 
-/** The subject with the most events in the last week: a read of it shows something. */
+/** The subject with the most events in the last week. */
 function busiestRecent(rows: readonly IncomingRow[], now: Instant): string {
   const events = new Map<string, number>()
   for (const row of rows) {
@@ -70,7 +67,7 @@ const names = [
 const day = 86_400_000
 const articles = ['/oak', '/light', '/how-we-work', '/care', '/travel']
 
-/** What a visitor of the shop is known by: a few have signed in, each on two devices. */
+/** A few visitors have signed in, each on two devices. */
 function knownBy(number: number): IncomingIdentifiers | null {
   const name = names[Math.floor(number / 50)]
   const isSignedIn = number % 50 === 11 || number % 50 === 12
@@ -79,7 +76,7 @@ function knownBy(number: number): IncomingIdentifiers | null {
     : null
 }
 
-/** Readers of a blog of the last three weeks: the same people, who have left their addresses for its letters. */
+/** Readers of a blog over the last three weeks: the same people, subscribed with their addresses. */
 function* sampleReaders(trackerId: string, now: Instant): Generator<IncomingRow> {
   const roll = dice(20_261_117)
   for (const [number, name] of names.entries()) {
@@ -139,7 +136,7 @@ const pages = [
   '/help',
 ]
 
-/** Visits of a shop over the last five months: most people come once or twice, a few come often, some buy. */
+/** Visits of a shop over the last five months: most people come once or twice, a few often, and some buy. */
 export function* sampleVisits(trackerId: string, now: Instant): Generator<IncomingRow> {
   const roll = dice(20_261_115)
   const pick = <Item>(items: readonly [Item, ...Item[]] | readonly Item[]): Item => {
@@ -203,7 +200,7 @@ export function* sampleVisits(trackerId: string, now: Instant): Generator<Incomi
   }
 }
 
-/** A small generator of even numbers from 0 to 1 (mulberry32): the sample is the same every time, but for its dates. */
+/** Uniform numbers from 0 to 1 (mulberry32), so that the sample is always the same except for its dates. */
 function dice(seed: number): () => number {
   let state = seed
   return () => {

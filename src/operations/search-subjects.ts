@@ -1,7 +1,7 @@
-import type { SubjectRef } from '../domain/erasure-batch.ts'
+import { refKey, type SubjectRef } from '../domain/erasure-batch.ts'
 import type { Problems } from '../domain/errors.ts'
 import { identifierRule, isIdentifier } from '../domain/identifier.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import { type Clock, earliestInstant, type Instant } from '../domain/instant.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, type Page, readCursor } from '../domain/page.ts'
 import { deletesFrom, type RetentionPolicy, type RetentionStore, startOfWindow } from '../domain/retention.ts'
 import {
@@ -18,7 +18,7 @@ import type {
   Sought,
 } from '../domain/subject-search.ts'
 
-/** How a client asks for a page: by one of the first two. */
+/** Exactly one of the first two is required. */
 export interface SubjectSearchOptions {
   identifier?: SubjectIdentifier
   subjectId?: string
@@ -26,7 +26,6 @@ export interface SubjectSearchOptions {
   cursor?: string
 }
 
-/** Turns what a client asked for into a query. What does not fit together becomes a problem of its field. */
 export function planSubjectSearch(options: SubjectSearchOptions, problems: Problems): SearchQuery {
   const sought = readSought(options, problems)
   const isClear = !problems.has('identifier', 'subjectId')
@@ -37,10 +36,10 @@ export function planSubjectSearch(options: SubjectSearchOptions, problems: Probl
   return { sought, limit: options.limit ?? defaultPageSize, after }
 }
 
-/** Text in JSON can hold halves of characters, which no schema sees. */
+/** JSON can contain lone surrogates, which a schema does not detect. */
 function readSought({ identifier, subjectId }: SubjectSearchOptions, problems: Problems): Sought {
   if (identifier && subjectId !== undefined)
-    problems.add('subjectId', 'subjectId goes without identifier: look for one of them')
+    problems.add('subjectId', 'give either subjectId or identifier, not both')
   if (identifier && !isIdentifierValue(identifier.value))
     problems.add('identifier', `the value in identifier must be ${identifierValueRule}`)
   if (subjectId !== undefined && !isIdentifier(subjectId))
@@ -51,19 +50,16 @@ function readSought({ identifier, subjectId }: SubjectSearchOptions, problems: P
   return { subjectId: subjectId ?? '' }
 }
 
-/** A page of what is stored of a person: the subjects that can be seen, and those that a window hides, or whose identifier it hides. */
+/** The visible subjects of a person, and those that the retention window hides. */
 export interface StoredPage {
   subjects: FoundSubject[]
   hidden: SubjectRef[]
   next: string | null
 }
 
-/** Before anything that can be stored. */
-export const ever: Instant = Number.MIN_SAFE_INTEGER
-
 /**
- * A page of the subjects that somebody is known by, in all trackers of the organisation, with those that can no longer be seen but hold
- * data since `storedSince`: an erasure of a person must reach both. Nobody found is an empty page.
+ * Subjects in all trackers of an organisation that match, including hidden ones with data since
+ * `storedSince`, because an erasure must cover both.
  */
 export async function searchStored(
   { search }: { search: SearchStore },
@@ -73,19 +69,15 @@ export async function searchStored(
 ): Promise<StoredPage> {
   const since = Math.min(view.since, storedSince)
   const { rows, next }: Page<FoundSubject, string> = await search.subjects({ ...view, since }, query)
-  // Who came first within the window has nothing to hide.
+  // A subject first seen within the window is completely visible.
   if (rows.every(({ firstSeenAt }) => firstSeenAt >= view.since)) return { subjects: rows, hidden: [], next }
-  const seen = new Map((await search.subjects(view, query)).rows.map((each) => [nameOf(each), each]))
-  const subjects = rows.flatMap((each) => seen.get(nameOf(each)) ?? [])
-  const hidden = rows.filter((each) => !seen.has(nameOf(each)))
+  const seen = new Map((await search.subjects(view, query)).rows.map((each) => [refKey(each), each]))
+  const subjects = rows.flatMap((each) => seen.get(refKey(each)) ?? [])
+  const hidden = rows.filter((each) => !seen.has(refKey(each)))
   return { subjects, hidden: hidden.map(({ trackerId, subjectId }) => ({ trackerId, subjectId })), next }
 }
 
-function nameOf({ trackerId, subjectId }: SubjectRef): string {
-  return `${trackerId}\0${subjectId}`
-}
-
-/** A page for a client. It names those that a shorter window hides for the day before it deletes, and nobody who has aged out. */
+/** Includes subjects that a shorter window hides during its grace period, but nobody who has aged out. */
 export async function searchSubjects(
   deps: RetentionPolicy & { search: SearchStore; retention: RetentionStore; clock: Clock },
   view: OrganisationView,
@@ -95,7 +87,7 @@ export async function searchSubjects(
   return { subjects, hidden, nextCursor: next && encodeCursor(identityOf(query.sought), 0, next) }
 }
 
-/** Since when data is kept that may be seen again: for longer than it is seen while a shorter window waits. */
+/** The start of the stored data that may become visible again, which a shorter window hides for a day. */
 async function keptSince(
   deps: RetentionPolicy & { retention: RetentionStore; clock: Clock },
   { organisationId, since }: OrganisationView,
@@ -106,7 +98,7 @@ async function keptSince(
     ...{ policy: { retentionDays, activityDays }, now, rule: 'longer-only' },
     ...{ organisationId, kind: 'visitors' },
   })
-  if (!settled) return ever
+  if (!settled) return earliestInstant
   const { days, shorter } = settled.window
   return shorter && deletesFrom(shorter) <= now ? since : startOfWindow(days, now)
 }

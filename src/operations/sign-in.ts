@@ -17,10 +17,7 @@ import { hashPassword, isPassword, type Passwords } from '../domain/password.ts'
 import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
 import { activityNote } from './activity.ts'
 
-/**
- * What the browser of a member who has proved to be one is given; one that is known stays the same. `null` when the password has
- * changed or the member gone since.
- */
+/** Call after verifying the password. `null` if it has changed since, or the member was removed. */
 export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
   known: MemberWithPassword,
@@ -41,9 +38,9 @@ export async function beginSignIn(
 interface Credentials {
   email: string
   password: string
-  /** Only needed where several organisations know the address. */
+  /** Required only if several organisations know the address. */
   organisationId: string | null
-  /** What the browser was given at an earlier sign-in. */
+  /** The mark that the browser got at an earlier sign-in. */
   browserMark: string | null
 }
 
@@ -54,13 +51,13 @@ interface SignInDeps {
   passwords: Passwords
   clock: Clock
   randomness: Randomness
-  /** Counts a guess, of a browser that the member is known to use or of a stranger. Rejects with `rate_limited` after too many. */
+  /** Counts an attempt, by known browser or as a stranger. Rejects with `rate_limited` after too many. */
   countGuess(browserId: string | null): Promise<void>
 }
 
 /**
- * Signs a member in and hands back what the browser is given. `unauthorized` otherwise, with the same words and after the same work
- * whether the address is unknown, known to several organisations, without a password yet, or the password is wrong.
+ * Throws `unauthorized` with the same message, and after the same work, for an unknown or ambiguous address,
+ * a missing password and a wrong password.
  */
 export async function signIn(
   deps: SignInDeps,
@@ -83,17 +80,17 @@ export async function signIn(
   throw new LetheError('unauthorized', 'The e-mail address or the password is incorrect.')
 }
 
-/** Not waited for: who guesses addresses must not learn from the time it takes which of them are members'. */
+/** Not awaited, so that the time does not reveal which addresses are members'. */
 function noteFailure(deps: SignInDeps, { id, organisationId, email }: Member, requestId: string): void {
   const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
   const what = { organisationId, kind: 'member.sign-in-failed', target: null } as const
   deps.activity.add(activityNote(deps, origin, what)).catch(() => {})
 }
 
-/** How old the note of when a sign-in was last seen may become: writing it with every request would help nobody. */
+/** Avoids a write with every request. */
 const touchAfterMs = 60_000
 
-/** Who a browser's token stands for; `null` for one that is unknown, ended or over. */
+/** `null` if the sign-in is unknown, ended or expired. */
 export async function authenticateMember(
   { signIns, clock }: { signIns: SignInStore; clock: Clock },
   token: string,
@@ -102,13 +99,12 @@ export async function authenticateMember(
   const found = await signIns.find(hashToken(token))
   if (found === null || isOver(found.signIn, now)) return null
   if (now - found.signIn.lastSeenAt >= touchAfterMs) {
-    // Not waited for: a scrub may keep writes waiting, and should it fail, the sign-in merely ends a little earlier.
+    // Not awaited, because writes may wait for a scrub. If it fails, the sign-in only expires earlier.
     signIns.touch(found.signIn.tokenHash, now).catch(() => {})
   }
   return found
 }
 
-/** Ends a member's sign-in, or with `everywhere` all of them; their tokens are no good from then on. */
 export async function signOut(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
   { signIn, member }: SignedIn,
@@ -122,10 +118,10 @@ export async function signOut(
   else await deps.signIns.end(signIn.tokenHash, note)
 }
 
-/** Lets a few hashes be made concurrently and some wait; beyond that, whoever comes is sent away until those have had their turn. */
+/** Limits concurrent hashing. When too many callers wait, others are refused until the queue is shorter. */
 export function passwordQueue(
   randomness: Randomness,
-  { atOnce = 2, waiting = 64, now = () => performance.now() } = {},
+  { concurrency = 2, waiting = 64, now = () => performance.now() } = {},
 ): Passwords {
   const queue: (() => void)[] = []
   let running = 0
@@ -133,9 +129,9 @@ export function passwordQueue(
   let lastMs = 0
 
   async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (running >= atOnce) {
+    if (running >= concurrency) {
       if (queue.length >= waiting) {
-        const retryAfterSeconds = Math.max(1, Math.ceil((queue.length / atOnce) * (lastMs / 1_000)))
+        const retryAfterSeconds = Math.max(1, Math.ceil((queue.length / concurrency) * (lastMs / 1_000)))
         throw new LetheError('rate_limited', 'Too many people are signing in at the moment.', [], {
           retryAfterSeconds,
         })
@@ -151,7 +147,7 @@ export function passwordQueue(
       return await work()
     } finally {
       lastMs = now() - startedAt
-      // Whoever is next takes this one's place; only without anybody is it given up.
+      // The next caller takes over the slot.
       const next = queue.shift()
       if (next) next()
       else running -= 1

@@ -4,18 +4,17 @@ import type { Journal } from '../domain/journal.ts'
 import { isPlan, type RetentionDays } from '../domain/retention.ts'
 import type { Store, StoreStatus } from '../domain/store.ts'
 
-/** Where a status comes from. */
 interface StatusSources {
-  /** Where the store is, without what is secret. */
+  /** The store's address without secrets. */
   place: string
-  /** Looks at the store and changes nothing. Rejects when there is none, or it does not answer. */
+  /** Reads without changing anything. Rejects if the store does not exist or respond. */
   readStore(): Promise<StoreStatus>
   limiterEngine: 'memory' | 'redis'
   isLimiterReachable(): Promise<boolean>
   retentionDays: RetentionDays
 }
 
-/** An organisation with how long its plan keeps what was collected; `null` for a plan that this program does not know. */
+/** `retentionDays` is `null` for a plan that this program does not know. */
 interface OrganisationStatus {
   id: string
   name: string
@@ -25,12 +24,12 @@ interface OrganisationStatus {
 
 export interface Status {
   store: { place: string; problem: string | null }
-  /** `null` when there is no store, or it does not answer. */
+  /** `null` if the store does not exist or respond. */
   found: (Omit<StoreStatus, 'organisations'> & { organisations: OrganisationStatus[] | null }) | null
   limiter: { engine: 'memory' | 'redis'; isReachable: boolean }
 }
 
-/** How the store and the limiter stand. What does not answer is told of, and hides nothing of the rest. */
+/** One failure does not hide the other results. */
 export async function readStatus(sources: StatusSources): Promise<Status> {
   const { place, retentionDays, limiterEngine: engine } = sources
   const [store, isReachable] = await Promise.all([
@@ -50,16 +49,13 @@ export async function readStatus(sources: StatusSources): Promise<Status> {
   }
 }
 
-/** How the parts stand that requests need. Without its store a service is not ready; without its limiter it counts by itself. */
+/** Without its store, a service is not ready; without its limiter, it counts by itself. */
 interface Readiness {
   store: 'ok'
   limiter: 'ok' | 'unreachable'
 }
 
-/**
- * Asks the parts how they are. `internal_error` that names the store when it does not answer in time, or the journal where one is kept
- * and cannot be written; the cause is not in the message. What the journal lacks since a write failed is tried again.
- */
+/** Throws `internal_error` if the store or the journal fails. Retries failed journal writes. */
 export async function checkReadiness(
   { journal, ...store }: Pick<Store, 'ping'> & { journal?: Pick<Journal, 'recover'> | undefined },
   limiter: Pick<Limiter, 'isReachable'>,
@@ -73,14 +69,13 @@ export async function checkReadiness(
   return { store: 'ok', limiter: limiter.isReachable() ? 'ok' : 'unreachable' }
 }
 
-/** Longer than a healthy store ever takes, shorter than whoever asks will wait. */
+/** Longer than a healthy store needs, and shorter than a health check waits. */
 const storeTimeoutMs = 2_000
 
-/** What a store answers; rejects when it has not answered in time. */
 export async function askStore<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => late.reject(new Error(`The store has not answered for ${storeTimeoutMs} ms.`)),
+    () => late.reject(new Error(`The store has not responded for ${storeTimeoutMs} ms.`)),
     storeTimeoutMs,
   )
   try {

@@ -22,7 +22,7 @@ import type {
 } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 
-/** What is stored about one subject. `not_found` when it is not there for the organisation, or holds no data any more. */
+/** Throws `not_found` if the subject is not visible or holds no data. */
 export function readSubject(
   { subjects }: { subjects: SubjectStore },
   tracker: TrackerView,
@@ -34,7 +34,6 @@ export function readSubject(
   })
 }
 
-/** How a client asks for a page of subjects; everything has a default. */
 export interface SubjectListOptions {
   limit?: number
   cursor?: string
@@ -49,7 +48,7 @@ interface SubjectList {
   nextCursor: string | null
 }
 
-/** Turns what a client asked for into a query. What does not fit together becomes a problem of its field. */
+/** Options that do not fit together are added to `problems`. */
 export function planSubjectList(
   trackerId: string,
   options: SubjectListOptions,
@@ -64,13 +63,13 @@ export function planSubjectList(
   if (sort === 'subjectId') {
     for (const field of ['lastSeenAfter', 'lastSeenBefore'] as const) {
       if (options[field] !== undefined) {
-        problems.add(field, `${field} goes with sort=lastSeenAt or sort=-lastSeenAt, not with sort=subjectId`)
+        problems.add(field, `${field} requires sort=lastSeenAt or sort=-lastSeenAt`)
       }
     }
   } else if (subjectIdPrefix !== null) {
     problems.add(
       'subjectIdPrefix',
-      'subjectIdPrefix goes with sort=subjectId and without lastSeenAfter or lastSeenBefore',
+      'subjectIdPrefix requires sort=subjectId, without lastSeenAfter or lastSeenBefore',
     )
   }
 
@@ -95,7 +94,7 @@ export function planSubjectList(
   return query
 }
 
-/** A position of our own always does; one that was forged must not widen the list. */
+/** Prevents a forged cursor from widening the list. */
 function liesWithin(query: SubjectQuery, { subjectId, lastSeenAt }: SubjectPosition): boolean {
   const { subjectIdPrefix, lastSeenAfter, lastSeenBefore } = query
   if (subjectIdPrefix !== null && !subjectId.startsWith(subjectIdPrefix)) return false
@@ -105,7 +104,7 @@ function liesWithin(query: SubjectQuery, { subjectId, lastSeenAt }: SubjectPosit
   )
 }
 
-/** A page of a tracker's subjects. `not_found` when the tracker is not visible to the organisation. */
+/** Throws `not_found` if the tracker is not visible. */
 export function listSubjects(
   { subjects }: { subjects: SubjectStore },
   tracker: TrackerView,
@@ -133,11 +132,10 @@ function subjectListIdentity(trackerId: string, query: SubjectQuery): ListIdenti
 interface SessionListOptions {
   limit?: number
   cursor?: string
-  /** Only those that began before this instant. */
+  /** Only sessions that started before this instant. */
   until?: string
 }
 
-/** Turns what a client asked for into a query. */
 export function planSessionList(
   trackerId: string,
   subjectId: string,
@@ -157,7 +155,7 @@ export function planSessionList(
   }
 }
 
-/** A page of a subject's sessions, newest first. `not_found` when the subject is not there for the organisation. */
+/** Newest first. Throws `not_found` if the subject is not visible. */
 export function listSessions(
   { sessions }: { sessions: SessionStore },
   tracker: TrackerView,
@@ -174,7 +172,6 @@ export function listSessions(
   })
 }
 
-/** The position behind everything that began before an instant. */
 function sessionsBefore(until: Instant | null): SessionPosition | null {
   return until === null ? null : { startedAt: until, sessionId: '' }
 }
@@ -187,11 +184,10 @@ interface EventListOptions {
   limit?: number
   cursor?: string
   sessionId?: string
-  /** Only what happened before this instant. */
+  /** Only events that occurred before this instant. */
   until?: string
 }
 
-/** Turns what a client asked for into a query. */
 export function planEventList(
   trackerId: string,
   subjectId: string,
@@ -210,7 +206,7 @@ export function planEventList(
   }
 }
 
-/** A page of a subject's events, newest first. `not_found` when the subject is not there for the organisation. */
+/** Newest first. Throws `not_found` if the subject is not visible. */
 export function listEvents(
   { events }: { events: EventStore },
   tracker: TrackerView,
@@ -227,7 +223,6 @@ export function listEvents(
   })
 }
 
-/** The position behind everything that happened before an instant. */
 function eventsBefore(until: Instant | null): EventPosition | null {
   return until === null ? null : { occurredAt: until, eventId: '' }
 }

@@ -11,7 +11,7 @@ import type { Tracker, TrackerStore } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
 import { maxNameLength, requireOrganisation } from './organisation.ts'
 
-/** Creates a tracker. `validation_error` for what will not do, a taken id included; `not_found` without the organisation. */
+/** Throws `validation_error` for invalid values or a taken ID, and `not_found` without the organisation. */
 export async function createTracker(
   deps: { organisations: OrganisationStore; trackers: TrackerStore; clock: Clock; randomness: Randomness },
   {
@@ -29,25 +29,25 @@ export async function createTracker(
   const tracker: Tracker = { id, organisationId, name, createdAt: deps.clock() }
   const note = activityNote(deps, origin, { organisationId, kind: 'tracker.created', target: id })
   if (!(await deps.trackers.create(tracker, note))) {
-    // Where it was deleted meanwhile, that is why.
+    // The organisation may have been deleted meanwhile.
     await requireOrganisation(deps, organisationId)
     const isThere = (await deps.trackers.find(id)) !== null
     const removed = `the tracker "${id}" was deleted and is still being removed`
-    problems.add('id', isThere ? `there is a tracker "${id}" already` : removed)
+    problems.add('id', isThere ? `a tracker "${id}" already exists` : removed)
   }
   problems.throwIfAny()
   return tracker
 }
 
-/** How far subjects are counted: to here it takes well under a millisecond, however many there are. */
+/** Counting further would take more than a millisecond. */
 export const countedSubjects = 10_000
 
-/** A tracker with how many subjects it has: from `countedSubjects` on, that many or more. */
+/** `subjects` is at most `countedSubjects`. */
 interface TrackerSummary extends Tracker {
   subjects: number
 }
 
-/** An organisation's trackers, oldest first, with the subjects seen since an instant. */
+/** Oldest first, with the number of subjects seen since an instant. */
 export async function listTrackers(
   { trackers, subjects }: { trackers: TrackerStore; subjects: SubjectStore },
   organisationId: string,
@@ -55,7 +55,7 @@ export async function listTrackers(
 ): Promise<TrackerSummary[]> {
   const summaries: TrackerSummary[] = []
   for (const tracker of await trackers.list(organisationId)) {
-    // Each count is short, but there may be many: other requests must get their turn in between.
+    // Yields to other requests, because there may be many trackers.
     await nextTurn()
     const view = { organisationId, trackerId: tracker.id, since }
     summaries.push({ ...tracker, subjects: (await subjects.count(view, countedSubjects)) ?? 0 })
@@ -63,7 +63,7 @@ export async function listTrackers(
   return summaries
 }
 
-/** Gives a tracker another name; its id stays. `validation_error` for a name that will not do, `not_found` when it is not visible. */
+/** Throws `validation_error` if the name is invalid, and `not_found` if the tracker is not visible. */
 export async function renameTracker(
   deps: { trackers: TrackerStore; clock: Clock; randomness: Randomness },
   id: string,
@@ -90,12 +90,12 @@ interface TrackerDeletionDeps {
   randomness: Randomness
 }
 
-/** Finds a tracker that was deleted and of which something is left. */
+/** Finds a deleted tracker that is not completely removed yet. */
 async function findRemaining({ deletions }: { deletions: DeletionStore }, id: string) {
   return (await deletions.listTrackers()).find((tracker) => tracker.id === id) ?? null
 }
 
-/** The tracker an operator wants to delete, or whose deletion broke off. `not_found` when there is none. */
+/** Includes a tracker whose deletion was interrupted. Throws `not_found` if there is none. */
 export async function requireDeletableTracker(
   deps: Pick<TrackerDeletionDeps, 'trackers' | 'deletions'>,
   id: string,
@@ -104,8 +104,8 @@ export async function requireDeletableTracker(
 }
 
 /**
- * Deletes a tracker: nobody sees it any more, and what it holds may be removed. `typedName` is its name as whoever deletes it typed
- * it: `validation_error` when it is not the tracker's. Nothing changes for one whose deletion broke off.
+ * Hides a tracker; its data is removed later. Throws `validation_error` unless `typedName` is its name.
+ * Changes nothing if an earlier deletion was interrupted.
  */
 export async function deleteTracker(
   deps: TrackerDeletionDeps,
@@ -129,11 +129,11 @@ export async function deleteTracker(
     deps.clock(),
     note,
   )
-  // Somebody has renamed or deleted it meanwhile.
+  // It was renamed or deleted meanwhile.
   return isDeleted ? tracker : deleteTracker(deps, id, typedName, origin)
 }
 
-/** The tracker somebody named. `not_found` when there is none, or none within their reach. */
+/** Throws `not_found` if the tracker does not exist or belongs to another organisation. */
 export async function requireTracker(
   { trackers }: { trackers: TrackerStore },
   id: string,

@@ -9,20 +9,19 @@ import {
   type TransferTable,
 } from '../domain/store.ts'
 
-/** Two stores, as far as a copy has to do with them. */
 export interface CopyEnds {
   source: Pick<Store, 'transfer' | 'maintenance'>
   target: Pick<Store, 'transfer' | 'maintenance'>
 }
 
 export interface CopyOptions {
-  /** Ends the work with an error: the signal's reason. */
+  /** Rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** Called with so many more rows done. */
+  /** Called with the number of rows done. */
   onRows(count: number): void
 }
 
-/** How many rows a table has, and a hash over all of them in the order of their keys. */
+/** The number of rows, and a hash over all rows in key order. */
 export interface Figures {
   rows: number
   checksum: string
@@ -37,11 +36,11 @@ interface VerifiedTable {
 
 export interface Verification {
   tables: VerifiedTable[]
-  /** A scrub that is due in the source must be due in the target; not the other way. */
+  /** A scrub that is due in the source must also be due in the target, but not the reverse. */
   scrub: { source: ScrubState; target: ScrubState; isSame: boolean }
 }
 
-/** Reads both stores from end to end and compares them, table by table. The rows of both are told to `onRows`. */
+/** Compares both stores completely, table by table. `onRows` counts the rows of both. */
 export async function verifyCopy(ends: CopyEnds, options: CopyOptions): Promise<Verification> {
   const { source, target } = ends
   const tables: ComparedTable[] = []
@@ -69,23 +68,19 @@ async function figuresOf(
 }
 
 /**
- * The tables in the order in which two stores are compared. Whatever is written to a subject, its erasure too, changes its own row:
- * with subjects behind their sessions and events, what happens to those already compared is still noticed.
+ * Compares sessions and events before subjects: every write to a subject changes its own row, so a change to
+ * rows that were already compared is still detected.
  */
 export function lastFirst(tables: readonly TransferTable[]): TransferTable[] {
   return tables.toReversed()
 }
 
-/** A table that was read from end to end, with what it holds in the source and in the target. */
 interface ComparedTable {
   table: TransferTable
   figures: readonly [Figures, Figures]
 }
 
-/**
- * What a comparison comes to. The source is counted once more: somebody erased since their page was read shows in that, and the count
- * is then what is reported.
- */
+/** Counts the source again, so that erasures during the comparison are detected and reported. */
 export async function concludeCopy(
   { source, target }: CopyEnds,
   compared: readonly ComparedTable[],
@@ -104,12 +99,11 @@ export async function concludeCopy(
   return { tables, scrub: { ...states, isSame: states.target.isDue || !states.source.isDue } }
 }
 
-/** Rows in the form that checksums are made of: the same text for the same rows, whatever the engine. */
+/** The same text for the same rows on every engine. */
 export function canonical(rows: readonly TransferRow[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
 
-/** Counts rows and hashes them as they come by. */
 export class Tally {
   readonly #hash = createHash('sha256')
   #rows = 0
@@ -119,7 +113,7 @@ export class Tally {
     this.#rows += rows.length
   }
 
-  /** To be asked for once, at the end. */
+  /** Can be called once. */
   figures(): Figures {
     return { rows: this.#rows, checksum: this.#hash.digest('hex') }
   }
@@ -129,13 +123,12 @@ export class Tally {
 const maxPageRows = 250
 
 interface Reading {
-  /** The key behind which to begin. */
   after?: TransferRow | null
-  /** Ends the reading with an error: the signal's reason. */
+  /** Rejects with the signal's reason. */
   signal?: AbortSignal | undefined
 }
 
-/** Reads a table page by page in the order of its keys. Other work has its turn in between, however quickly the store answers. */
+/** Reads a table in key order. Yields to other requests, even if the store responds immediately. */
 export async function* readPages(
   store: TransferStore,
   table: TransferTable,

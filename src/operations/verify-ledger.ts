@@ -22,11 +22,10 @@ import {
 import { parseRecord } from '../domain/receipt.ts'
 import type { RetentionPolicy } from '../domain/retention.ts'
 
-/** How a ledger stands by its records alone. */
 export interface LedgerVerification {
-  /** As far as it could be followed. */
+  /** The head up to the first problem. */
   head: TreeHead
-  /** The first thing that is wrong with it, in words; `null` when nothing is. */
+  /** The first problem, as a sentence. */
   problem: string | null
 }
 
@@ -38,13 +37,11 @@ export interface VerifyDeps extends Pick<RetentionPolicy, 'retentionDays' | 'tom
 }
 
 export interface VerifyOptions {
-  /** Heads that it had before: of checkpoints and receipts that somebody kept. */
+  /** Earlier heads, from checkpoints and receipts that someone kept. */
   heads?: readonly TreeHead[]
-  /** What journals hold of it. */
   journal?: KnownLedger | undefined
-  /** Told how many entries were looked at, now and then. It goes on when that is done. */
+  /** Called with the number of entries verified; awaited. */
   onEntries?(count: number): MaybePromise<void>
-  /** Ends the work when it is no longer wanted. */
   signal?: AbortSignal | undefined
 }
 
@@ -52,8 +49,8 @@ const chunkSize = 200
 const dayMs = 86_400_000
 
 /**
- * Recomputes an organisation's tree from its records, and compares it with what is stored beside them, with the head that the secrets
- * authenticate, with the tombstones, and with what somebody kept elsewhere.
+ * Recomputes an organisation's tree from its records and compares it with the stored hashes, the
+ * authenticated head, the tombstones, and the given heads and journal.
  */
 export async function verifyLedger(
   deps: VerifyDeps,
@@ -120,12 +117,12 @@ function otherThan(heads: readonly TreeHead[], frontier: Frontier): string | nul
   const isSame = others.every(({ rootHash }) => Buffer.compare(headAt(frontier).rootHash, rootHash) === 0)
   return isSame
     ? null
-    : `The first ${frontier.size} entries are not those of a checkpoint that was signed for them.`
+    : `The first ${frontier.size} entries do not match a signed checkpoint.`
 }
 
 function otherIn(journal: KnownLedger | undefined, { index, record }: LedgerEntry): string | null {
   if (journal?.leaf(index)?.equals(hashLeaf(record)) !== false) return null
-  return `Entry ${index} is another than in the journal.`
+  return `Entry ${index} differs from the journal.`
 }
 
 function shorterThan(
@@ -135,16 +132,16 @@ function shorterThan(
 ): string | null {
   const had = Math.max(0, ...heads.map((head) => head.size))
   if (had > size) {
-    return `The ledger has ${size} entries, and had ${had} when a checkpoint of it was signed: the store was set back, or entries were removed.`
+    return `The ledger has ${size} entries, but had ${had} when a checkpoint was signed: the store was set back, or entries were removed.`
   }
   if (journal && journal.end > size) {
-    return `The ledger has ${size} entries, and the journal ${journal.end}: the store was set back, or entries were removed.`
+    return `The ledger has ${size} entries, but the journal has ${journal.end}: the store was set back, or entries were removed.`
   }
   const [gap] = journal?.gaps() ?? []
   return gap ? `The journal lacks entry ${gap[0]}.` : null
 }
 
-/** Tombstones are kept for a while; until then each entry has one, of its tracker and its instant. */
+/** Until its tombstone is swept, each entry has one with the same tracker and time. */
 async function entryWithoutTombstone(
   { tombstones, clock, retentionDays, tombstoneDays }: VerifyDeps,
   organisationId: string,
@@ -159,7 +156,7 @@ async function entryWithoutTombstone(
   const found = await tombstones.ofEntries(organisationId, kept)
   const trackers = new Map(found.map(({ ledgerIndex, trackerId }) => [ledgerIndex, trackerId]))
   const missing = kept.find(({ index, trackerId }) => trackers.get(index) !== trackerId)
-  return missing ? `Entry ${missing.index} has no tombstone: the person can come back with an import.` : null
+  return missing ? `Entry ${missing.index} has no tombstone: an import could bring the person back.` : null
 }
 
 async function tombstonesWithoutEntry(

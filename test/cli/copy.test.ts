@@ -81,7 +81,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assertRefused(
       await cli.run(copy),
       1,
-      /The target is not empty.* differ in retention_windows\. Nothing was changed/,
+      /The target is not empty.* differs from the source in retention_windows\. Nothing was changed/,
     )
     assert.deepEqual(await rowsAt(to), held)
   })
@@ -175,7 +175,7 @@ describe('lethe copy --verify-only', () => {
       stderr,
       /^error: The two stores differ: subjects, sessions, events, identifiers, tombstones, ledger_entries\. Stop .* empty/,
     )
-    assertRefused(await cli.run(copy), 1, /differ in tombstones\. Nothing was changed/)
+    assertRefused(await cli.run(copy), 1, /differs from the source in tombstones\. Nothing was changed/)
   })
 
   it('makes no target', async (t) => {

@@ -80,7 +80,7 @@ describe('lethe keys create', { concurrency: true }, () => {
   it('refuses a past expiry, a bad name and an unknown organisation', async (t) => {
     const cli = await withOrganisation(t)
     const past = [...reader, '--expires-at', '2020-01-01T00:00:00Z']
-    assertRefused(await cli.run([...past, '--json']), 1, /must lie in the future/)
+    assertRefused(await cli.run([...past, '--json']), 1, /must be in the future/)
     const named = (org: string, name: string) =>
       cli.run(['keys', 'create', '--org', org, '--name', name, '--scope', 'analytics:view'])
     assertRefused(await named('acme', ''), 1, /name must be 1 to 64 characters/)
@@ -92,7 +92,7 @@ describe('lethe keys create', { concurrency: true }, () => {
   it('refuses a name that an active key has, and takes it again once that one is over', async (t) => {
     const cli = await withOrganisation(t)
     const first = onlyJson(await cli.run([...reader, '--json']))
-    assertRefused(await cli.run([...reader, '--json']), 1, /active key named "reader" already/)
+    assertRefused(await cli.run([...reader, '--json']), 1, /already has an active key named "reader"/)
     await cli.run(['orgs', 'create', '--name', 'Other', '--id', 'other'])
     const elsewhere = await cli.run(reader.with(3, 'other'))
     assert.equal(elsewhere.code, 0, 'another organisation may use the name')

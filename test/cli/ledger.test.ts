@@ -195,7 +195,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
       ['--checkpoint', kept, 6],
     ] as const) {
       const { code, stdout } = await place.cli.run(['ledger', 'verify', option, path])
-      assert.match(stdout, new RegExp(`has 3 entries, and had ${size} when.*set back`))
+      assert.match(stdout, new RegExp(`has 3 entries, but had ${size} when.*set back`))
       assert.equal(code, 1)
     }
   })
@@ -231,7 +231,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     assert.equal((await place.cli.run(['ledger', 'verify'], configured)).code, 0)
     writeFileSync(journal, lines.join('\n').replaceAll('\\"events\\":1', '\\"events\\":2'))
     const other = await place.cli.run(['ledger', 'verify'], configured)
-    assert.match(other.stdout, /Entry 0 is another than in the journal/)
+    assert.match(other.stdout, /Entry 0 differs from the journal/)
     assert.deepEqual([gap.code, other.code], [1, 1])
   })
 
@@ -242,7 +242,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     await place.inStore((services) => erase(services, 6))
     assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
     const { code, stdout } = await place.cli.run(['ledger', 'verify', '--checkpoint', file])
-    assert.match(stdout, /The first 5 entries are not those/)
+    assert.match(stdout, /The first 5 entries do not match/)
     assert.equal(code, 1)
   })
 
@@ -251,8 +251,8 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     const { file, checkpoint } = await noteCheckpoint(place)
     for (const [text, reason] of [
       ['nonsense', /no checkpoint/],
-      [checkpoint.replace('acme', 'other'), /no ledger of this store/],
-      [checkpoint.replace('\n5\n', '\n6\n'), /signed by none/],
+      [checkpoint.replace('acme', 'other'), /not a ledger of this store/],
+      [checkpoint.replace('\n5\n', '\n6\n'), /was not signed/],
     ] as const) {
       writeFileSync(file, text)
       assertRefused(await place.cli.run(['ledger', 'verify', '--checkpoint', file]), 1, reason)

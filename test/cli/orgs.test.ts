@@ -41,7 +41,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
     const cli = commandLine(t)
     await cli.run(['orgs', 'create', '--name', 'First', '--id', 'acme'])
     const second = await cli.run('orgs create --name Second --id acme --plan pro --json'.split(' '))
-    assertRefused(second, 1, /there is an organisation "acme" already/)
+    assertRefused(second, 1, /an organisation "acme" already exists/)
     const { stdout } = await cli.run(['orgs', 'list', '--json'])
     assert.deepEqual(jsonLines(stdout), [{ id: 'acme', name: 'First', plan: 'free' }])
   })

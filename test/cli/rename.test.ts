@@ -108,7 +108,7 @@ describe('renaming from the command line', () => {
     const { cli, keyId } = await shop(t)
     const other = await createKey(cli, 'hourly')
     const taken = await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])
-    assertRefused(taken, 1, /the organisation has an active key named "hourly" already/)
+    assertRefused(taken, 1, /the organisation already has an active key named "hourly"/)
     await cli.run(['keys', 'revoke', other, '--name', 'hourly'])
     assert.equal((await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])).code, 0)
     assertRefused(

@@ -31,8 +31,8 @@ describe('lethe trackers create', { concurrency: true }, () => {
     const create = (org: string, id: string) =>
       cli.run(['trackers', 'create', '--org', org, '--name', 'Web shop', '--id', id])
     await create('acme', 'shop')
-    assertRefused(await create('acme', 'shop'), 1, /there is a tracker "shop" already/)
-    assertRefused(await create('other', 'shop'), 1, /there is a tracker "shop" already/)
+    assertRefused(await create('acme', 'shop'), 1, /a tracker "shop" already exists/)
+    assertRefused(await create('other', 'shop'), 1, /a tracker "shop" already exists/)
     assertRefused(await create('nobody', 'blog'), 1, /no organisation "nobody"/)
     assertRefused(await create('acme', 'a\nb'), 1, /id must be 1 to 256 characters/)
     const { stdout } = await cli.run(['trackers', 'list', '--org', 'other', '--json'])

@@ -44,7 +44,7 @@ describe('whether the service is ready', () => {
     const waitedMs = performance.now() - startedAt
     assert.equal(errorOf(answer, 'internal_error').message, 'The store does not answer.')
     assert.ok(waitedMs >= 1_990 && waitedMs < 30_000, `${waitedMs} ms`)
-    assert.match(failureOf(answer.headers.get('x-request-id')), /has not answered for 2000 ms/)
+    assert.match(failureOf(answer.headers.get('x-request-id')), /has not responded for 2000 ms/)
     // That this fails after it was given up disturbs nobody.
     reject(new Error('much too late'))
     dataOf(await shop.ask('/readyz'))

@@ -172,7 +172,7 @@ describe('copying again', () => {
     const held = await rowsAt(target.address)
     await assert.rejects(copyStore(ends, quietly), {
       code: 'invalid_request',
-      message: /they differ in tombstones\. Nothing was changed/,
+      message: /differs from the source in tombstones\. Nothing was changed/,
     })
     assert.deepEqual(await rowsAt(target.address), held)
     assert.deepEqual(different(await verifyCopy(ends, quietly)), [
@@ -187,7 +187,7 @@ describe('a target that is not empty', () => {
     const other = { id: 'other', name: 'Other', plan: 'free', createdAt: 1 } as const
     await target.store.organisations.create(other)
     const held = await rowsAt(target.address)
-    await assert.rejects(copyStore(ends, quietly), /differ in organisations/)
+    await assert.rejects(copyStore(ends, quietly), /differs from the source in organisations/)
     assert.deepEqual(await rowsAt(target.address), held)
   })
 
@@ -195,14 +195,14 @@ describe('a target that is not empty', () => {
     const { target, ends } = await fullAndEmpty(t)
     await copyStore(ends, quietly)
     await target.store.organisations.create({ id: '\u{10ffff}', name: 'Z', plan: 'free', createdAt: 1 })
-    await assert.rejects(copyStore(ends, quietly), /differ in organisations/)
+    await assert.rejects(copyStore(ends, quietly), /differs from the source in organisations/)
   })
 
   it('is refused when one value differs', async (t) => {
     const { target, ends } = await fullAndEmpty(t)
     await copyStore(ends, quietly)
     await target.store.apiKeys.touch(new Map([['active', 7]]))
-    await assert.rejects(copyStore(ends, quietly), /differ in api_keys/)
+    await assert.rejects(copyStore(ends, quietly), /differs from the source in api_keys/)
   })
 })
 

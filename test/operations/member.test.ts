@@ -136,7 +136,7 @@ describe('passwords', () => {
   })
 
   it('are hashed two at a time, and too many concurrent ones are sent away', async () => {
-    const queue = passwordQueue(chance, { atOnce: 1, waiting: 1 })
+    const queue = passwordQueue(chance, { concurrency: 1, waiting: 1 })
     const cheap = 'scrypt$4$8$1$salt$AAAA'
     const [first, second] = [queue.matches('a', cheap), queue.matches('b', cheap)]
     await failure('rate_limited', queue.matches('c', cheap))
@@ -146,7 +146,7 @@ describe('passwords', () => {
 
   it('say after how long those who wait will have had their turn, not when some budget is full again', async () => {
     let now = 0
-    const queue = passwordQueue(chance, { atOnce: 2, waiting: 6, now: () => (now += 900) })
+    const queue = passwordQueue(chance, { concurrency: 2, waiting: 6, now: () => (now += 900) })
     const cheap = 'scrypt$4$8$1$salt$AAAA'
     // By that clock a hash takes 0.9 s.
     await queue.matches('a', cheap)

@@ -20,7 +20,7 @@ describe('creating an organisation', () => {
     const { id } = await createOrganisation(deps(), { name: 'Acme' })
     const work = createOrganisation(deps(), { name: 'Other', id })
     assert.deepEqual((await failure('validation_error', work)).fields, {
-      id: `there is an organisation "${id}" already`,
+      id: `an organisation "${id}" already exists`,
     })
     assert.equal((await deps().organisations.find(id))?.name, 'Acme')
   })

@@ -147,8 +147,8 @@ describe('a CSV file', () => {
     ['a quote in the middle of a field', 'name,id\nA,a\n5" screen,b', /line 3 .*quote in the middle/],
     ['a space before a quote', 'name,id\nA, "a"', /line 2 .*quote in the middle/],
     ['text after a closing quote', 'name,id\n"A"x,a', /line 2 .*after a closing quote/],
-    ['too many fields', 'name,id\nSmith, John,17', /line 2 has 3 fields, and the first line 2/],
-    ['too few fields', 'name,id\nA,a\nb', /line 3 has 1 field, and the first line 2/],
+    ['too many fields', 'name,id\nSmith, John,17', /line 2 has 3 fields, but the first line has 2/],
+    ['too few fields', 'name,id\nA,a\nb', /line 3 has 1 field, but the first line has 2/],
     ['NUL', 'name,id\nA,a\0', /line 2.*UTF-8/],
     ['UTF-16 without a byte order mark', Buffer.from('name,id\nA,a', 'utf16le').toString(), /line 1.*UTF-8/],
     ['a field that is too long', `name,id\n${'x'.repeat(32_768)},a`, /line 2 .*32767 characters/],
@@ -159,7 +159,7 @@ describe('a CSV file', () => {
     ],
     ['quotes alone', `name,id\n${'"'.repeat(100_001)}`, /line 2 .*(32767 characters|never closed)/],
     ['a thousand and one columns', `id${',x'.repeat(1_000)}\na`, /line 1 .*1000 columns/],
-    ['nobody in it', 'name,id\n\n', /names nobody/],
+    ['nobody in it', 'name,id\n\n', /contains no lines/],
   ] as const) {
     it(`is refused for ${what}, by its line`, async () => {
       const problems = await problemsOf(csv(text))

@@ -46,8 +46,8 @@ describe('what a client asks of the list of subjects', () => {
   const first = '2026-11-01T00:00:00Z'
   const second = '2026-11-02T00:00:00+01:00'
   const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'
-  const notByLastSeen = 'goes with sort=lastSeenAt or sort=-lastSeenAt, not with sort=subjectId'
-  const notByPrefix = 'subjectIdPrefix goes with sort=subjectId and without lastSeenAfter or lastSeenBefore'
+  const notByLastSeen = 'requires sort=lastSeenAt or sort=-lastSeenAt'
+  const notByPrefix = 'subjectIdPrefix requires sort=subjectId, without lastSeenAfter or lastSeenBefore'
   const bad: [what: string, options: SubjectListOptions, fields: Record<string, string>][] = [
     [
       'a bound that is no instant',

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type ActivityEntry, type ActivityKind, activityKinds } from '../../domain/activity.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { walkActivity } from '../../operations/activity.ts'
+import { streamActivity } from '../../operations/activity.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
 import { type CommandKit, readInstantOption, readLimit } from '../command-kit.ts'
 import { legible } from '../progress.ts'
@@ -37,7 +37,7 @@ export function addActivityCommand(program: Command, { terminal, withStore }: Co
           throw new UsageError('--since must lie before --until.')
         const deleted = await services.deletions.listOrganisations()
         if (!deleted.some(({ id }) => id === org)) await requireOrganisation(services, org)
-        const found = walkActivity(services, org, { ...range, ...(kinds && { kinds }) })
+        const found = streamActivity(services, org, { ...range, ...(kinds && { kinds }) })
         let hasMore = false
         await terminal.pour(lines())
         if (hasMore) terminal.tell('There are more. Add --limit with a larger number, or --limit all.')

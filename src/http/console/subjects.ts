@@ -3,7 +3,7 @@ import { instantRule } from '../../domain/instant.ts'
 import { exportFileName } from '../../domain/subject-export.ts'
 import { sumDays } from '../../operations/daily-total.ts'
 import { exportSubject } from '../../operations/export-subject.ts'
-import { findPeople, mostFound } from '../../operations/find-people.ts'
+import { findPeople, maxFound } from '../../operations/find-people.ts'
 import {
   listEvents,
   listSessions,
@@ -63,7 +63,7 @@ export const eventsUntilParameters = { ...eventListParameters, until }
 export const findBody = {
   text: text({ minLength: 1, maxLength: 300, 'x-rule': '1 to 300 characters' }),
   limit: optional(
-    integer({ minimum: 1, maximum: mostFound, 'x-rule': `a whole number from 1 to ${mostFound}` }),
+    integer({ minimum: 1, maximum: maxFound, 'x-rule': `a whole number from 1 to ${maxFound}` }),
   ),
 }
 

@@ -93,7 +93,7 @@ export function ledgerContract(fixture: Fixture): void {
       await fixture.store.subjects.erase(tracker, 'anna', guard(1))
       await assert.rejects(
         fixture.store.subjects.erase(tracker, 'anna', guard(3)),
-        /has 2 entries and the journal 3/,
+        /has 2 entries, but the journal has 3/,
       )
       assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.frontier.size, 2)
     })
