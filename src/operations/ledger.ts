@@ -78,7 +78,8 @@ export function openCheckpoint(
   const [, origin, size, root = ''] = checkpoint.exec(note) ?? []
   if (origin === undefined) throw new Error('It contains no checkpoint of a ledger.')
   const organisationId = organisationIds.find((id) => keyring.originOf(id) === origin)
-  if (organisationId === undefined) throw new Error(`It belongs to ${origin}, which is not a ledger of this store.`)
+  if (organisationId === undefined)
+    throw new Error(`It belongs to ${origin}, which is not a ledger of this store.`)
   const signed = `${origin}\n${size}\n${root}\n`
   const lines = note.slice(signed.length + 1).split('\n')
   // Ed25519 signatures are deterministic, so a signature can be checked by signing again.

@@ -54,7 +54,8 @@ export async function readList(
       await pause()
     }
   }
-  if (list.listed.length === 0 && !problems.has('text', 'column')) problems.add('text', 'text contains no lines')
+  if (list.listed.length === 0 && !problems.has('text', 'column'))
+    problems.add('text', 'text contains no lines')
   return list
 }
 

@@ -115,9 +115,7 @@ function problemOf(
 function otherThan(heads: readonly TreeHead[], frontier: Frontier): string | null {
   const others = heads.filter(({ size }) => size === frontier.size)
   const isSame = others.every(({ rootHash }) => Buffer.compare(headAt(frontier).rootHash, rootHash) === 0)
-  return isSame
-    ? null
-    : `The first ${frontier.size} entries do not match a signed checkpoint.`
+  return isSame ? null : `The first ${frontier.size} entries do not match a signed checkpoint.`
 }
 
 function otherIn(journal: KnownLedger | undefined, { index, record }: LedgerEntry): string | null {
