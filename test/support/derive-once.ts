@@ -18,7 +18,7 @@ export function deriveOnce(iterations?: number): void {
       format: 'raw',
       data: Uint8Array<ArrayBuffer>,
       name: string,
-      ...rest: [boolean, webcrypto.KeyUsage[]]
+      ...rest: [boolean, 'deriveBits'[]]
     ) {
       const key = await importKey(format, data, name, ...rest)
       lists.set(key, Buffer.from(data).toString('hex'))
