@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { hideSecrets } from '../../src/domain/secret.ts'
+import { freePort } from '../deploy/run-proxy.ts'
 import { blocks, read, root, tableRows } from '../docs/markdown.ts'
+import { commandLine, startServe } from '../support/command-line.ts'
 import { deriveOnce } from '../support/derive-once.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
+import { startTestService } from '../support/service.ts'
 import { runGuide } from './run-guide.ts'
 import { startSampleService } from './sample-service.ts'
+import { openShell, programHere } from './shell.ts'
 
 // The program runs in this process.
 deriveOnce(1)
@@ -48,4 +59,94 @@ test('every guide is in the index, and its commands are run', () => {
     assert.equal(inBlocks, shown, `${guide} shows commands outside a block of the console`)
     assert.equal(shown > 0, guide !== 'gdpr.md')
   }
+})
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const noGit = spawnSync('git', ['rev-parse'], { cwd: repository }).status === 0 ? false : 'not a clone'
+const noJq = spawnSync('jq', ['--version']).status === 0 ? false : 'no jq on the PATH'
+
+test('what the readme asks the sample is answered as it shows', { skip: noJq }, async (t) => {
+  const { shell, names } = await startSampleService(t)
+  await runGuide('README.md', { shell, names, only: 'Send requests' })
+})
+
+test('what the readme does with data of your own goes as it shows, with files that are in the repository', async (t) => {
+  const cli = commandLine(t, 'sqlite:data/acme.db')
+  const shell = openShell(t, cli.folder, {}, { program: await programHere(t, cli.folder) })
+  await shell.run(`ln -s '${repository}/examples' examples`)
+  const serve = async () => {
+    const server = await startServe(cli)
+    server.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+    return '[03:01:45] INFO: listening {"url":"http://127.0.0.1:8080"}\n'
+  }
+  await runGuide('README.md', {
+    shell,
+    names: {},
+    standIns: { 'npx lethe serve': serve },
+    only: 'Use your own data',
+  })
+})
+
+test('the files of data that the readme and the guides write are kept out of git', { skip: noGit }, () => {
+  const pages = [
+    'README.md',
+    'docs/guides/access-request.md',
+    'docs/guides/erasing-a-batch.md',
+    'docs/guides/backup-and-restore.md',
+    'docs/reference/commands.md',
+    'examples/README.md',
+  ]
+  const files = pages.flatMap((page) => {
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8')
+    const written = text.matchAll(
+      /(?:--output|lethe backup(?! verify)|--from-file| >|export-subject\.js \S+ \S+) ([\w./-]+)/g,
+    )
+    const names = Array.from(written, ([, file = '']) => file)
+    assert.ok(names.length > 0, page)
+    return names
+  })
+  const ignored = spawnSync('git', ['check-ignore', ...files], { cwd: repository, encoding: 'utf8' })
+  assert.deepEqual(ignored.stdout.trimEnd().split('\n'), files)
+})
+
+const file = 'docs/guides/deploying.md'
+
+/** An empty variable counts as none. */
+const defaultBudgets = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
+
+test('the commands for a fleet print what the guide shows, with two services', {
+  skip: noRedisOfOurOwn,
+}, async (t) => {
+  const lifetime = inReverse(t)
+  const store = await freshDatabase(lifetime)
+  const { url: limiter } = await startRedis(lifetime)
+  const cli = commandLine(lifetime, store)
+  const addresses = ['http://10.0.0.1:8080', 'http://10.0.0.2:8080']
+  const LETHE_SECRET_FILE = join(cli.folder, 'lethe.secret')
+  const ports = [await freePort(), await freePort()]
+  await runGuide(file, {
+    shell: openShell(lifetime, cli.folder, {}, { program: await programHere(lifetime, cli.folder) }),
+    names: {
+      'postgres://lethe@db.internal:5432/lethe': store,
+      'postgres://db.internal:5432/lethe': hideSecrets(store),
+      'redis://cache.internal:6379': limiter,
+      ...Object.fromEntries(addresses.map((address, i) => [address, `http://127.0.0.1:${ports[i]}`])),
+    },
+    standIns: {
+      'sudo systemctl start lethe': () =>
+        Promise.all(
+          ports.map((port) =>
+            startTestService(lifetime, {
+              LETHE_STORE: store,
+              LETHE_LIMITER: limiter,
+              LETHE_PORT: String(port),
+              LETHE_SECRET_FILE,
+              ...defaultBudgets,
+            }),
+          ),
+        ),
+    },
+    only: 'A fleet',
+  })
 })

@@ -15,7 +15,7 @@ import { startShop, subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { createKey } from '../kill/server.ts'
 import { buildShop } from '../kill/visits.ts'
-import { AbusiveClients } from './abusive-clients.ts'
+import { AbusiveClients } from './overload-tests.ts'
 
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
 

@@ -1,15 +1,59 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { commandLine, type RunningProgram, startServe } from '../../support/command-line.ts'
 import { emptyStore } from '../../support/empty-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noProc } from '../../support/missing.ts'
+import type { Lifetime } from '../../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { createKey } from '../kill/server.ts'
 import { buildShopAt } from '../kill/visits.ts'
 import { median, residentMb } from '../soak/trend.ts'
-import { AbusiveClients } from './abusive-clients.ts'
+
+/** Clients that do what no client should: they open connections to a server and misuse them until they are dismissed. */
+export class AbusiveClients {
+  readonly #address: { host: string; port: number }
+  readonly #sockets: Socket[] = []
+  /** How many connections the server has ended. */
+  ended = 0
+  /** What the server said to them, all together. */
+  heard = ''
+
+  constructor(t: Lifetime, url: string) {
+    const { hostname, port } = new URL(url)
+    this.#address = { host: hostname, port: Number(port) }
+    t.after(() => this.dismiss())
+  }
+
+  /** So many clients connect and say this each. */
+  async come(count: number, says: string, { reads = true, hangsUp = false } = {}): Promise<void> {
+    const arrivals = Array.from({ length: count }, async () => {
+      const socket = connect({ ...this.#address, allowHalfOpen: true })
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        this.ended += 1
+      })
+      await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+      if (reads) {
+        socket.on('data', (bytes) => {
+          this.heard += bytes
+        })
+        socket.on('end', () => socket.destroy())
+      }
+      if (hangsUp) socket.end(says)
+      else socket.write(says)
+      this.#sockets.push(socket)
+    })
+    await Promise.all(arrivals)
+  }
+
+  dismiss(): void {
+    for (const socket of this.#sockets.splice(0)) socket.destroy()
+  }
+}
 
 interface Plan {
   /** How many connections of each abusive kind there are. */

@@ -6,7 +6,7 @@ import { missing } from '../../support/missing.ts'
 import { requestText } from '../../support/raw-http.ts'
 import { eventRow } from '../../support/rows.ts'
 import { anHourAgo, startShop, subjectPath } from '../../support/shop.ts'
-import { AbusiveClients } from './abusive-clients.ts'
+import { AbusiveClients } from './overload-tests.ts'
 
 it('a connection on which no byte of an answer is read for half a minute is closed', async (t) => {
   const shop = await startShop(t, { scopes: ['analytics:view'] })

@@ -16,8 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
-import { value } from './database-file.ts'
-import { talesIn, tellTale } from './tell-tale.ts'
+import { talesIn, tellTale, value } from './open-shop.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }

@@ -20,10 +20,8 @@ import { until } from '../../support/until.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
 import { deletions } from '../contract/maintenance.ts'
-import { filesOf, logSize } from './database-file.ts'
-import { openShop } from './open-shop.ts'
+import { filesOf, logSize, openShop, talesIn, tellTale } from './open-shop.ts'
 import { runChild } from './run-child.ts'
-import { talesIn, tellTale } from './tell-tale.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }

@@ -11,7 +11,7 @@ import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.t
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
-import { ask, value } from './database-file.ts'
+import { ask, value } from './open-shop.ts'
 import { runChild } from './run-child.ts'
 
 const newest = migrations().length

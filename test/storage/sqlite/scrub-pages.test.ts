@@ -13,7 +13,7 @@ import {
 } from '../../../src/storage/sqlite/scrub-pages.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { value } from './database-file.ts'
+import { value } from './open-shop.ts'
 
 const marks = /<(\d{6})>/g
 const trace = Buffer.from('<999999>')

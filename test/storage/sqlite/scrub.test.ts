@@ -14,10 +14,8 @@ import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
-import { logSize, value } from './database-file.ts'
-import { openShop } from './open-shop.ts'
+import { logSize, numbersBeside, openShop, tellTale, value } from './open-shop.ts'
 import { runChild } from './run-child.ts'
-import { numbersBeside, tellTale } from './tell-tale.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const aYearAgo = start - 365 * 86_400_000

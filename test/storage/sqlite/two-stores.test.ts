@@ -8,7 +8,7 @@ import { newApiKey } from '../../support/new-api-key.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
-import { logSize } from './database-file.ts'
+import { logSize } from './open-shop.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const key = newApiKey({ id: '0123456789ABCDEF', organisationId: 'acme', name: 'nightly' })

@@ -18,7 +18,7 @@ import {
   oldIdentifiersSql,
   oldStoreSql,
 } from '../upgraded-identifiers.ts'
-import { ask, value } from './database-file.ts'
+import { ask, value } from './open-shop.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const day = 86_400_000
