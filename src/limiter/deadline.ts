@@ -1,26 +1,26 @@
 import type { WaitBudget } from '../domain/budget.ts'
 
-/** How often it is looked, and the most that counts each time: what a tick comes later was held up by a busy machine, not by Redis. */
+/** The interval of checks, and the most that one adds: a late tick means a busy machine, not a slow Redis. */
 const tickMs = 5
 
 interface Waiting {
   waitBudget: WaitBudget
-  /** Until when its wait budget has been charged. */
+  /** The time up to which the wait budget has been charged. */
   chargedAt: number
   giveUp(): void
 }
 
 /**
- * Waits for answers, but not for longer than the wait budget of whoever asks. Only silence is charged to it: time in which nobody was answered. So
- * a burst that keeps Redis busy for a while is still counted exactly. And only while this process runs: a machine whose cores are all
- * busy keeps both from running, and Redis is not blamed for it.
+ * Bounds the wait for Redis by the caller's wait budget. Only time without any response is charged, so that a
+ * burst is still counted exactly, and only while this process runs, so that Redis is not blamed for a busy
+ * machine.
  */
 export class Deadline {
   readonly #waiting = new Set<Waiting>()
   #answeredAt = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** Like `answer`, or rejects with `NoAnswer`. */
+  /** Rejects with `NoAnswer` when the wait budget is spent. */
   wait<Answer>(answer: Promise<Answer>, waitBudget: WaitBudget): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const waiting = { waitBudget, chargedAt: performance.now(), giveUp: () => reject(new NoAnswer()) }
@@ -43,7 +43,7 @@ export class Deadline {
   }
 
   #startTick(): void {
-    // After a busy moment, answers that are here already are read first: between a timer and `setImmediate`.
+    // After a busy moment, responses that have arrived are read first, between the timer and `setImmediate`.
     this.#timer = setTimeout(() => setImmediate(() => this.#tick()), tickMs)
   }
 
@@ -66,7 +66,7 @@ export class Deadline {
   }
 }
 
-/** Redis is there, or somebody in its place, and says nothing. */
+/** Redis, or whatever listens at its address, does not respond. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
 }

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** Where budgets are counted: in each process, or in a Redis that processes share. */
+/** Budgets are counted in each process, or in a Redis that processes share. */
 export type LimiterAddress = { engine: 'memory' } | RedisAddress
 
 export interface RedisAddress {
@@ -13,7 +13,7 @@ export interface RedisAddress {
   database: number
 }
 
-/** Reads `memory`, or `redis://[[USER][:PASSWORD]@]HOST[:PORT][/DATABASE]`, `rediss://` with TLS; `null` for anything else. */
+/** `memory`, `redis://[[USER][:PASSWORD]@]HOST[:PORT][/DATABASE]` or `rediss://` (TLS), otherwise `null`. */
 export function parseLimiterAddress(text: string): LimiterAddress | null {
   if (text === 'memory') return { engine: 'memory' }
   const url = /^rediss?:\/\/[^\s\p{Cc}?#]+$/u.test(text) ? URL.parse(text) : null
@@ -42,7 +42,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** What may be told of an address. */
+/** The part of an address that is not secret. */
 export function hostAndPort({ host, port }: RedisAddress): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }

@@ -5,19 +5,16 @@ import type { SharedWindow } from './take-script.ts'
 interface Window {
   count: number
   resetsAt: Instant
-  /** When it resets by Redis's clock, which tells Redis's windows apart; `null` for one that this process began. */
+  /** The reset time by Redis's clock, which identifies its window; `null` for a window of this process. */
   sharedResetsAt: Instant | null
-  /** Whether it holds grants that Redis does not count, so that Redis's consent alone is not enough. */
+  /** Whether it contains grants that Redis did not count, so that Redis's decision is not sufficient. */
   isAheadOfRedis: boolean
 }
 
 /**
- * Counts in this process's memory, in fixed windows that start with a bucket key's first request. All windows of a budget last at most
- * equally long, so a map in the order of insertion is about in the order of expiry too: what has ended is dropped from its front.
- * Beyond `maxBucketKeys` the oldest go early, which lets memory stay bounded whatever the number of addresses.
- *
- * Beside a Redis it counts what Redis grants as well. A bucket key can then have several windows that run: after Redis was away, or
- * has forgotten. Every grant counts in all of them, and none ever holds more than the limit.
+ * Counts in memory, in fixed windows that start with a bucket's first request; the oldest buckets are dropped
+ * beyond `maxBucketKeys`. Next to a Redis, it also counts Redis's grants: after an outage, a bucket may have
+ * several windows, and every grant counts in all of them.
  */
 export class MemoryLimiter implements Limiter {
   readonly #clock: Clock
@@ -56,18 +53,18 @@ export class MemoryLimiter implements Limiter {
     )
   }
 
-  /** Why Redis need not be asked: a window that it knows too little of is spent. `null` when there is none. */
+  /** Refuses without asking Redis if a window with grants unknown to Redis is spent; otherwise `null`. */
   refusal(budget: Budget, bucketKey: string): BudgetState | null {
     const now = this.#clock()
     const running = this.#running(budget, bucketKey, now)
     return isSpent(budget, running) ? stateOf(budget, false, running, now) : null
   }
 
-  /** Counts what Redis, asked at `askedAt`, has granted; or refuses it all the same, for the same reason. */
+  /** Counts a grant of Redis, or refuses it as `refusal` does. */
   countShared(budget: Budget, bucketKey: string, shared: SharedWindow, askedAt: Instant): BudgetState {
     const now = this.#clock()
     const { resetsAt: sharedResetsAt, countedAt } = shared
-    // Where Redis says that a window of its own is over, it is.
+    // Redis decides when its own windows end.
     const running = this.#running(budget, bucketKey, now).filter(
       (window) => window.sharedResetsAt === null || window.sharedResetsAt > countedAt,
     )
@@ -76,7 +73,7 @@ export class MemoryLimiter implements Limiter {
     }
     if (isSpent(budget, running)) return stateOf(budget, false, running, now)
     if (!running.some((window) => window.sharedResetsAt === sharedResetsAt)) {
-      // Not later than by Redis's clock: whoever has waited for its reset must be let through.
+      // Not later than by Redis's clock: a client that waited for the reset must be granted.
       const resetsAt = askedAt + sharedResetsAt - countedAt
       running.push({ count: 0, resetsAt, sharedResetsAt, isAheadOfRedis: false })
       this.#begin(budget, bucketKey, running, now)
@@ -94,7 +91,7 @@ export class MemoryLimiter implements Limiter {
   #running({ name, windowMs }: Budget, bucketKey: string, now: Instant): Window[] {
     const windows = this.#buckets.get(name)?.get(bucketKey) ?? []
     for (const window of windows) {
-      // Nearly always there is one and it runs: then nothing is copied.
+      // Usually there is one running window, and nothing is copied.
       if (!isRunning(window, windowMs, now)) return windows.filter((other) => isRunning(other, windowMs, now))
     }
     return windows
@@ -113,7 +110,7 @@ export class MemoryLimiter implements Limiter {
   }
 }
 
-/** A clock set back would otherwise stretch a window beyond its length. */
+/** The second condition prevents a clock that was set back from extending a window. */
 function isRunning({ resetsAt }: Window, windowMs: number, now: Instant): boolean {
   return resetsAt > now && resetsAt <= now + windowMs
 }
@@ -122,7 +119,7 @@ function isSpent({ limit }: Budget, windows: readonly Window[]): boolean {
   return windows.some(({ count, isAheadOfRedis }) => isAheadOfRedis && count >= limit)
 }
 
-/** What the fullest window tells, and of equals the one that resets last. */
+/** The state of the fullest window, or the one that resets last. */
 function stateOf(
   { limit }: Budget,
   granted: boolean,

@@ -4,27 +4,27 @@ import { NoAnswer } from './deadline.ts'
 import type { RedisAddress } from './limiter-address.ts'
 import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
 
-/** Less than a connection may take in all: a client that is still opening its socket cannot be closed. */
+/** Shorter than `connectTimeoutMs`, because a client that is opening its socket cannot be closed. */
 const socketTimeoutMs = 500
 const connectTimeoutMs = 1_000
 
-/** More would keep Redis from others for longer than a moment. */
+/** Larger batches would block Redis for others. */
 const maxBatch = 256
 
-/** A connection to Redis until something goes wrong with it. There is no second chance: whoever wants one opens another. */
+/** A connection to Redis, used until its first error. */
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientFor>
-  /** Rejects when Redis refuses the command, or the connection is lost. Redis may have counted all the same. */
+  /** Rejects if Redis refuses the command or the connection is lost; Redis may have counted it anyway. */
   readonly take = batcher<TakeOrder, SharedWindow>(maxBatch, (orders) => this.#client.take(orders))
 
   private constructor(client: ReturnType<typeof clientFor>) {
     this.#client = client
   }
 
-  /** Resolves when Redis has let us in; rejects when it does not within a second. */
+  /** Rejects if Redis does not accept the connection within a second. */
   static async open(address: RedisAddress): Promise<RedisConnection> {
     const client = clientFor(address)
-    // Without a listener an error would end the process.
+    // Without a listener, an error would end the process.
     client.on('error', () => {})
     let isLate = false
     const timer = setTimeout(() => {
@@ -47,13 +47,13 @@ export class RedisConnection {
     this.#client.on('error', listener)
   }
 
-  /** Immediately; what waits for an answer rejects. */
+  /** Immediately; pending commands reject. */
   close(): void {
     this.#client.destroy()
   }
 }
 
-/** A client that neither keeps commands for later nor connects again by itself, and speaks what every Redis since 6 understands. */
+/** Does not queue commands or reconnect by itself, and uses a protocol that every Redis since 6 supports. */
 function clientFor({ host, port, isEncrypted, username, password, database }: RedisAddress) {
   const socket = { host, port, connectTimeout: socketTimeoutMs, reconnectStrategy: false as const }
   return createClient({
@@ -65,7 +65,7 @@ function clientFor({ host, port, isEncrypted, username, password, database }: Re
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    // Whoever asks has a wait budget of its own, and one timer for each command would cost more than the command.
+    // Callers have wait budgets, and a timer for each command would cost more than the command.
     commandOptions: { timeout: 0 },
     scripts: { take: takeScript },
   })

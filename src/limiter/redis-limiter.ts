@@ -15,29 +15,29 @@ import { RedisConnection } from './redis-connection.ts'
 
 const prefix = 'lethe:'
 const firstPauseMs = 50
-const longestPauseMs = 500
+const maxPauseMs = 500
 const heartbeatMs = 1_000
 
-/** A Redis is good when it answers so fast that the three steps of a request fit into its wait budget: at one of a few probes. */
-const goodMs = requestWaitMs / 3
+/** Redis is usable if the three steps of a request fit into its wait budget, in one of a few probes. */
+const maxProbeMs = requestWaitMs / 3
 const probes = 5
 const probeWaitMs = 1_000
 
-/** Told when a limiter that processes share is lost, and when it is back. */
+/** Called when the shared limiter is lost and when it is back. */
 export interface LimiterReports {
-  /** `reason` is a short word for people; nothing of a request or a secret is in it. */
+  /** `reason` is a short word without request data or secrets. */
   onLost(reason: string): void
   onFound(): void
 }
 
 /**
- * Counts in a Redis that processes share. The first thing that goes wrong, an answer that does not come included, closes the
- * connection; from then on this process counts for itself, and looks for Redis in the background until it is good again.
+ * Counts in a Redis that processes share. On any error or timeout, it closes the connection; this process
+ * then counts for itself and reconnects in the background.
  */
 export class RedisLimiter implements Limiter {
   readonly #address: RedisAddress
   readonly #clock: Clock
-  /** What this process has granted, with Redis and without it. */
+  /** What this process has granted, with and without Redis. */
   readonly #ownCount: MemoryLimiter
   readonly #reports: LimiterReports
   readonly #deadline = new Deadline()
@@ -54,7 +54,7 @@ export class RedisLimiter implements Limiter {
     this.#reports = reports
   }
 
-  /** Resolves when Redis has been found, or has not been at the first attempt. */
+  /** Resolves after the first attempt to connect, successful or not. */
   static async open(address: RedisAddress, clock: Clock, reports: LimiterReports): Promise<RedisLimiter> {
     const limiter = new RedisLimiter(address, clock, reports)
     await limiter.#find()
@@ -67,7 +67,7 @@ export class RedisLimiter implements Limiter {
     waitBudget: WaitBudget = { waitMs: requestWaitMs },
   ): MaybePromise<BudgetState> {
     const connection = this.#connection
-    if (!connection || waitBudget.waitMs <= 0) return this.#takeAlone(budget, bucketKey)
+    if (!connection || waitBudget.waitMs <= 0) return this.#takeLocally(budget, bucketKey)
     const refusal = this.#ownCount.refusal(budget, bucketKey)
     if (refusal) return refusal
     const { name, limit, windowMs } = budget
@@ -76,7 +76,7 @@ export class RedisLimiter implements Limiter {
       .wait(connection.take({ key: `${prefix}${name}:${bucketKey}`, limit, windowMs }), waitBudget)
       .then(
         (shared) => {
-          // The count may have come from a process that grants more.
+          // The count may come from a process with a larger budget.
           const remaining = Math.max(0, limit - shared.count)
           const { granted, resetsAt, countedAt } = shared
           const state = { granted, limit, remaining, resetsAt, countedAt, isStandIn: false }
@@ -86,7 +86,7 @@ export class RedisLimiter implements Limiter {
         },
         (error) => {
           this.#lose(connection, error)
-          return this.#takeAlone(budget, bucketKey)
+          return this.#takeLocally(budget, bucketKey)
         },
       )
   }
@@ -97,10 +97,10 @@ export class RedisLimiter implements Limiter {
     waitBudget: WaitBudget = { waitMs: requestWaitMs },
   ): MaybePromise<BudgetState> {
     const connection = this.#connection
-    const peekAlone = () => ({ ...this.#ownCount.peek(budget, bucketKey), isStandIn: true })
-    if (!connection || waitBudget.waitMs <= 0) return peekAlone()
+    const peekLocally = () => ({ ...this.#ownCount.peek(budget, bucketKey), isStandIn: true })
+    if (!connection || waitBudget.waitMs <= 0) return peekLocally()
     const { name, limit, windowMs } = budget
-    // A budget of nothing takes nothing, and tells how much was taken.
+    // A limit of 0 takes nothing and returns the count.
     return this.#deadline
       .wait(connection.take({ key: `${prefix}${name}:${bucketKey}`, limit: 0, windowMs }), waitBudget)
       .then(
@@ -111,7 +111,7 @@ export class RedisLimiter implements Limiter {
         },
         (error) => {
           this.#lose(connection, error)
-          return peekAlone()
+          return peekLocally()
         },
       )
   }
@@ -127,7 +127,7 @@ export class RedisLimiter implements Limiter {
     this.#connection = null
   }
 
-  #takeAlone(budget: Budget, bucketKey: string): BudgetState {
+  #takeLocally(budget: Budget, bucketKey: string): BudgetState {
     return { ...this.#ownCount.take(budget, bucketKey), isStandIn: true }
   }
 
@@ -135,8 +135,8 @@ export class RedisLimiter implements Limiter {
     try {
       this.#use(await this.#connect())
     } catch (error) {
-      this.#tellLost(error)
-      this.#after(Math.min(firstPauseMs * 2 ** this.#failures++, longestPauseMs), () => this.#find())
+      this.#reportLost(error)
+      this.#after(Math.min(firstPauseMs * 2 ** this.#failures++, maxPauseMs), () => this.#find())
     }
   }
 
@@ -144,7 +144,7 @@ export class RedisLimiter implements Limiter {
     const connection = await RedisConnection.open(this.#address)
     try {
       for (let left = probes; left > 0; left--)
-        if ((await this.#probe(connection)) <= goodMs) return connection
+        if ((await this.#probe(connection)) <= maxProbeMs) return connection
       throw new NoAnswer()
     } catch (error) {
       connection.close()
@@ -164,7 +164,7 @@ export class RedisLimiter implements Limiter {
     this.#isLost = false
   }
 
-  /** Without requests nobody would notice that Redis hangs, nor a firewall that its connection is in use. */
+  /** Detects a Redis that hangs without requests, and keeps the connection alive in firewalls. */
   async #beat(connection: RedisConnection): Promise<void> {
     try {
       await this.#probe(connection)
@@ -175,10 +175,7 @@ export class RedisLimiter implements Limiter {
     }
   }
 
-  /**
-   * A take like any other, so that it meets whatever others would: no right to write, no memory left, a replica. Resolves with how
-   * long nothing was heard.
-   */
+  /** A real take, so that it fails as others would (permission, memory, replica). Resolves to the wait. */
   async #probe(connection: RedisConnection): Promise<number> {
     const waitBudget = { waitMs: probeWaitMs }
     await this.#deadline.wait(
@@ -192,11 +189,11 @@ export class RedisLimiter implements Limiter {
     if (connection !== this.#connection) return
     this.#connection = null
     connection.close()
-    this.#tellLost(error)
+    this.#reportLost(error)
     this.#after(0, () => this.#find())
   }
 
-  #tellLost(error: unknown): void {
+  #reportLost(error: unknown): void {
     if (this.#isLost || this.#isClosed) return
     this.#isLost = true
     this.#reports.onLost(reasonOf(error))
@@ -208,14 +205,14 @@ export class RedisLimiter implements Limiter {
   }
 }
 
-/** Of what Redis and this process have counted, what leaves the client less; their clocks may differ, the time until the reset does not. */
+/** The stricter of both states. Their clocks may differ, so the times until the reset are compared. */
 function tighter(shared: BudgetState, own: BudgetState): BudgetState {
   if (!own.granted || own.remaining < shared.remaining) return own
   const waitMs = ({ resetsAt, countedAt }: BudgetState) => resetsAt - countedAt
   return own.remaining === shared.remaining && waitMs(own) > waitMs(shared) ? own : shared
 }
 
-/** What may be told of an error. Never its message: Redis repeats what it did not understand, were it a password. */
+/** Never the message, because Redis repeats commands that it does not understand, including passwords. */
 function reasonOf(error: unknown): string {
   if (error instanceof NoAnswer) return 'no answer'
   if (error instanceof ErrorReply) return /^[A-Z]+\b/.exec(error.message)?.[0] ?? 'an error'

@@ -1,7 +1,7 @@
 import { type CommandParser, defineScript } from '@redis/client'
 import type { Instant } from '../domain/instant.ts'
 
-/** A bucket's window as Redis counts it, by its own clock. */
+/** A bucket's window in Redis, by Redis's clock. */
 export interface SharedWindow {
   granted: boolean
   count: number
@@ -9,7 +9,6 @@ export interface SharedWindow {
   countedAt: Instant
 }
 
-/** One request to be taken out of the window that is stored under a key. */
 export interface TakeOrder {
   key: string
   limit: number
@@ -17,9 +16,8 @@ export interface TakeOrder {
 }
 
 /**
- * Takes requests out of their windows one after the other; one that is refused writes nothing. A window is stored as its count and
- * the instant it resets, under one key that expires with it. A clock set back would stretch a window beyond its length: such a one
- * starts anew.
+ * Takes requests from their windows in order; a refusal writes nothing. A window is stored as its count and
+ * reset time under a key that expires with it. A window that a clock change would extend is restarted.
  */
 export const takeScript = defineScript({
   SCRIPT: `
@@ -48,7 +46,7 @@ return windows`,
     for (const { limit, windowMs } of orders) parser.push(String(limit), String(windowMs))
   },
   transformReply(reply: unknown): SharedWindow[] {
-    if (!Array.isArray(reply)) throw new Error('Redis answered something else than windows.')
+    if (!Array.isArray(reply)) throw new Error('Redis did not return a list of windows.')
     return reply.map(toWindow)
   },
 })
@@ -56,7 +54,7 @@ return windows`,
 function toWindow(reply: unknown): SharedWindow {
   const [granted, count, resetsAt, countedAt] = Array.isArray(reply) ? reply : []
   if (!Number.isSafeInteger(count) || !Number.isSafeInteger(resetsAt) || !Number.isSafeInteger(countedAt)) {
-    throw new Error('Redis answered something else than a window.')
+    throw new Error('Redis did not return a valid window.')
   }
   return { granted: granted === 1, count, resetsAt, countedAt }
 }

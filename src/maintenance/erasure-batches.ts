@@ -13,27 +13,27 @@ import { findPerson } from '../operations/erase-person.ts'
 import { eraseSubject } from '../operations/erase-subject.ts'
 import { stopOpenBatches } from '../operations/erasure-batch.ts'
 
-/** How often it is looked for a batch that somebody has started. */
+/** How often to look for new batches. */
 const idleMs = 1_000
-/** For so long a batch goes on before another has its turn. */
-const turnMs = 2_000
-/** After so long another process takes over from one that has died: longer than a turn and the erasure of a large subject. */
+/** How long a batch runs before another one is served. */
+const sliceMs = 2_000
+/** When another process takes over after a crash: longer than a slice plus the erasure of a large subject. */
 const leaseMs = 8_000
-/** A batch that is not over after so many days is stopped, so that nobody's id waits in it for ever. */
-const mostDays = 30
-/** How often it is looked for such. */
-const lookMs = 3_600_000
-/** How long it waits after a failure, at first and at most. */
-const retryMs = { first: 1_000, most: 30_000 }
+/** Batches that have not ended by then are stopped, so that no subject's ID waits forever. */
+const maxDays = 30
+/** How often to look for such batches. */
+const overdueCheckMs = 3_600_000
+/** The pause after a failure. */
+const retryMs = { first: 1_000, max: 30_000 }
 
 export interface BatchOptions {
   paceMs: number
-  /** Counts an erasure of whoever started a batch of one person. Nobody counts those of a list, which has the pace alone. */
+  /** Counts erasures of a person's batch against its starter's budget. Lists are limited by the pace only. */
   countErasure(actor: Actor): MaybePromise<Pick<BudgetState, 'granted' | 'resetsAt' | 'countedAt'>>
 }
 
 export interface BatchRunner {
-  /** Has it look for a batch now: somebody has started one. */
+  /** Looks for a new batch immediately. */
   wake(): void
   stop(): Promise<void>
 }
@@ -44,9 +44,9 @@ export interface BatchReports {
 }
 
 /**
- * Works on the batches that members have started, one subject after the other, no faster than one every `paceMs`. A batch is lent to one
- * process of a fleet at a time. What a process leaves behind that dies is gone on with: an item is settled in the transaction
- * of its erasure, so none is done twice or forgotten.
+ * Runs the batches that members have started, at most one subject every `paceMs`. One process leases a batch
+ * at a time. After a crash, another one continues: items are settled in the transaction of their erasure, so
+ * none is lost or erased twice.
  */
 export function runErasureBatches(
   deps: Services,
@@ -57,38 +57,38 @@ export function runErasureBatches(
   const leaseOwner = deps.randomness.uuid()
   const stopping = new AbortController()
   const { signal } = stopping
-  /** The item that was counted last: one whose erasure failed is not counted again. */
+  /** The last item counted, so that a failed erasure is not counted again. */
   let counted = ''
   let idle = new AbortController()
   const running = run()
 
   async function run(): Promise<void> {
     let failures = 0
-    let lookedAt = -lookMs
+    let overdueCheckedAt = -overdueCheckMs
     while (!signal.aborted) {
       try {
-        if (performance.now() - lookedAt >= lookMs) {
-          lookedAt = performance.now()
-          await stopOpenBatches(deps, startOfWindow(mostDays, clock()), originOf)
+        if (performance.now() - overdueCheckedAt >= overdueCheckMs) {
+          overdueCheckedAt = performance.now()
+          await stopOpenBatches(deps, startOfWindow(maxDays, clock()), originOf)
         }
         idle = new AbortController()
         const now = clock()
-        // Where a step is due less often than once a turn, it is the store that knows when the last one was.
-        const steppedBefore = paceMs > turnMs ? now - paceMs : now
+        // If the pace is slower than a slice, the store knows when the last step was.
+        const steppedBefore = paceMs > sliceMs ? now - paceMs : now
         const batch = await erasureBatches.lease(leaseOwner, { now, until: now + leaseMs, steppedBefore })
-        if (batch) await takeTurn(batch)
+        if (batch) await runSlice(batch)
         else await pause(idleMs, idle.signal)
         failures = 0
       } catch (error) {
         onError(error)
-        await pause(Math.min(retryMs.first * 2 ** failures++, retryMs.most))
+        await pause(Math.min(retryMs.first * 2 ** failures++, retryMs.max))
       }
     }
   }
 
-  /** Goes on with a batch until its turn is over, it is, or somebody pauses or stops it. */
-  async function takeTurn(batch: ErasureBatch): Promise<void> {
-    const endsAt = performance.now() + turnMs
+  /** Runs a batch until its slice is over, it ends, or a member pauses or stops it. */
+  async function runSlice(batch: ErasureBatch): Promise<void> {
+    const endsAt = performance.now() + sliceMs
     let resumesAt: Instant | null = null
     try {
       while (!signal.aborted && performance.now() < endsAt) {
@@ -111,7 +111,7 @@ export function runErasureBatches(
     }
   }
 
-  /** When to go on, where whoever started it has used up their erasures; `null` for now. */
+  /** When to resume if the starter's erasure budget is spent; `null` if it is not. */
   async function countItem({ id, kind, startedBy }: ErasureBatch, { position }: WaitingItem) {
     const item = `${id} ${position}`
     if (kind !== 'person' || counted === item) return null
@@ -122,8 +122,8 @@ export function runErasureBatches(
   }
 
   /**
-   * Ends a batch in which nobody waits. That of a person looks for them once more before: what came in meanwhile is erased too, and what
-   * came in after that is told of. `false` when there is more to do.
+   * Ends a batch in which no subject waits. A person's batch first searches again, once, and erases what
+   * arrived meanwhile. Returns `false` if there is more to do.
    */
   async function isOver(batch: ErasureBatch): Promise<boolean> {
     const { id, person, checkedAt } = batch
@@ -152,7 +152,7 @@ export function runErasureBatches(
     try {
       await eraseSubject(deps, { ...view, trackerId }, subjectId, originOf(batch), item)
     } catch (error) {
-      // Paused, stopped, or erased by another process since it was read: what is to be done, the next item tells.
+      // Paused, stopped, or erased by another process since it was read. The next item shows what to do.
       if (error instanceof NotWaiting) return
       if (!(error instanceof LetheError && error.code === 'not_found')) throw error
       await erasureBatches.markTrackerDeleted(batch.id, position)
@@ -167,7 +167,7 @@ export function runErasureBatches(
     if (finished?.state === 'done') onFinished(finished)
   }
 
-  /** Ends early when the service stops, or somebody else wants it to. */
+  /** Ends early if the service stops or `other` is aborted. */
   async function pause(ms: number, other = signal): Promise<void> {
     await delay(ms, undefined, { signal: AbortSignal.any([signal, other]), ref: false }).catch(() => {})
   }
@@ -181,7 +181,7 @@ export function runErasureBatches(
   }
 }
 
-/** What a batch does, the member does who started it. */
+/** The member who started a batch is the actor of its erasures. */
 function originOf({ startedBy, requestId, organisationId }: ErasureBatch) {
   return { actor: startedBy, requestId, organisationId }
 }

@@ -19,29 +19,28 @@ export interface MaintenanceSchedule {
   scrubHour: number | 'off'
 }
 
-/** A sweep that is over, whether it found something or not. */
+/** A finished sweep, whether or not it deleted anything. */
 export interface SweepPass {
   swept: SweptTotals
   begunAt: Instant
   durationMs: number
-  /** Whether all that had aged out when it began is gone; not so when it failed or was stopped. */
+  /** `false` if the sweep failed or was stopped. */
   isComplete: boolean
 }
 
-/** What is told of the work, once it is done. */
 export interface MaintenanceReports {
-  /** How many shorter windows wait before anything is deleted by them, and those of them that were not told of before. */
+  /** `count` shorter windows are in their grace period; `added` are those not reported before. */
   onWaitingWindows(count: number, added: readonly WaitingWindow[]): void
   onSwept(pass: SweepPass): void
   onScrubbed(durationMs: number): void
-  /** The clock is ahead of where it should be, and nothing is deleted on its word until it is right again or a day has passed. */
+  /** The clock is ahead. Nothing is deleted until it is right again or a day has passed. */
   onClockJumped(aheadMs: number): void
   onError(error: unknown): void
 }
 
 /**
- * The maintenance of a running service: finishes deletions and sweeps immediately and then every so many seconds, and scrubs at night. Whatever the number of
- * processes, one of them does it at a time. `passedMs` tells how time passes when nobody sets the clock.
+ * Finishes deletions and sweeps immediately and every `sweepSeconds`, and scrubs at night. Only one process
+ * of a fleet does so at a time. `passedMs` is a monotonic clock.
  */
 export function runMaintenance(
   deps: SweepDeps & { maintenance: MaintenanceStore; passedMs(): number },
@@ -49,23 +48,24 @@ export function runMaintenance(
   { onWaitingWindows, onSwept, onScrubbed, onClockJumped, onError }: MaintenanceReports,
 ): { stop(): Promise<void> } {
   const { maintenance, clock, passedMs } = deps
-  let told = new Set<string>()
+  let reported = new Set<string>()
   const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
   const scrubRetry = retryInRounds(Math.ceil(daySeconds / sweepSeconds))
   let timer: NodeJS.Timeout | null = null
-  let round = keep()
-  // Who sweeps once a day must tell of its windows more often than that, or another's shorter one has stood for a day in between.
+  let round = runRound()
+  // Even with daily sweeps, a longer window must be reported before another process's shorter one takes
+  // effect.
   const observing = setInterval(() => {
-    round = Promise.all([round, reported(observe)]).then(() => {})
+    round = Promise.all([round, reportErrors(observe)]).then(() => {})
   }, hourMs).unref()
 
-  async function keep(): Promise<void> {
-    await reported(async () => {
+  async function runRound(): Promise<void> {
+    await reportErrors(async () => {
       await observe()
       if (isClockDoubtful()) return
       await maintenance.withMaintenanceLock(async () => {
-        await reported(async () => {
+        await reportErrors(async () => {
           await finishDeletions(deps, { signal: stopping.signal })
         })
         await sweep()
@@ -74,11 +74,11 @@ export function runMaintenance(
     })
     if (stopping.signal.aborted) return
     timer = setTimeout(() => {
-      round = keep()
+      round = runRound()
     }, sweepSeconds * 1_000).unref()
   }
 
-  async function reported(work: () => Promise<void>): Promise<void> {
+  async function reportErrors(work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
@@ -86,15 +86,15 @@ export function runMaintenance(
     }
   }
 
-  /** Whether or not it is this process that sweeps. */
+  /** Every process reports its windows, even if another one sweeps. */
   async function observe(): Promise<void> {
     if (stopping.signal.aborted || isClockDoubtful()) return
     const waiting = await observeWindows(deps)
-    const before = told
-    told = new Set(waiting.map(nameOf))
+    const before = reported
+    reported = new Set(waiting.map(windowKey))
     onWaitingWindows(
       waiting.length,
-      waiting.filter((window) => !before.has(nameOf(window))),
+      waiting.filter((window) => !before.has(windowKey(window))),
     )
   }
 
@@ -126,7 +126,7 @@ export function runMaintenance(
     try {
       await maintenance.scrub(clock(), { signal })
     } catch (error) {
-      // One that was stopped is still due.
+      // A scrub that was stopped is still due.
       if (signal.aborted) return
       scrubRetry.noteFailure()
       throw error
@@ -145,8 +145,8 @@ export function runMaintenance(
   }
 }
 
-/** The same for a window that goes on waiting, though another process has set it back meanwhile. */
-function nameOf({ kind, window, organisationId }: WaitingWindow): string {
+/** Stays the same while a window waits, even if another process restarts its grace period. */
+function windowKey({ kind, window, organisationId }: WaitingWindow): string {
   return `${kind} ${window.days} ${window.shorter.days} ${organisationId}`
 }
 
@@ -154,25 +154,25 @@ const daySeconds = 86_400
 const dayMs = daySeconds * 1_000
 const hourMs = 3_600_000
 
-/** Tries what has failed in the next round, then after two, four and so on, never less often than after `most`. */
-function retryInRounds(most: number) {
+/** Retries in the next round, then after two, four and so on, up to `max` rounds. */
+function retryInRounds(max: number) {
   let failures = 0
-  let toWait = 0
+  let roundsToWait = 0
   return {
-    isTooEarly: (): boolean => toWait-- > 0,
+    isTooEarly: (): boolean => roundsToWait-- > 0,
     noteFailure(): void {
-      toWait = Math.min(2 ** failures++, most) - 1
+      roundsToWait = Math.min(2 ** failures++, max) - 1
     },
     noteSuccess(): void {
       failures = 0
-      toWait = 0
+      roundsToWait = 0
     },
   }
 }
 
 /**
- * Tells whether the clock has run ahead of the time that has really passed by more than an hour. What is swept on the word of such a
- * clock is gone for good, so it is believed only when it has said so for a day, and somebody could have seen it.
+ * Detects a clock that has jumped ahead by more than an hour. Because sweeping is irreversible, such a clock
+ * is trusted only after a day, in which an operator could notice.
  */
 function clockDoubt(clock: Clock, passedMs: () => number, onClockJumped: (aheadMs: number) => void) {
   let offset = clock() - passedMs()
@@ -192,37 +192,31 @@ function clockDoubt(clock: Clock, passedMs: () => number, onClockJumped: (aheadM
   }
 }
 
-/**
- * Whether the hour has come since the last scrub, and there is something to do. A night that was missed is made up for; a scrub of the
- * future is one of a wrong clock.
- */
+/** Whether a scrub hour has passed since the last scrub. A last scrub in the future is from a wrong clock. */
 export function isScrubDue({ lastAt, isDue }: ScrubState, scrubHour: number, now: Instant): boolean {
   const sinceHour = (now - scrubHour * hourMs) % dayMs
   return isDue && (lastAt < now - sinceHour || lastAt > now + hourMs)
 }
 
 interface RemovalOptions {
-  /** Which of the trackers that were deleted; all of them unless told. */
-  isMeant?(tracker: Tracker): boolean
-  /** Told after every step what was removed so far. */
+  /** Selects deleted trackers; by default, all. */
+  isSelected?(tracker: Tracker): boolean
+  /** Called after every step with the total so far. */
   onProgress?(removed: SweptCounts): void
-  /** Ends it early, between two steps. */
+  /** Cancels between two steps. */
   signal?: AbortSignal
 }
 
-/** How many rows share a transaction: few enough that an erasure that comes meanwhile hardly waits. */
+/** The size of a transaction, small enough that an erasure hardly waits for it. */
 const rowsPerStep = 5_000
 
-/**
- * Removes what trackers hold that were deleted, in small steps, and tells how much. Several processes may do it at the same time: each
- * then tells of its part.
- */
+/** Removes the data of deleted trackers in small steps. Processes may share the work. */
 export async function finishDeletions(
   { deletions }: { deletions: DeletionStore },
-  { isMeant = () => true, onProgress, signal }: RemovalOptions = {},
+  { isSelected = () => true, onProgress, signal }: RemovalOptions = {},
 ): Promise<SweptCounts> {
   const total = { subjects: 0, sessions: 0, events: 0 }
-  for (const tracker of (await deletions.listTrackers()).filter(isMeant)) {
+  for (const tracker of (await deletions.listTrackers()).filter(isSelected)) {
     for (let isDone = false; !isDone && !signal?.aborted; ) {
       const step = await deletions.removeTracker(tracker.id, rowsPerStep)
       isDone = step.isDone

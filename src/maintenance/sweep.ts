@@ -24,32 +24,28 @@ export interface SweepDeps extends RetentionPolicy {
   clock: Clock
 }
 
-/** What a pass deleted: of visitors, and entries of the activity. */
 export interface SweptTotals extends SweptCounts {
   activity: number
 }
 
 export interface SweepOptions {
-  /** Only what belongs to this organisation. */
   organisationId?: string
-  /** Told after every step what was deleted so far. */
+  /** Called after every step with the total so far. */
   onProgress?(swept: SweptTotals): void
-  /** Ends the pass early, between two steps. */
+  /** Cancels between two steps. */
   signal?: AbortSignal
-  /** Asked before every step, which reads the clock anew: nothing is deleted by one that is in doubt. */
+  /** Checked before every step: nothing is deleted while the clock is doubtful. */
   isClockDoubtful?(): boolean
 }
 
-/** How many rows share a transaction: few enough that an erasure that comes meanwhile hardly waits. */
+/** The size of a transaction, small enough that an erasure hardly waits for it. */
 const rowsPerStep = 5_000
 
 export function sweptNothing(): SweptTotals {
   return { subjects: 0, sessions: 0, events: 0, activity: 0 }
 }
 
-/**
- * Deletes everything that has aged out by now and may be deleted, in small steps, and tells what. To be run by one process at a time.
- */
+/** Deletes all expired data in small steps. Only one process may run it at a time. */
 export async function sweepAged(
   deps: SweepDeps,
   { organisationId, onProgress, signal, isClockDoubtful = () => false }: SweepOptions = {},
@@ -60,7 +56,7 @@ export async function sweepAged(
 
   async function inSteps(sweep: (step: SweepStep) => Promise<{ isDone: boolean }>): Promise<void> {
     const policy = { retentionDays, activityDays }
-    // Mostly there is nothing to sweep, which is known immediately: requests must get their turn in between.
+    // Yields to requests, because a step without expired data returns immediately.
     await nextTurn()
     for (let isDone = false; !isDone && !isOver(); ) {
       isDone = (await sweep({ policy, now: clock(), maxRows: rowsPerStep })).isDone
@@ -91,7 +87,7 @@ export async function sweepAged(
     await sweepActivity(id)
   }
   if (organisationId !== undefined) return total
-  // Of one that was deleted, the activity is what is left; the last of it takes the rest along.
+  // A deleted organisation is removed with the last entry of its activity log.
   for (const { id } of await deletions.listOrganisations()) {
     await sweepActivity(id)
     if (!isOver()) await deletions.removeOrganisation(id)
@@ -101,7 +97,7 @@ export async function sweepAged(
   return total
 }
 
-/** A batch is kept as long as the activity that tells of it. */
+/** A batch is kept as long as its activity entries. */
 async function sweepBatches(
   { erasureBatches, activityDays, clock }: SweepDeps,
   isOver: () => boolean,
@@ -110,7 +106,7 @@ async function sweepBatches(
     removed = await erasureBatches.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
 }
 
-/** How much of an organisation lies outside of windows that begin then; `null` for one that is not asked for. */
+/** Counts what windows with these starts would exclude; `null` skips a kind. */
 export async function countAged(
   { trackers, retention }: { trackers: TrackerStore; retention: RetentionStore },
   organisationId: string,
@@ -139,10 +135,7 @@ interface TombstoneDeps extends RetentionPolicy {
   clock: Clock
 }
 
-/**
- * Deletes the tombstones that nothing needs any more: what they would refuse is too old for every window. The windows that the store
- * remembers count as well as those of today, so that a missing variable costs none.
- */
+/** Deletes tombstones that refuse only data older than every configured and every stored window. */
 async function sweepTombstones(deps: TombstoneDeps, isOver: () => boolean): Promise<void> {
   const { retention, tombstones, retentionDays, activityDays, tombstoneDays, clock } = deps
   const policy = { retentionDays, activityDays }
@@ -157,14 +150,14 @@ async function sweepTombstones(deps: TombstoneDeps, isOver: () => boolean): Prom
   }
 }
 
-/** A window with a shorter one that waits. */
+/** A window with a shorter one in its grace period. */
 export interface WaitingWindow extends OrganisationWindow {
   window: { days: number; shorter: NonNullable<OrganisationWindow['window']['shorter']> }
 }
 
 /**
- * Tells the store how long this process keeps things, as every process must that deletes: one with a longer window then keeps the
- * others from deleting by a shorter one. Hands back the windows with a shorter one that waits.
+ * Reports this process's windows to the store, so that a longer window prevents other processes from deleting
+ * by a shorter one. Returns the windows with a shorter one in its grace period.
  */
 export async function observeWindows({
   retention,

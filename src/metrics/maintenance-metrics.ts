@@ -2,10 +2,9 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 
-/** Seconds, from a pass that finds nothing to one behind a large backlog. */
+/** In seconds, from an empty sweep to a large backlog. */
 const buckets = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1_800]
 
-/** Measures the maintenance by what is told of it. */
 export function maintenanceMetrics(
   registry: Registry,
   clock: Clock,
@@ -59,8 +58,8 @@ export function maintenanceMetrics(
 }
 
 /**
- * What had aged out when a pass began is gone when it is complete; so whatever waits has waited since then, at most. Before the
- * first complete pass a process knows nothing of it, and says nothing: in a fleet, another one may have swept.
+ * A complete sweep deletes everything that had expired when it began, so nothing has waited longer than that.
+ * Until its first complete sweep, a process exposes no lag, since another one may have swept.
  */
 function lagMetrics(registry: Registry, clock: Clock): (begunAt: Instant) => void {
   let latest: Instant | null = null
@@ -77,7 +76,7 @@ function lagMetrics(registry: Registry, clock: Clock): (begunAt: Instant) => voi
     help: 'End of the last complete pass of this process, in Unix time.',
     registers: [registry],
   })
-  // Without labels they would begin with 0.
+  // Without labels, gauges start at 0.
   lag.remove()
   completed.remove()
   return (begunAt) => {

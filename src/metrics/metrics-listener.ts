@@ -7,12 +7,11 @@ export interface MetricsListenerDeps {
   host: string
   port: number
   timeouts: ServerOptions
-  /** Everything measured so far, as Prometheus reads it. */
   text(): Promise<string>
   onError(error: unknown): void
 }
 
-/** Serves `GET /metrics` and nothing else, apart from the API: whoever may reach the one need not reach the other. */
+/** Serves only `GET /metrics`, on its own port, so that access can be restricted separately from the API. */
 export async function openMetricsListener({ host, port, timeouts, text, onError }: MetricsListenerDeps) {
   const server = createServer(timeouts, (request, response) => {
     function answer(status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {
@@ -32,7 +31,7 @@ export async function openMetricsListener({ host, port, timeouts, text, onError 
           : answer(200, body, prometheusContentType),
       (error) => {
         onError(error)
-        answer(500, 'The metrics could not be read; the log tells why.\n')
+        answer(500, 'The metrics could not be read. See the log.\n')
       },
     )
   })
@@ -41,7 +40,7 @@ export async function openMetricsListener({ host, port, timeouts, text, onError 
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    /** Immediately: a reading that is cut off is made up for by the next. */
+    /** Interrupts scrapes, which Prometheus repeats. */
     async close(): Promise<void> {
       const closed = once(server, 'close')
       server.close()

@@ -17,24 +17,21 @@ export interface MeteredDeps {
   store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'connections' | 'logHeldMs'>
   limiter: Omit<Limiter, 'close'>
   journal?: Pick<Journal, 'waitingLines'> | undefined
-  /** How many lines of the log were dropped. */
   droppedLines(): number
   clock: Clock
-  /** Of the program. */
   version: string
 }
 
-/** What measures a service. Its labels come from closed lists: none ever holds an id, an address, a key or a path. */
+/** Labels come from fixed lists; none contains an ID, an address, a key or a path. */
 export interface Metrics {
-  /** To be used in place of the ones that were handed in. */
+  /** Measured versions of the given ones. */
   limiter: Omit<Limiter, 'close'>
   subjects: SubjectStore
-  /** To be told of every request, and of the maintenance. */
   onAnswered: RequestDurations['note']
   maintenance: Omit<MaintenanceReports, 'onClockJumped'>
-  /** Where a journal is kept. */
+  /** Present if there is a journal. */
   journal?: Pick<JournalReports, 'onFailed'>
-  /** Everything measured so far, as Prometheus reads it. */
+  /** In the Prometheus text format. */
   text(): Promise<string>
   stop(): void
 }
@@ -59,7 +56,7 @@ export function openMetrics({ store, limiter, journal, droppedLines, clock, vers
   }
 }
 
-/** Whether an `Accept` header likes OpenMetrics best. It is for who asks for it by name: everybody else reads plain text. */
+/** Whether the client prefers OpenMetrics, which it must name explicitly. */
 export function acceptsOpenMetrics(accept = ''): boolean {
   let [plain, open] = [0, 0]
   for (const range of accept.split(',')) {
@@ -75,8 +72,8 @@ export function acceptsOpenMetrics(accept = ''): boolean {
 }
 
 /**
- * The text format of Prometheus as OpenMetrics has it: no empty lines, an end, and counters announced without the suffix of their
- * samples. prom-client can write it too, but takes that suffix from its counters for good.
+ * Converts Prometheus text to OpenMetrics: no empty lines, an end marker, and counters declared without
+ * `_total`. prom-client's own conversion permanently renames the counters.
  */
 export function toOpenMetrics(text: string): string {
   const lines = text.split('\n').filter((line) => line !== '')
@@ -88,7 +85,7 @@ export function toOpenMetrics(text: string): string {
   return `${announced.join('\n')}\n# EOF\n`
 }
 
-/** Measures imports. They are processes of their own, so this is what the store counts, the same in every process that uses it. */
+/** Imports run in other processes, so this exposes the store's count, which is the same in every process. */
 export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'refusedLines'>): void {
   let known: RefusedLines | null = null
   new Counter({
@@ -97,7 +94,7 @@ export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'ref
     labelNames: ['reason'],
     registers: [registry],
     async collect() {
-      // A store that does not answer must not make a counter fall.
+      // A counter must not fall if the store does not respond.
       known = await askStore(() => ingest.refusedLines()).catch(() => known)
       this.reset()
       for (const reason of known ? refusalReasons : []) this.inc({ reason }, known?.[reason])
@@ -105,7 +102,6 @@ export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'ref
   })
 }
 
-/** Measures a journal by what is told of it. */
 export function journalMetrics(
   registry: Registry,
   journal: Pick<Journal, 'waitingLines'>,
@@ -126,7 +122,6 @@ export function journalMetrics(
   return { onFailed: () => failures.inc() }
 }
 
-/** Measures the log by how much of it was lost. */
 export function logMetrics(registry: Registry, droppedLines: () => number): void {
   new Counter({
     name: 'lethe_log_lines_dropped_total',
@@ -141,7 +136,7 @@ export function logMetrics(registry: Registry, droppedLines: () => number): void
 
 type Watched = Omit<Limiter, 'close'>
 
-/** Measures a limiter. What it hands back does the same, and is counted. */
+/** Returns a limiter that counts refusals. */
 export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
   const refusals = new Counter({
     name: 'lethe_budget_refusals_total',

@@ -2,10 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Clock } from '../domain/instant.ts'
 
-/** How often the event loop is looked at. An idle one comes back after just that long, which is no delay. */
+/** The sampling interval. An idle event loop responds after exactly this time. */
 const resolutionMs = 10
 
-/** Measures this process, until it is told to stop. prom-client's own set could not be stopped. */
+/** prom-client's default metrics cannot be stopped. */
 export function processMetrics(registry: Registry, clock: Clock, version: string): { stop(): void } {
   const registers = [registry]
   new Gauge({

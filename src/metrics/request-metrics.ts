@@ -1,25 +1,25 @@
-/** Seconds, from the quickest read to what nobody should have to wait for. */
+/** In seconds. */
 const upperBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** The requests that share a route, a method and a status. */
+/** The requests with the same route, method and status. */
 interface Series {
-  /** How many took up to each bound and longer than the one before; the last count is of those beyond all. */
+  /** Requests per bucket; the last bucket is unbounded. */
   counts: number[]
   seconds: number
 }
 
 /**
- * How long requests took. Through prom-client each one would cost half a microsecond, of the twenty that a read takes in all; so
- * they are counted in plain arrays, for a twentieth of that, and written in the same text format when somebody asks.
+ * Counts requests in plain arrays, which takes a twentieth of the time of prom-client's histogram (half a
+ * microsecond of the twenty of a read), and writes the same text format.
  */
 export class RequestDurations {
   readonly name = 'lethe_http_request_duration_seconds'
   readonly help = 'Duration of requests, from their arrival to the end of the response.'
   readonly #routes = new Map<string | null, Map<string, Map<number, Series>>>()
 
-  /** Notes a request: the pattern of its path (`null` for a path that leads nowhere), its method, its status (0 when its client left without an answer). */
+  /** `route` is `null` for an unknown path; `status` is 0 if the client left before the response. */
   note(route: string | null, method: string | null, status: number, durationMs: number): void {
     const seconds = durationMs / 1000
     const byMethod = entry(this.#routes, route, newMap<string, Map<number, Series>>)
@@ -54,7 +54,6 @@ export class RequestDurations {
   }
 }
 
-/** The value at a key; made anew when there is none. */
 function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const known = map.get(key)
   if (known !== undefined) return known

@@ -7,7 +7,7 @@ import { checkReadiness } from '../operations/store-status.ts'
 
 type Watched = Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
 
-/** Measures a store. The subjects it hands back are the same ones, and their erasures are counted. */
+/** Returns a store of subjects that counts erasures. */
 export function storeMetrics(
   registry: Registry,
   store: Watched,

@@ -26,15 +26,15 @@ describe('deleting a tracker', () => {
     const { trackerId, organisationId } = await filled()
     await deleteTracker(deps(), trackerId, 'Shop')
     const stopping = new AbortController()
-    const isMeant = ({ id }: { id: string }) => id === trackerId
+    const isSelected = ({ id }: { id: string }) => id === trackerId
     const onProgress = () => stopping.abort()
-    const first = await finishDeletions(deps(), { isMeant, onProgress, signal: stopping.signal })
+    const first = await finishDeletions(deps(), { isSelected, onProgress, signal: stopping.signal })
     assert.ok(first.events > 0 && first.events < 6_000, JSON.stringify(first))
     const left = await deps().deletions.count(trackerId)
     assert.equal(left.events, 6_000 - first.events)
-    const second = await finishDeletions(deps(), { isMeant })
+    const second = await finishDeletions(deps(), { isSelected })
     assert.equal(first.events + second.events, 6_000)
-    assert.equal((await deps().deletions.listTrackers()).some(isMeant), false)
+    assert.equal((await deps().deletions.listTrackers()).some(isSelected), false)
     const { rows } = await deps().activity.list(organisationId, { limit: 9, after: null, requestId: null })
     assert.deepEqual(
       rows.map(({ kind, target }) => [kind, target]),

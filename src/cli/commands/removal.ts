@@ -28,11 +28,11 @@ export function heldInWords({ subjects, sessions, events }: SweptCounts): string
 export async function removeWithProgress(
   terminal: Terminal,
   services: ServicesWithoutSecrets,
-  isMeant: (tracker: Tracker) => boolean,
+  isSelected: (tracker: Tracker) => boolean,
 ): Promise<void> {
   await whenAlone(terminal, services.maintenance, () =>
     finishDeletions(services, {
-      isMeant,
+      isSelected,
       onProgress({ sessions, events }) {
         if (terminal.columns() === null) return
         terminal.draw(`Removing: ${events} events and ${sessions} sessions so far`)
