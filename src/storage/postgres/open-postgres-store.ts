@@ -4,6 +4,7 @@ import { hideSecrets } from '../../domain/secret.ts'
 import type { Store } from '../../domain/store.ts'
 import { anyOrganisation } from '../nouns/organisation.ts'
 import { sharedStores } from '../nouns/stores.ts'
+import { transferStore } from '../nouns/transfer.ts'
 import { withClient } from './connect.ts'
 import { Connections } from './connections.ts'
 import { derivationStore } from './derivation.ts'
@@ -16,7 +17,7 @@ import { searchStore } from './search.ts'
 import { eventStore, sessionStore } from './session.ts'
 import { subjectStore } from './subject.ts'
 import { trackerSweep } from './sweep.ts'
-import { transferStore } from './transfer.ts'
+import { copyRows } from './transaction.ts'
 
 /** Opens the store in a PostgreSQL database; creates or upgrades it if needed. */
 export async function openPostgresStore(url: string): Promise<Store> {
@@ -37,7 +38,16 @@ export async function openPostgresStore(url: string): Promise<Store> {
       backup,
       distribute: () => withClient(url, distribute),
     },
-    transfer: transferStore(connections),
+    transfer: transferStore(connections, (table, rows) =>
+      connections.load((client) =>
+        copyRows(
+          client,
+          table.name,
+          table.columns.map(({ name }) => name),
+          rows,
+        ),
+      ),
+    ),
     batchReads: (reads) => reads(),
     connections: () => connections.use(),
     ping: () => connections.probe(anyOrganisation),

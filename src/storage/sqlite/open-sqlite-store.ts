@@ -8,6 +8,7 @@ import { anyOrganisation } from '../nouns/organisation.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { sharedStores } from '../nouns/stores.ts'
 import { identifierNameStore } from '../nouns/subject.ts'
+import { transferStore } from '../nouns/transfer.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
 import { type Connections, sqliteEngine } from './connections.ts'
 import { derivationStore } from './derivation.ts'
@@ -21,7 +22,6 @@ import { eventStore, sessionStore } from './session.ts'
 import { holdStore, removeRestoreFiles, withMaintenanceLock } from './store-files.ts'
 import { subjectStore } from './subject.ts'
 import { trackerSweep } from './sweep.ts'
-import { transferStore } from './transfer.ts'
 import { Writer, writeHere, writeInThread } from './writer.ts'
 
 interface SqliteOptions {
@@ -70,10 +70,7 @@ export async function openSqliteStore(
       backup: (file) => writer.run('backup', file),
       distribute,
     },
-    transfer: {
-      ...transferStore(connections),
-      adoptScrubState: (state) => engine.transact('adoptScrubState', state),
-    },
+    transfer: transferStore(engine, (table, rows) => writer.run('addRows', table, rows)),
     batchReads: (reads) => snapshot(reader, reads),
     async ping() {
       await engine.read(anyOrganisation)
