@@ -11,26 +11,23 @@ import { type Terminal, UsageError } from './terminal.ts'
 
 type BareStore = Store & Pick<Services, 'clock'>
 
-/** What every command is handed. */
+/** What every command receives. */
 export interface CommandKit {
   terminal: Terminal
   config(): Config
-  /** Says that the command could not do all of its work: exit code 1. */
+  /** Records that part of the work failed: exit code 1. */
   fail(): void
-  /** The one JSON object of a command that has something to say even when it fails; `error` is then added to it. */
+  /** Sets the JSON object that the command prints even if it fails; `error` is then added to it. */
   summarise(summary: object): void
-  /**
-   * Opens the configured store for as long as `work` takes, without the secrets it belongs to. It must be there: a mistyped address is
-   * no empty store.
-   */
+  /** Opens the configured store, without its secrets, while `work` runs. A missing store is an error. */
   withStore<Result>(work: (services: ServicesWithoutSecrets) => Promise<Result>): Promise<Result>
-  /** The same with the secrets, for commands that cannot do without. People are told of one that is made. */
+  /** The same, with the secrets. Reports a secret that it creates. */
   withSecrets<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
-  /** The same with a thread that writes, for what has much else to do meanwhile. */
+  /** The same, with a writer thread, for commands that do other work while they write. */
   withSecretsAndThread<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
-  /** As `withStore`, for the few commands that make one where there is none, and its secret; people are told where. */
+  /** As `withStore`, but creates and reports a missing store and its secret. */
   ensureStore<Result>(work: (services: ServicesWithoutSecrets) => Promise<Result>): Promise<Result>
-  /** Opens any store for as long as `work` takes, without the secrets it belongs to. */
+  /** Opens any store, without its secrets, while `work` runs. */
   withStoreAt<Result>(
     address: Config['store'],
     options: { create: boolean },
@@ -38,17 +35,17 @@ export interface CommandKit {
   ): Promise<Result>
 }
 
-/** How many at most: a whole number, or `all`. */
+/** Parses a maximum: a whole number, or `all`. */
 export function readLimit(text: string): number {
   if (text === 'all') return Number.POSITIVE_INFINITY
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('It takes a whole number from 1 on, or all.')
+    throw new InvalidArgumentError('Expected a whole number of at least 1, or all.')
   return Number(text)
 }
 
 export function readInstantOption(text: string): Instant {
   const instant = parseInstant(text)
-  if (instant === null) throw new InvalidArgumentError(`It takes ${instantRule}.`)
+  if (instant === null) throw new InvalidArgumentError(`Expected ${instantRule}.`)
   return instant
 }
 
@@ -59,7 +56,7 @@ interface Failure {
   details?: readonly FieldProblem[]
 }
 
-/** What an error means to whoever ran the command; `null` for the help and the version, which are none. */
+/** Describes an error to the user; `null` for the help and the version, which are not failures. */
 export function failureOf(error: unknown): Failure | null {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return null
@@ -75,7 +72,7 @@ export function failureOf(error: unknown): Failure | null {
   return { code: codeOf(error), message: error instanceof Error ? error.message : String(error) }
 }
 
-/** The exit code of a failed command: 1, or 2 when it was used wrongly. */
+/** The exit code of a failed command: 2 for incorrect usage, otherwise 1. */
 export function exitCodeOf({ code }: Failure): number {
   return code === 'usage_error' || code === 'configuration_error' ? 2 : 1
 }
@@ -86,22 +83,22 @@ function codeOf(error: unknown): Failure['code'] {
   return error instanceof MissingStore ? 'missing_store' : 'failed'
 }
 
-/** Tells people what a command did while it opened the secrets of a store. */
+/** Reports what a command did while it opened the secrets of a store. */
 export function secretReports({ tell }: Terminal) {
   return {
     onSecretMade: (path: string) =>
-      tell(`Made a new secret at ${path}. Keep a copy of it, apart from the backups of the store.`),
+      tell(`Created a secret at ${path}. Keep a copy of it, separate from backups of the store.`),
     onLedgersAdopted: (count: number) =>
       tell(
-        `Authenticated ${counted(count, 'ledger')} that version 0.2 wrote. This happens once, after the upgrade: if you see it again, somebody has changed the store.`,
+        `Authenticated ${counted(count, 'ledger')} written by version 0.2. This happens once, after the upgrade. If you see it again, someone has modified the store.`,
       ),
   }
 }
 
-const lookAgainMs = 100
+const retryEveryMs = 100
 
-/** Does work that only one process may do at a time; while another is at it, says so and waits. */
-export async function whenAlone<Result>(
+/** Does work that only one process may do at a time. While another process does such work, says so and waits. */
+export async function waitForMaintenanceLock<Result>(
   { tell }: Terminal,
   maintenance: MaintenanceStore,
   work: () => Promise<Result>,
@@ -109,7 +106,7 @@ export async function whenAlone<Result>(
   for (let tries = 0; ; tries++) {
     const done = await maintenance.withMaintenanceLock(async () => ({ result: await work() }))
     if (done) return done.result
-    if (tries === 0) tell('Another process is sweeping, scrubbing or copying; waiting for it.')
-    await delay(lookAgainMs)
+    if (tries === 0) tell('Waiting for another process that is sweeping, scrubbing or copying.')
+    await delay(retryEveryMs)
   }
 }

@@ -3,7 +3,7 @@ import type { CommandKit } from './command-kit.ts'
 
 type AddCommand = (program: Command, kit: CommandKit) => void
 
-/** Every command by its first word, in the order of the help. A command loads what it needs and no other: that is most of its start. */
+/** Every command by its first word, in the order of the help. Each is loaded on demand: loading dominates a start. */
 const loaders: Record<string, () => Promise<AddCommand>> = {
   serve: async () => (await import('./commands/serve.ts')).addServeCommand,
   quickstart: async () => (await import('./commands/serve.ts')).addQuickstartCommand,
@@ -31,13 +31,13 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   config: async () => (await import('./commands/config.ts')).addConfigCommand,
 }
 
-/** Adds the command that a command line begins with; every command where it begins with none. */
+/** Adds the command named `firstWord`, or all commands if there is none of that name. */
 export async function addCommands(program: Command, kit: CommandKit, firstWord = ''): Promise<void> {
   const named = Object.hasOwn(loaders, firstWord) ? loaders[firstWord] : undefined
   const loading = (named ? [named] : Object.values(loaders)).map((load) => load())
   for (const addCommand of await Promise.all(loading)) addCommand(program, kit)
   if (named) return
-  // It tells of all others.
+  // The completion script covers all other commands.
   const { addCompletionCommand } = await import('./commands/completion.ts')
   addCompletionCommand(program, kit)
 }

@@ -1,37 +1,37 @@
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What people are shown of how far something has come. */
+/** What a progress line shows. */
 export interface ProgressView {
-  /** From 0 to 1; `null` where the end is not known. */
+  /** From 0 to 1; `null` if the total is unknown. */
   share: number | null
-  /** How many lines, rows or whatever it is are done. */
+  /** The number of units done. */
   done: number
   facts: string[]
 }
 
-/** How far work that goes through many lines, rows or subjects has come. */
+/** The state of work on many lines, rows or subjects. */
 export interface ProgressState {
-  /** What is being done now, where it is one thing after the other. */
+  /** The current step, if there are several. */
   step?: string
   unit: 'lines' | 'rows' | 'subjects'
-  /** How many of them are done. */
+  /** The number of units done. */
   count: number
-  /** How much of it that is, from 0 to 1; `null` where nobody knows, as of a pipe. */
+  /** From 0 to 1; `null` if the total is unknown, as for a pipe. */
   share: number | null
 }
 
-/** What is over sooner needs no progress. */
+/** Shorter work shows no progress. */
 const quietMs = 1_000
 const tellEveryMs = 10_000
 
 interface ProgressOptions {
   view(elapsedMs: number): ProgressView
-  /** How often a line is told where there is no screen. */
+  /** How often to print a line if there is no screen. */
   tellEveryMs?: number
 }
 
-/** Shows how far something has come: on a screen as one line drawn over and over, elsewhere as a line now and then, if it went on. */
+/** Shows progress: on a screen as one line that is redrawn, elsewhere as a line from time to time if it has advanced. */
 export class Progress {
   readonly #terminal: Terminal
   readonly #clock: Clock
@@ -50,7 +50,7 @@ export class Progress {
     this.#toldAt = this.#startedAt
   }
 
-  /** To be called a few times a second. */
+  /** Call this a few times per second. */
   tick(): void {
     const now = this.#clock()
     const elapsedMs = now - this.#startedAt
@@ -70,10 +70,10 @@ export class Progress {
   }
 }
 
-/** The line for a screen: a bar where the end is known, and the facts, never wider than the screen. */
+/** The line for a screen: a bar if the total is known, and the facts, never wider than the screen. */
 export function progressBar({ share, facts: parts }: ProgressView, columns: number): string {
   const facts = parts.join('  ')
-  // A full last column makes some terminals begin a new line.
+  // Some terminals wrap if the last column is filled.
   const room = columns - 1 - facts.length - '[]  '.length
   if (share === null || room < 5) return facts.slice(0, columns - 1)
   const width = Math.min(room, 40)
@@ -81,7 +81,7 @@ export function progressBar({ share, facts: parts }: ProgressView, columns: numb
   return `[${'#'.repeat(done)}${'.'.repeat(width - done)}]  ${facts}`
 }
 
-/** A view of work that goes through many lines or rows. The rate and the time left of each step are measured by themselves. */
+/** A view of work on many units. The rate and the remaining time are measured separately for each step. */
 export function workProgress(state: () => ProgressState): ProgressOptions['view'] {
   let step: string | undefined
   let stepAtMs = 0
@@ -93,7 +93,7 @@ export function workProgress(state: () => ProgressState): ProgressOptions['view'
   }
 }
 
-/** What, how far, how many, how fast; and how long it will take or, where the end is not known, has taken. */
+/** Step, percentage, count and rate, then the remaining time or, if the total is unknown, the elapsed time. */
 export function progressFacts({ step, unit, count, share }: ProgressState, elapsedMs: number): string[] {
   const what = step === undefined ? [] : [step]
   const rate = elapsedMs > 0 ? Math.round((count / elapsedMs) * 1_000) : 0
@@ -104,7 +104,7 @@ export function progressFacts({ step, unit, count, share }: ProgressState, elaps
   return [...what, percent, ...figures, `${duration((elapsedMs * (1 - share)) / share)} left`]
 }
 
-/** A share for progress. What grows while it is worked on has more than it was said to have. */
+/** A share for progress. A file that grows while it is read can exceed its total. */
 export function shareOf(done: number, total: number | null): number | null {
   return total === null || total === 0 ? null : Math.min(1, done / total)
 }
@@ -120,17 +120,16 @@ export function duration(ms: number): string {
   return seconds < 3_600 ? minutes.replace(/^0/, '') : `${Math.floor(seconds / 3_600)}:${minutes}`
 }
 
-/** So many of something, in words: "1 entry", "2,000 entries". */
+/** A number with its noun: "1 entry", "2,000 entries". */
 export function counted(number: number, one: string, many = `${one}s`): string {
   return `${grouped(number)} ${number === 1 ? one : many}`
 }
 
-/** What was deleted of a data subject, in words. */
 export function countsInWords({ sessions, events }: { sessions: number; events: number }): string {
   return `${counted(sessions, 'session')} and ${counted(events, 'event')}`
 }
 
-/** Lines up rows under their headings, for people. */
+/** Aligns rows under their headings. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -143,12 +142,12 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return [line(headings), ...rows.map(line)]
 }
 
-/** Control characters, and those that turn the direction of text around. Visitors' browsers can send any of them. */
-const treacherous = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/** Control characters and those that change the direction of text. Visitors' browsers can send any of them. */
+const unsafeCharacters = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Text as a terminal may show it: what would move its cursor or hide something is written out. */
+/** Escapes characters that would move a terminal's cursor or hide text. */
 export function legible(text: string): string {
-  return text.replaceAll(treacherous, (character) => {
+  return text.replaceAll(unsafeCharacters, (character) => {
     const code = character.codePointAt(0) ?? 0
     return `\\u${code.toString(16).padStart(4, '0')}`
   })

@@ -7,10 +7,10 @@ import { type CommandKit, exitCodeOf, failureOf, secretReports } from './command
 import { addCommands } from './command-list.ts'
 import type { Terminal } from './terminal.ts'
 
-/** How the store is opened for most commands, which are over in a moment. */
+/** Most commands are short: they write in this thread instead of starting a writer. */
 const brief = { writesHere: true }
 
-/** Builds the command line as far as one needs it that begins with this word; all of it without. The docs are held against it. */
+/** Builds the program: only the command named `firstWord` if there is one, otherwise all of them. */
 export async function buildProgram(
   terminal: Terminal,
   outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
@@ -23,16 +23,16 @@ export async function buildProgram(
     ...outcome,
     config,
     withStore: async (work) =>
-      withStore(await orSayHow(() => openServicesWithoutSecrets(config(), brief)), work),
+      withStore(await withStoreHint(() => openServicesWithoutSecrets(config(), brief)), work),
     withSecrets: async (work) =>
-      withStore(await orSayHow(() => openServices(config(), { ...brief, ...reports })), work),
+      withStore(await withStoreHint(() => openServices(config(), { ...brief, ...reports })), work),
     withSecretsAndThread: async (work) =>
-      withStore(await orSayHow(() => openServices(config(), reports)), work),
+      withStore(await withStoreHint(() => openServices(config(), reports)), work),
     async ensureStore(work) {
       let isNew = false
       const onCreated = (place: string) => {
         isNew = true
-        terminal.tell(`Made a new, empty store at ${place}.`)
+        terminal.tell(`Created an empty store at ${place}.`)
       }
       const opened = await openServicesWithoutSecrets(config(), { ...brief, create: true, onCreated })
       return withStore(isNew ? await withSecrets(config(), opened, reports) : opened, work)
@@ -42,26 +42,26 @@ export async function buildProgram(
     },
   }
   const program = new Command('lethe')
-    .description('A management API for the data subjects of a web-analytics service: list, read, erase.')
+    .description('Manage the data subjects of a web-analytics service: list, read, export and erase them.')
     .version(manifest.version, '--version', 'print the version')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.tell(text.trimEnd()),
     })
-    .showHelpAfterError('Add --help for how it is used.')
+    .showHelpAfterError('Add --help for usage.')
     .exitOverride()
   await addCommands(program, kit, firstWord)
   addEnvironmentHelp(program)
   return program
 }
 
-/** Opens the configured store, and says how to come by one where there is none. */
-async function orSayHow<Opened>(open: () => Promise<Opened>): Promise<Opened> {
+/** Opens the configured store. If there is none, the error says how to create one. */
+async function withStoreHint<Opened>(open: () => Promise<Opened>): Promise<Opened> {
   try {
     return await open()
   } catch (error) {
     if (!(error instanceof MissingStore)) throw error
-    error.message += ' Set LETHE_STORE to where it is, or make an empty one there with lethe init.'
+    error.message += ' Check LETHE_STORE, or create an empty store there with lethe init.'
     throw error
   }
 }
@@ -77,7 +77,7 @@ async function withStore<Opened extends Store, Result>(
   }
 }
 
-/** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */
+/** Runs a command line and returns the exit code: 0, 1 (failure) or 2 (incorrect usage). */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const outcome: { exitCode: number; summary: object | null } = { exitCode: 0, summary: null }
   const report = {
@@ -96,21 +96,21 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   } catch (error) {
     const failure = failureOf(error)
     if (failure === null) return 0
-    // The parser of the command line has said it already.
+    // Commander has already printed its own errors.
     if (!(error instanceof CommanderError)) terminal.tell(`error: ${failure.message}`)
-    if (isForScripts(args)) terminal.print(JSON.stringify({ ...outcome.summary, error: failure }))
+    if (wantsJson(args)) terminal.print(JSON.stringify({ ...outcome.summary, error: failure }))
     return exitCodeOf(failure)
   }
 }
 
-/** Whether `--json` was given, also where the rest of the command line makes no sense. */
-function isForScripts(args: readonly string[]): boolean {
+/** Whether `--json` was given, even if the rest of the command line is invalid. */
+function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).includes('--json')
 }
 
-/** What the help of a command says of the environment, by its first word; of the store where none is named. */
-const named: Record<string, readonly (keyof typeof variables)[]> = {
+/** The variables in the help of each command, by its first word. The default is `LETHE_STORE`. */
+const helpVariables: Record<string, readonly (keyof typeof variables)[]> = {
   lethe: ['LETHE_STORE', 'LETHE_URL', 'LETHE_API_KEY'],
   subjects: ['LETHE_URL', 'LETHE_API_KEY'],
   receipts: ['LETHE_URL', 'LETHE_API_KEY'],
@@ -119,19 +119,19 @@ const named: Record<string, readonly (keyof typeof variables)[]> = {
   completion: [],
 }
 
-/** Puts the variables that a command cannot do without below its help. */
+/** Adds the variables that a command needs to its help. */
 export function addEnvironmentHelp(program: Command): void {
-  addBelow(program, program.name())
+  addVariables(program, program.name())
   for (const command of program.commands) addToAll(command, command.name())
 }
 
 function addToAll(command: Command, firstWord: string): void {
-  addBelow(command, firstWord)
+  addVariables(command, firstWord)
   for (const inner of command.commands) addToAll(inner, firstWord)
 }
 
-function addBelow(command: Command, firstWord: string): void {
-  const names = named[firstWord] ?? ['LETHE_STORE']
+function addVariables(command: Command, firstWord: string): void {
+  const names = helpVariables[firstWord] ?? ['LETHE_STORE']
   if (names.length === 0) return
   const width = Math.max(...names.map((name) => name.length))
   const lines = names.map((name) => {

@@ -3,15 +3,15 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { InvalidLine } from '../domain/ingest.ts'
 
-/** The longest line, its end aside, unless somebody says otherwise. */
+/** The default maximum length of a line, without its line feed. */
 export const defaultMaxLineBytes = 256 * 1024
 
 const lineFeed = 0x0a
 const byteOrderMark = '\ufeff'
 
 /**
- * Cuts bytes into lines, a block of them for each chunk that ends some. Only a line feed ends a line: JSON may hold every other
- * separator. What cannot be a line comes as the reason why.
+ * Splits bytes into lines and yields the lines that each chunk completes. Only a line feed ends a line, because
+ * JSON strings may contain every other separator. An invalid line is yielded as an `InvalidLine`.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Buffer>,
@@ -41,7 +41,7 @@ export async function* splitLines(
   yield last
 }
 
-/** The line whose end is still to come. Of one that has become too long nothing is kept. */
+/** An incomplete line. The bytes of a line that is too long are discarded. */
 class OpenLine {
   readonly #maxBytes: number
   #parts: Buffer[] = []
@@ -71,7 +71,7 @@ class OpenLine {
   }
 }
 
-/** A whole block in one go where it can be: one look at its bytes, one text, one split. */
+/** Decodes and splits a block as a whole if it is short enough and valid UTF-8, otherwise line by line. */
 function decodeLines(block: Buffer, maxLineBytes: number): (string | InvalidLine)[] {
   if (block.length <= maxLineBytes && isUtf8(block)) return block.toString('utf8').split('\n')
   const lines: (string | InvalidLine)[] = []
@@ -100,7 +100,7 @@ function skipByteOrderMark(lines: (string | InvalidLine)[]): void {
 
 const chunkSize = 256 * 1024
 
-/** The bytes as they were before gzip or zstd, told by how they begin; any others as they are. */
+/** Decompresses gzip and zstd, recognised by their first bytes; anything else is passed through. */
 export async function* decompress(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const rest = chunks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
@@ -124,14 +124,14 @@ function isGzip(head: Buffer): boolean {
   return head.length >= 2 && head.readUInt16BE() === 0x1f8b
 }
 
-/** A frame, or one of those to be skipped, with which some tools begin. */
+/** A zstd frame, or a skippable frame, with which some tools begin. */
 function isZstd(head: Buffer): boolean {
   if (head.length < 4) return false
   const magic = head.readUInt32LE()
   return magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5
 }
 
-/** Node takes what follows a frame and is none for the end, and says nothing; what it left unread tells. */
+/** Node silently ignores data after a frame that is not another frame; unread bytes reveal it. */
 async function* unpackZstd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const engine = createZstdDecompress({ chunkSize })
   let fed = 0
@@ -148,16 +148,16 @@ async function* unpackZstd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 }
 
 function through(chunks: AsyncIterable<Buffer>, engine: NodeJS.ReadWriteStream & AsyncIterable<Buffer>) {
-  // A failure of either end reaches whoever reads the engine.
+  // Errors of either stream reach the reader of the engine.
   pipeline(Readable.from(chunks), engine, () => {})
   return engine
 }
 
-/** What went wrong with reading, in words: of what decompression can meet, and of what the system says. */
+/** Describes an error of decompression or of the file system. */
 export function readFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error ? String(error.code) : ''
-  if (code === 'Z_BUF_ERROR') return 'the compressed data breaks off'
+  if (code === 'Z_BUF_ERROR') return 'the compressed data is truncated'
   if (/^(Z_|ZSTD_)/.test(code)) return `the compressed data is damaged (${error.message})`
   return error.message
 }

@@ -5,27 +5,27 @@ import type { Config } from '../config.ts'
 /** Where a command reads and writes. */
 export interface Terminal {
   env: NodeJS.ProcessEnv
-  /** A line of what was asked for. */
+  /** Prints a line of the result. */
   print(line: string): void
-  /** What was asked for as it comes, no faster than it is taken. */
+  /** Streams the result, no faster than the reader accepts it. */
   pour(text: AsyncIterable<string>): Promise<void>
-  /** A line for people. */
+  /** Prints a message for people. */
   tell(line: string): void
-  /** The answer to a question; `null` where nobody can answer, as in a script. */
+  /** Asks a question; `null` if nobody can answer, as in a script. */
   ask(question: string): Promise<string | null>
-  /** How wide the screen is that people see `tell` on; `null` where there is none, as in a script. */
+  /** The width of the screen that shows `tell`; `null` if there is none, as in a script. */
   columns(): number | null
-  /** A line for people that gives way to the next line of whatever kind; empty, to nothing. For screens alone. */
+  /** Draws a line that the next line of any kind replaces; an empty line clears it. For screens only. */
   draw(line: string): void
 }
 
-/** How wide a screen is taken to be that does not say. */
+/** The width of a screen that does not report one. */
 const usualColumns = 80
 
-/** The terminal the process runs in. Questions go to standard error, so that standard output holds results alone. */
+/** The terminal of this process. Questions go to standard error, so that standard output contains only results. */
 export function processTerminal(): Terminal {
-  process.stdout.on('error', onUnprintable)
-  // What is only for people is nothing to fail for.
+  process.stdout.on('error', onOutputError)
+  // Messages for people are no reason to fail.
   process.stderr.on('error', () => {})
   let isDrawn = false
   function draw(line: string): void {
@@ -62,16 +62,16 @@ export function processTerminal(): Terminal {
   }
 }
 
-/** Results that nobody gets: the command has failed, unless its reader, such as head, had enough. */
-function onUnprintable({ code, message }: NodeJS.ErrnoException): never {
+/** Lost results are a failure, unless the reader, such as `head`, closed the pipe. */
+function onOutputError({ code, message }: NodeJS.ErrnoException): never {
   if (code === 'EPIPE') process.exit(0)
   process.stderr.write(`error: Cannot write to standard output: ${message}.\n`)
   process.exit(1)
 }
 
 /**
- * The environment of the process, out of which its settings are then taken: passwords stand in them, and whatever writes the environment
- * down later, such as a report of Node on its own death, would write them down too.
+ * Returns the environment and removes Lethe's settings from the process: they contain passwords, which a later
+ * dump of the environment, such as Node's diagnostic report, would include.
  */
 function takeEnvironment(): NodeJS.ProcessEnv {
   const env = { ...process.env }
@@ -79,7 +79,7 @@ function takeEnvironment(): NodeJS.ProcessEnv {
   return env
 }
 
-/** A value from its flag or, on a terminal, from whoever sits there. `UsageError` in a script that left the flag out. */
+/** The value of a flag or, on a terminal, the user's answer. In a script, a missing flag is a `UsageError`. */
 export async function flagOrAnswer(
   { ask }: Terminal,
   value: string | undefined,
@@ -87,21 +87,21 @@ export async function flagOrAnswer(
   question: string,
 ): Promise<string> {
   const answer = value ?? (await ask(question))
-  if (answer === null) throw new UsageError(`${flag} is missing. Add --help for how it is used.`)
+  if (answer === null) throw new UsageError(`${flag} is missing. Add --help for usage.`)
   return answer
 }
 
-/** Where a browser finds the console: where the operator says, else where the service listens. */
+/** The console's address: the configured public URL, or else the address that the service listens on. */
 export function consoleUrl({ publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
   return publicUrl ?? reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
-/** An address that a browser can open, where a service listens on all of them. */
+/** Replaces a wildcard address by a loopback address, which a browser can open. */
 export function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }
 
-/** A command line that cannot be meant as it stands: exit code 2. */
+/** Incorrect usage: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }

@@ -4,8 +4,8 @@ import type { Logger } from 'pino'
 import type { Service } from '../start.ts'
 
 /**
- * Runs a service until the first signal, then stops it gracefully; a signal that comes while it starts does so as soon as it has. A
- * second signal ends the process immediately.
+ * Runs a service until the first signal, then stops it gracefully. A signal during startup takes effect when
+ * the service has started. A second signal ends the process immediately.
  */
 export async function untilStopped(start: () => Promise<Service>, logger: Logger): Promise<void> {
   const first = Promise.withResolvers<void>()
@@ -16,13 +16,12 @@ export async function untilStopped(start: () => Promise<Service>, logger: Logger
     },
     onSecond: (signal) => logger.warn({ signal }, 'stopping immediately'),
   })
-  // What one request forgot to wait for must not end the service for all others. After an exception that nobody caught, no state can
-  // be relied on: that one ends the process, as Node does by itself.
+  // An unhandled rejection of one request must not end the service for all others. An uncaught exception still
+  // ends the process, because no state can be relied on after it.
   const onStray = (reason: unknown) => logger.error({ err: reason }, 'a rejected promise was left unhandled')
   try {
     const service = await start()
     process.on('unhandledRejection', onStray)
-    // Everything is loaded.
     expectShortLived()
     await first.promise
     await service.stop()
@@ -35,7 +34,7 @@ export async function untilStopped(start: () => Promise<Service>, logger: Logger
 
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-/** One signal comes more than once where it was sent to a whole group, and npm or our launcher passes it on as well. */
+/** A signal sent to a process group arrives twice, because npm or our launcher also forwards it. */
 export const echoMs = 100
 
 interface StopHandlers {
@@ -43,7 +42,7 @@ interface StopHandlers {
   onSecond?(signal: NodeJS.Signals): void
 }
 
-/** Calls `onFirst` for the first signal, so that work can be brought to an end. A second one ends the process immediately. */
+/** Calls `onFirst` for the first signal, so that work can finish. A second signal ends the process immediately. */
 export function onStopSignal({ onFirst, onSecond }: StopHandlers): { release(): void } {
   let firstAt: number | null = null
   function onSignal(signal: NodeJS.Signals): void {
@@ -52,7 +51,7 @@ export function onStopSignal({ onFirst, onSecond }: StopHandlers): { release(): 
       onFirst(signal)
     } else if (performance.now() - firstAt > echoMs) {
       onSecond?.(signal)
-      // Not exit(), which would wait for a write under way. The store bears it: that is what transactions are for.
+      // exit() would wait for a running write. Transactions keep the store consistent.
       process.kill(process.pid, 'SIGKILL')
     }
   }
@@ -64,27 +63,27 @@ export function onStopSignal({ onFirst, onSecond }: StopHandlers): { release(): 
   }
 }
 
-/** V8 then lets the part of the heap for what is new stay as large as it is, which suits whoever makes little that is short-lived. */
+/** Stops V8 from growing the young generation, for processes that allocate few short-lived objects. */
 export function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** For a service, whose requests make much that is short-lived. */
+/** For a service, whose requests allocate many short-lived objects. Called when everything is loaded. */
 export function expectShortLived(): void {
-  // As V8 does by itself: the more is made, the larger, so that less of it is looked at.
+  // V8's default: the young generation grows with the allocation rate, so that less of it is copied.
   setFlagsFromString('--semi-space-growth-factor=2')
-  // V8 would put what a line of code makes among the old as soon as it thinks that it will live long. Where that is wrong, as it was
-  // of the listeners on answers, each request stays until the whole heap is looked at: refusals then took twice their time.
+  // Pretenuring allocates objects in the old generation if V8 expects them to live long. It was wrong about
+  // response listeners: each request then stayed until a full collection, and refusals took twice as long.
   setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
 /**
- * For a process that handles batch after batch, each much garbage in one go: V8 would let memory grow to several times that before it
- * looks. Hands back what collects this thread's garbage now.
+ * For a process that handles one batch after another: V8 would let the heap grow to several times a batch
+ * before it collects. Returns a function that collects this thread's garbage immediately.
  */
 export function keepMemorySmall(): () => void {
   setFlagsFromString('--heap-growing-percent=40')
-  // The rows of a batch outlive the young generation anyway.
+  // The rows of a batch outlive the young generation.
   keepYoungGenerationSmall()
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc')

@@ -35,7 +35,10 @@ describe('lethe backup', { concurrency: true }, () => {
     const people = await cli.run(['backup', one])
     assert.deepEqual([people.code, people.stderr], [0, ''])
     const megabytes = (statSync(one).size / 1e6).toFixed(1)
-    assert.equal(people.stdout, `Wrote ${one} (${megabytes} MB), and what it holds to ${one}.json.\n`)
+    assert.equal(
+      people.stdout,
+      `Wrote ${one} (${megabytes} MB), and a description of its contents to ${one}.json.\n`,
+    )
     const scripts = onlyJson(await cli.run(['backup', two, '--json']))
     assert.partialDeepStrictEqual(scripts, {
       file: two,
@@ -100,7 +103,7 @@ describe('lethe backup', { concurrency: true }, () => {
     const cli = await withShop(t)
     const { code, stderr } = await cli.run(['backup', '-'])
     assert.equal(code, 2, stderr)
-    assert.match(stderr, /^error: A backup goes to a file; - is none\. .*\.\/-/)
+    assert.match(stderr, /^error: A backup cannot be written to standard output\. .*\.\/-/)
     assert.ok(!existsSync('-'))
   })
 

@@ -52,8 +52,8 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const { code, stdout, stderr } = await cli.run(['copy', '--from', from, '--to', to])
     assert.equal(code, 0, stderr)
     assert.match(stdout, /^TABLE +SOURCE ROWS +TARGET ROWS +CHECKSUM\norganisations +2 +2 +[0-9a-f]{16}\n/)
-    assert.match(stdout, /\nCopied \d+ rows; both stores hold the same\.\n$/)
-    assert.match(stderr, /^The target belongs to the same secret: bring it along as [^\n]+\.\n$/)
+    assert.match(stdout, /\nCopied \d+ rows; both stores are identical\.\n$/)
+    assert.match(stderr, /^The target uses the same secret\. Copy the secret to [^\n]+\.\n$/)
     assert.deepEqual(await rowsAt(to), await rowsAt(from))
   })
 
@@ -78,7 +78,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     })
     const again = await cli.run(copy)
     assert.equal(again.code, 0)
-    assert.match(again.stdout, /\nNothing was copied; both stores hold the same\.\n$/)
+    assert.match(again.stdout, /\nNothing was copied; both stores are identical\.\n$/)
   })
 
   it('refuses a target that holds something else, and changes nothing there', async (t) => {
@@ -149,7 +149,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const waits = Promise.withResolvers<string>()
     const held = await target.maintenance.withMaintenanceLock(async () => {
       const copying = cli.run([...copy, '--json'], { onTold: waits.resolve })
-      assert.match(await waits.promise, /copying; waiting for it\.$/)
+      assert.match(await waits.promise, /^Waiting for another process/)
       assert.deepEqual(await target.organisations.list(), [])
       return { copying }
     })
@@ -239,7 +239,7 @@ describe('lethe copy, broken off,', async () => {
   it('by a signal on its way to SQLite ends with the batch it has begun, and says that it can go on', async () => {
     const { args, program } = await beginCopy(`sqlite:${join(cli.folder, 'copy.db')}`)
     program.kill('SIGTERM')
-    const stopped = 'Stopped by SIGTERM. Running it again goes on from there.'
+    const stopped = 'Stopped by SIGTERM. Run it again to continue.'
     const { code, stdout, stderr } = await program.ended
     assert.equal(stdout, `${JSON.stringify({ error: { code: 'failed', message: stopped } })}\n`)
     // On a slow machine it may have told how far it is.

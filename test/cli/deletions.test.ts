@@ -83,7 +83,7 @@ describe('lethe trackers delete', () => {
     assert.equal(cli.holdsBytes('telltale'), true)
     const deleted = await cli.run(['trackers', 'delete', 'shop'], { answers: ['The shop'] })
     assert.equal(deleted.code, 0, deleted.stderr)
-    assert.match(deleted.stderr, /"The shop" holds 2 subjects, 2 sessions and 4 events/)
+    assert.match(deleted.stderr, /"The shop" has 2 subjects, 2 sessions and 4 events/)
     assert.deepEqual(deleted.asked, ['Type its name to delete it: '])
     assert.match(deleted.stdout, /^Deleted the tracker "The shop" with 2 subjects/)
     assert.deepEqual(await trackersOf(cli), ['blog'])
@@ -137,7 +137,7 @@ describe('lethe orgs delete', () => {
     assert.equal(deleted.code, 0, deleted.stderr)
     assert.match(
       deleted.stderr,
-      /"Acme" has 2 trackers, 1 keys, 1 members, 2 subjects, 2 sessions and 4 events/,
+      /"Acme" has 2 trackers, 1 key, 1 member, 2 subjects, 2 sessions and 4 events/,
     )
     assert.match(deleted.stdout, /^Deleted the organisation "Acme" with 2 trackers/)
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout, '')

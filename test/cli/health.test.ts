@@ -26,9 +26,9 @@ describe('lethe health', () => {
     assert.ok(address !== null && typeof address === 'object')
     const env = { LETHE_PORT: String(address.port) }
     const cli = commandLine(t)
-    assertRefused(await cli.run(['health'], { env }), 1, /is not ready: it answered 500\./)
+    assertRefused(await cli.run(['health'], { env }), 1, /is not ready: it responded with 500\./)
     server.close()
     await once(server, 'close')
-    assertRefused(await cli.run(['health'], { env }), 1, /does not answer: connect ECONNREFUSED/)
+    assertRefused(await cli.run(['health'], { env }), 1, /does not respond: connect ECONNREFUSED/)
   })
 })

@@ -45,7 +45,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     const args = [...fromAttribute, '--attribute', 'customer=customerNumber', '--property', 'user_id=userId']
     const first = await cli.run(args)
     assert.deepEqual([first.code, first.stderr], [0, ''])
-    assert.equal(first.stdout, 'Looked at 3 subjects; added 3 identifiers, renewed 0.\n')
+    assert.equal(first.stdout, 'Checked 3 subjects; added 3 identifiers, renewed 0.\n')
     assert.deepEqual(await identifiersOf(cli, 'anna'), [
       { name: 'customerNumber', value: '7' },
       { name: 'email', value: 'ada@example.com' },
@@ -65,7 +65,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     ])
     const outcome = await cli.run([...fromAttribute, '--json'])
     assert.partialDeepStrictEqual(only(outcome), { added: 1, unusable: unusable.length })
-    assert.match(outcome.stderr, /^6 values cannot be an identifier: it takes text or a number, of 1 to 256/)
+    assert.match(outcome.stderr, /^Skipped 6 values: an identifier is text or a number with 1 to 256/)
     assert.deepEqual(await identifiersOf(cli, 'anna'), [])
   })
 
@@ -91,8 +91,8 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
   it('only says what it would add with --dry-run', async (t) => {
     const cli = await withRows(t, [session('anna', { email: 'ada@example.com' })])
     const { stdout } = await cli.run([...fromAttribute, '--dry-run'])
-    const words = 'would have added 1 identifier, renewed 0. Nothing was changed.'
-    assert.equal(stdout, `Looked at 1 subject; ${words}\n`)
+    const words = 'would add 1 identifier, renewed 0. Nothing was changed.'
+    assert.equal(stdout, `Checked 1 subject; ${words}\n`)
     assert.deepEqual(await identifiersOf(cli, 'anna'), [])
   })
 
@@ -137,7 +137,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     program.kill('SIGTERM')
     const { code, stdout, stderr } = await program.ended
     if (code === 0) return t.diagnostic('it was done before the signal came')
-    assert.match(stderr, /^error: Stopped by SIGTERM\. Running it again completes it\.\n$/)
+    assert.match(stderr, /^error: Stopped by SIGTERM\. Run it again to complete it\.\n$/)
     const { added, error } = JSON.parse(stdout)
     assert.ok(added > 0 && error)
     const again = onlyJson(await cli.run([...fromAttribute, '--json']))
@@ -151,10 +151,10 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assertRefused(await cli.run(fromAttribute, elsewhere), 1, /There is no store at .*none\.db/)
     const other = ['identifiers', 'derive', '--tracker', 'blog', '--attribute', 'email']
     assertRefused(await cli.run(other), 1, /There is no tracker "blog"/)
-    assertRefused(await cli.run(derive), 2, /--attribute or --property is missing/)
+    assertRefused(await cli.run(derive), 2, /at least one --attribute or --property/)
     assertRefused(await cli.run(['identifiers', 'derive', '--attribute', 'email']), 2, /--tracker/)
     const badName = await cli.run([...derive, '--attribute', 'e-mail'])
-    assertRefused(badName, 2, /"e-mail" cannot name an identifier.*e-mail=name/)
-    assertRefused(await cli.run([...derive, '--property', '=email']), 2, /It takes a name/)
+    assertRefused(badName, 2, /"e-mail" is not a valid name.*e-mail=name/)
+    assertRefused(await cli.run([...derive, '--property', '=email']), 2, /Expected a name/)
   })
 })

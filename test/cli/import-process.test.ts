@@ -35,7 +35,7 @@ describe('lethe import of what is compressed', { concurrency: true }, () => {
     const file = write(cli, 'broken', whole.subarray(0, whole.length - 100))
     const { code, stdout, stderr } = await cli.run([...importShop, file])
     assert.equal(code, 1)
-    assert.equal(stderr, `error: Cannot read ${file}: the compressed data breaks off.\n`)
+    assert.equal(stderr, `error: Cannot read ${file}: the compressed data is truncated.\n`)
     const [summary] = jsonLines(stdout)
     assert.partialDeepStrictEqual(summary, { badLines: 0 })
     const stored = (await recordOf(cli))?.counts.events

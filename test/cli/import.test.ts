@@ -51,7 +51,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.equal(reported.length, 102)
     assert.match(String(reported[0]), /one\.ndjson:2: subjectId must be 1 to 256 characters/)
     assert.equal(reported[99], `${one}:101: not JSON`)
-    assert.equal(reported[100], `${one}: further bad lines are counted, not reported`)
+    assert.equal(reported[100], `${one}: further bad lines are counted but not reported`)
     assert.equal(reported[101], `${two}:2: not JSON`)
     const counts = { lines: 153, badLines: 151, tooOld: 0, ofErased: 0, rows: 2 }
     const added = { subjects: 1, sessions: 1, events: 2 }
@@ -106,7 +106,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     const { code, stdout, stderr } = await cli.run(args)
     assert.equal(code, 1)
     assert.equal(stderr, `${file}:3: there is no tracker "nowhere"\n`)
-    assert.equal(stdout, 'Checked 3 lines (1 bad); 2 would be stored, nothing was.\n')
+    assert.equal(stdout, 'Checked 3 lines (1 bad); 2 would be stored. Nothing was stored.\n')
     const json = await cli.run([...args, '--json'])
     assert.partialDeepStrictEqual(JSON.parse(json.stdout), { rows: 2, events: 0, dryRun: true })
     assert.equal(await eventsOf(cli), null)

@@ -97,9 +97,9 @@ describe('lethe init', () => {
   it('makes an empty store and says where; on one that is there it says so', async (t) => {
     const cli = commandLine(t)
     const { code, stdout, stderr } = await cli.run(['init'])
-    assert.deepEqual([code, stdout, stderr], [0, `Made an empty store at ${cli.storePath}.\n`, ''])
+    assert.deepEqual([code, stdout, stderr], [0, `Created an empty store at ${cli.storePath}.\n`, ''])
     const again = await cli.run(['init'])
-    assert.equal(again.stdout, `There is a store at ${cli.storePath} already; nothing was changed.\n`)
+    assert.equal(again.stdout, `A store already exists at ${cli.storePath}. Nothing was changed.\n`)
     assert.equal(again.code, 0)
     const { stdout: organisations, code: listed } = await cli.run(['orgs', 'list', '--json'])
     assert.deepEqual([listed, organisations], [0, ''])
@@ -122,7 +122,7 @@ describe('lethe init', () => {
       return row?.user_version
     }
     version('PRAGMA user_version = 1')
-    assert.match((await cli.run(['init'])).stdout, /nothing was changed/)
+    assert.match((await cli.run(['init'])).stdout, /Nothing was changed/)
     assert.equal(version(), 1)
   })
 
@@ -144,7 +144,7 @@ describe('a command that makes a store', () => {
       const secret = join(cli.folder, 'lethe.secret')
       assert.equal(
         first.stderr,
-        `Made a new, empty store at ${cli.storePath}.\nMade a new secret at ${secret}. Keep a copy of it, apart from the backups of the store.\n`,
+        `Created an empty store at ${cli.storePath}.\nCreated a secret at ${secret}. Keep a copy of it, separate from backups of the store.\n`,
       )
       assert.equal((await cli.run(args)).stderr, '')
     }

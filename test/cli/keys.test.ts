@@ -56,7 +56,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     const { code, stdout, stderr } = await cli.run(reader)
     assert.equal(code, 0)
     assert.match(stdout, /^lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}\n$/)
-    assert.match(stderr, /"reader" \(id [0-9A-Za-z]{16}\).*shown this once/)
+    assert.match(stderr, /"reader" \(ID [0-9A-Za-z]{16}\).*not shown again/)
     assert.equal(stderr.includes(stdout.trim()), false)
   })
 
@@ -212,7 +212,7 @@ describe('lethe keys rotate', { concurrency: true }, () => {
     const before = await listed(cli)
     for (const answer of ['', 'y', 'no', 'YES please']) {
       const outcome = await cli.run(args, { answers: [answer] })
-      assertRefused(outcome, 1, /nothing was changed/)
+      assertRefused(outcome, 1, /Nothing was changed/)
       assert.match(outcome.asked.join(), new RegExp(`"reader" that ends in ${String(key).slice(-4)} `))
     }
     assertRefused(await cli.run(args), 2, /--yes is missing/)
@@ -260,7 +260,7 @@ describe('lethe keys revoke', { concurrency: true }, () => {
     assert.deepEqual(await listed(cli), before)
     const typed = await cli.run(['keys', 'revoke', id, '--json'], { answers: ['reader'] })
     assert.equal(onlyJson(typed).state, 'revoked')
-    assert.match(typed.asked.join(), /"reader" stops working immediately and for good/)
+    assert.match(typed.asked.join(), /"reader" will stop working immediately and permanently/)
   })
 
   it('fails for a key that is unknown or revoked already', async (t) => {

@@ -107,7 +107,7 @@ for (const [engine, open] of [
       const { code, stdout } = await place.cli.run(['ledger', 'verify'])
       assert.equal(
         stdout,
-        'acme: 5 entries, and the tree over them is whole.\nacme: nothing is stored that is older than its tombstone.\n',
+        'acme: the tree is intact, with 5 entries.\nacme: no stored data is older than its tombstone.\n',
       )
       assert.equal(code, 0)
       const json = onlyJson(await place.cli.run(['ledger', 'verify', '--org', 'acme', '--json']))

@@ -13,7 +13,10 @@ describe('lethe members', () => {
     const { code, stdout, stderr } = await cli.run(create, { env: { LETHE_PORT: '8080' } })
     assert.equal(code, 0)
     assert.match(stdout, /^http:\/\/127\.0\.0\.1:8080\/console\/join#[0-9A-Za-z]{43}\n$/)
-    assert.match(stderr, /^With this link ada@acme\.example sets a password\. It is good once, until \S+Z/)
+    assert.match(
+      stderr,
+      /^With this link, ada@acme\.example can set a password\. It can be used once, until \S+Z/,
+    )
     const token = stdout.trim().split('#')[1] ?? ''
     assert.equal(cli.holdsBytes(token), false, 'the store holds a hash of it alone')
   })
@@ -30,7 +33,7 @@ describe('lethe members', () => {
   it('create asks for what is missing, and a script is told', async (t) => {
     const cli = await withOrganisation(t)
     const asked = await cli.run(['members', 'create'], { answers: ['acme', 'ada@acme.example'] })
-    assert.deepEqual(asked.asked, ['Organisation (its id): ', 'E-mail address: '])
+    assert.deepEqual(asked.asked, ['Organisation ID: ', 'E-mail address: '])
     assert.equal(asked.code, 0)
     assert.equal((await cli.run(['members', 'create', '--org', 'acme'])).code, 2)
   })
@@ -82,7 +85,7 @@ describe('lethe members', () => {
     const asked = await cli.run(['members', 'remove', 'CID@acme.example', '--org', 'acme', '--json'], {
       answers: ['cid@acme.example'],
     })
-    assert.match(asked.asked[0] ?? '', /^cid@acme\.example is signed out immediately/)
+    assert.match(asked.asked[0] ?? '', /^cid@acme\.example will be signed out immediately/)
     assert.partialDeepStrictEqual(onlyJson(asked), { email: 'cid@acme.example', orgId: 'acme' })
     assertRefused(await remove('ada@acme.example', '--email', 'ada@acme.example'), 1, /The last member/)
 

@@ -109,7 +109,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     const retention = { days: 1_825, aged: null, deletesFrom: null, deleted: null }
     assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'business', retention })
     const { stdout } = await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
-    assert.equal(stdout, 'acme is on the plan pro now.\n')
+    assert.equal(stdout, 'Moved acme to the plan pro.\n')
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout.includes('"plan":"pro"'), true)
   })
 
@@ -123,15 +123,15 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     assert.deepEqual([declined.code, declined.stdout], [1, ''])
     assert.match(
       declined.stderr,
-      /The plan free keeps 180 days; pro keeps 730\. 1 events, 1 sessions and 1 sub/,
+      /The plan free keeps 180 days; pro keeps 730\. 1 event, 1 session and 1 sub/,
     )
-    assert.match(declined.stderr, /hidden immediately and deleted a day later.*nothing was changed/s)
+    assert.match(declined.stderr, /hidden immediately and deleted a day later.*Nothing was changed/s)
     assert.equal(await planOf(cli), 'pro')
     const done = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['yes'] })
-    assert.deepEqual([done.code, done.stdout], [0, 'acme is on the plan free now.\n'])
+    assert.deepEqual([done.code, done.stdout], [0, 'Moved acme to the plan free.\n'])
     assert.match(
       done.stderr,
-      /deleted from 20\S+Z on\. Until then, lethe orgs set-plan acme pro brings it back/,
+      /will be deleted at 20\S+Z\. Until then, lethe orgs set-plan acme pro restores it/,
     )
     assert.equal((await cli.run(['sweep'])).code, 0)
     assert.equal(await isStored(cli), true)
@@ -152,8 +152,8 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
   it('deletes immediately with --yes, says how much, and leaves other organisations alone', async (t) => {
     const cli = await withOldVisit(t)
     const { code, stdout, stderr } = await cli.run(['orgs', 'set-plan', 'acme', 'free', '--yes'])
-    assert.deepEqual([code, stdout], [0, 'acme is on the plan free now.\n'])
-    assert.match(stderr, /1 events, 1 sessions and 1 subjects .* will be deleted now\.\nDeleted 1 events/)
+    assert.deepEqual([code, stdout], [0, 'Moved acme to the plan free.\n'])
+    assert.match(stderr, /1 event, 1 session and 1 subject .* will be deleted now\.\nDeleted 1 event/)
     assert.equal(await isStored(cli), false)
   })
 

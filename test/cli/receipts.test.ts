@@ -25,24 +25,24 @@ describe('lethe receipts', { concurrency: true }, () => {
     const { code, stdout } = await cli.run(args)
     assert.match(
       stdout,
-      /^The receipt is good: at \S+Z the tracker shop erased this data subject: 1 session and 3 events\.\n/,
+      /^The receipt is valid: at \S+Z the tracker shop erased this data subject: 1 session and 3 events\.\n/,
     )
-    assert.match(stdout, /It is entry No\. 1 of the ledger lethe\.local\/\S+, which had 1 entry/)
+    assert.match(stdout, /It is entry 1 of the ledger lethe\.local\/\S+, which had 1 entry/)
     assert.equal(code, 0)
     assert.partialDeepStrictEqual(onlyJson(await cli.run([...args, '--json'])), {
       index: 0,
       isSubjectProven: true,
       record: { trackerId: 'shop', counts: { sessions: 1, events: 3 } },
     })
-    assertRefused(await receipts(['get', 'shop', 'anna', '--output', file]), 1, /exists already/)
+    assertRefused(await receipts(['get', 'shop', 'anna', '--output', file]), 1, /already exists/)
   })
 
   it('says what is not proven without a subject, and refuses another one', async (t) => {
     const { receipts, file, vkey } = await withErased(t)
     writeFileSync(file, (await receipts(['get', 'shop', 'anna'])).stdout)
     const verify = ['verify', file, '--key', vkey]
-    assert.match((await receipts(verify)).stdout, /Whose data it was is not proven/)
-    assertRefused(await receipts([...verify, '--subject', 'ben']), 1, /proves nothing \(wrong_subject\)/)
+    assert.match((await receipts(verify)).stdout, /To also verify whose data was erased/)
+    assertRefused(await receipts([...verify, '--subject', 'ben']), 1, /is not valid \(wrong_subject\)/)
     assertRefused(await receipts([...verify, '--tracker', 'blog']), 1, /wrong_tracker/)
     assertRefused(await receipts([...verify, '--json', '--subject', 'ben']), 1, /wrong_subject/)
     assertRefused(await receipts(['verify', file, '--key', 'nonsense']), 2, /--key/)

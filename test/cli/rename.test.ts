@@ -36,11 +36,11 @@ describe('renaming from the command line', () => {
   it('gives another name to an organisation, a tracker and a key, and leaves both names in the activity', async (t) => {
     const { cli, keyId } = await shop(t)
     const org = await cli.run(['orgs', 'rename', 'acme', '--name', 'Acme Ltd'])
-    assert.deepEqual([org.code, org.stdout, org.stderr], [0, 'acme is named "Acme Ltd" now.\n', ''])
+    assert.deepEqual([org.code, org.stdout, org.stderr], [0, 'Renamed acme to "Acme Ltd".\n', ''])
     const tracker = await cli.run(['trackers', 'rename', 'acme-shop', '--name', 'The shop'])
-    assert.deepEqual([tracker.code, tracker.stdout], [0, 'acme-shop is named "The shop" now.\n'])
+    assert.deepEqual([tracker.code, tracker.stdout], [0, 'Renamed acme-shop to "The shop".\n'])
     const key = await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])
-    assert.deepEqual([key.code, key.stdout], [0, `The key ${keyId} is named "hourly" now.\n`])
+    assert.deepEqual([key.code, key.stdout], [0, `Renamed the key ${keyId} to "hourly".\n`])
     assert.deepEqual(await renames(cli), [
       ['key.renamed', 'nightly → hourly'],
       ['tracker.renamed', 'acme-shop: Shop → The shop'],

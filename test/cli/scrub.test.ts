@@ -34,7 +34,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     const cli = await withErasures(t)
     const { code, stdout, stderr } = await cli.run(['scrub'])
     assert.deepEqual([code, stderr], [0, ''])
-    assert.match(stdout, /^Scrubbed in \d+\.\d s: what was deleted is gone from every file of the store\.\n$/)
+    assert.match(stdout, /^Scrubbed in \d+\.\d s: no deleted data remains in any file of the store\.\n$/)
     assert.equal(cli.holdsBytes('erased-visitor'), false)
     assert.equal(cli.holdsBytes('kept-visitor-42'), true)
     assert.equal((await stateOf(cli)).isDue, false)
@@ -69,7 +69,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     })
     assert.ok(program)
     const outcome = await program.ended
-    assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
+    assert.equal(outcome.stderr, 'Waiting for another process that is sweeping, scrubbing or copying.\n')
     onlyJson(outcome)
     assert.equal((await other.maintenance.scrubState()).isDue, false)
   })

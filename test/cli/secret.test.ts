@@ -67,9 +67,9 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     const { code, stdout, stderr } = await run(['secret', 'rotate'])
     assert.match(
       stdout,
-      /begins with a new secret now, with the fingerprint [0-9a-f]{16}; 1 older one stays good\.\n$/,
+      /^Added a secret with the fingerprint [0-9a-f]{16} to .*; 1 older one stays valid\.\n$/,
     )
-    assert.match(stderr, /Give the file to every other process that uses this store, and restart it/)
+    assert.match(stderr, /Copy the file to every other process that uses this store, and restart the process/)
     assert.equal(code, 0)
     const [first = '', second, ...rest] = readFileSync(file, 'utf8').split('\n')
     assert.deepEqual([second, rest], [old, ['']])
@@ -179,7 +179,7 @@ describe('a secret that is made by a command', () => {
     const secret = join(cli.folder, 'lethe.secret')
     assert.equal(
       stderr,
-      `Made a new secret at ${secret}. Keep a copy of it, apart from the backups of the store.\n`,
+      `Created a secret at ${secret}. Keep a copy of it, separate from backups of the store.\n`,
     )
     assert.ok(!stderr.includes(readFileSync(secret, 'utf8').trim()))
     assert.equal((await cli.run(['import', file])).stderr, '')
@@ -203,7 +203,7 @@ describe('a secret file', { concurrency: true }, () => {
       assert.equal(verifierKeys.length, 1)
       assert.equal(checkpoint.split('\n').filter((line) => line.startsWith('— ')).length, 1)
     })
-    assert.match((await run(['secret', 'rotate'])).stdout, /; 1 older one stays good\.$/m)
+    assert.match((await run(['secret', 'rotate'])).stdout, /; 1 older one stays valid\.$/m)
     assert.equal(readFileSync(file, 'utf8').split('\n').length, 3)
   })
 

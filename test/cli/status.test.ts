@@ -69,7 +69,7 @@ describe('lethe status of the embedded store', () => {
       /^Lethe +\S+, on Node \S+\nStore +SQLite \S+ at .*lethe\.db\nMigrations +\d+, all applied\n/,
     )
     assert.match(stdout, /^Size +\d\.\d MB database, 0\.0 MB free, 0\.0 MB log$/m)
-    assert.match(stdout, /^Last sweep +none on record\nLast scrub +\S+Z; nothing was deleted since$/m)
+    assert.match(stdout, /^Last sweep +none on record\nLast scrub +\S+Z; no data was deleted since$/m)
     assert.match(stdout, /^ORGANISATION +NAME +PLAN +KEEPS\nacme +Acme +pro +730 days\n$/m)
   })
 
@@ -212,7 +212,7 @@ describe('lethe status of a limiter', () => {
     const { limiter } = onlyJson(await cli.run(['status', '--json'], { env }))
     assert.deepEqual(limiter, { engine: 'redis', isReachable: false })
     const { stdout } = await cli.run(['status'], { env })
-    assert.match(stdout, /^Limiter +redis, which cannot be reached/m)
+    assert.match(stdout, /^Limiter +redis, unreachable/m)
     assert.doesNotMatch(stdout, /hush/)
   })
 

@@ -67,8 +67,8 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { erase, journal } = await withList(t, shop, 3)
     const { code, stdout, stderr, asked } = await erase([], ['3'])
     assert.deepEqual([code, stdout], [0, 'Erased 3 of 3 subjects: 3 sessions and 6 events.\n'])
-    assert.equal(stderr, `3 subjects, no more than 60 an hour, noted in ${journal}.\n`)
-    assert.deepEqual(asked, ['They cannot be brought back. Type how many will go, 3, to erase them: '])
+    assert.equal(stderr, `3 subjects, at most 60 per hour, progress in ${journal}.\n`)
+    assert.deepEqual(asked, ['This cannot be undone. Type the number of data subjects, 3, to erase them: '])
     assert.equal(doneIn(journal).length, 3)
   })
 
@@ -77,10 +77,10 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const others = Array.from({ length: 4_999 }, (_, number) => `v${number}`)
     writeFileSync(file, [...others, 'visitor-0'].join('\n'))
     const { stdout, stderr } = await erase(['--dry-run'])
-    assert.ok(stderr.startsWith('5,000 subjects, about 3 d 11 h at 60 an hour, noted in '), stderr)
+    assert.ok(stderr.startsWith('5,000 subjects, about 3 d 11 h at 60 per hour, progress in '), stderr)
     assert.match(
       stdout,
-      /50 were looked at.* 1 hold data.*1 sessions and 2 events.*The others were not looked at\. Nothing was erased\.\n$/,
+      /^Checked 50 of 5,000 subjects.* 1 have data, 1 session and 2 events\. Nothing was erased\.\n$/,
     )
     await until(() => answered().length === 51)
   })
@@ -89,7 +89,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { erase, cli, env, file, journal, answered } = await withList(t, shop, 3)
     writeFileSync(file, 'visitor-0\nvistor-1\nvisitor-2\n')
     const { code, stdout } = await erase(['--dry-run'])
-    assert.equal(stdout, '2 of 3 subjects hold data: 2 sessions and 4 events. Nothing was erased.\n')
+    assert.equal(stdout, '2 of 3 subjects have data: 2 sessions and 4 events. Nothing was erased.\n')
     assert.equal(code, 0)
     const elsewhere = ['subjects', 'erase', 'nope-tracker', '--from-file', file, '--dry-run']
     assertRefused(await cli.run(elsewhere, { env }), 1, /This tracker does not exist/)
@@ -114,16 +114,16 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.match(script.stderr, /error: --yes is missing/)
     const wrong = await erase([], ['yes'])
     assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /error: Not confirmed; nothing was erased\.\n$/)
+    assert.match(wrong.stderr, /error: Not confirmed\. Nothing was erased\.\n$/)
     assert.equal(existsSync(journal), false)
   })
 
   it('goes by a number that it was told, where the service does not say', async (t) => {
     const { erase } = await withList(t, shop, 3)
     const { stderr } = await erase(['--dry-run', '--per-hour', '2'])
-    assert.match(stderr, /^3 subjects, about 1 h at 2 an hour, noted in /)
+    assert.match(stderr, /^3 subjects, about 1 h at 2 per hour, progress in /)
     for (const count of ['0', '-1', 'fast']) {
-      assertRefused(await erase(['--dry-run', `--per-hour=${count}`]), 2, /whole number from 1 on/)
+      assertRefused(await erase(['--dry-run', `--per-hour=${count}`]), 2, /whole number of at least 1/)
     }
   })
 
@@ -142,7 +142,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const args = ['subjects', 'erase', tracker, '--from-file', '-', '--json', '--yes']
     const first = await cli.runProgram(args, { input: 'visitor-0\n', env })
     assert.partialDeepStrictEqual(onlyJson(first), { subjects: 1, erased: 1 })
-    assert.match(first.stderr, /^1 subject, no more than 60 an hour, without a journal\.\n$/)
+    assert.match(first.stderr, /^1 subject, at most 60 per hour, without a checkpoint file\.\n$/)
     const second = await cli.runProgram([...args, '--journal', journal], { input: 'visitor-1', env })
     assert.partialDeepStrictEqual(onlyJson(second), { subjects: 1, erased: 1 })
     assert.equal(doneIn(journal).length, 1)
@@ -151,10 +151,10 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
   it('refuses a list it cannot make sense of, before anything is sent', async (t) => {
     const { erase, file, answered } = await withList(t, shop, 1)
     const refusals: [text: string | Uint8Array, reason: RegExp][] = [
-      ['visitor-0\n..\n', /ids\.txt:2: an id is 1 to 256 characters/],
-      ['visitor-0\n\na\tb\n', /ids\.txt:3: an id/],
-      [Buffer.from([0x61, 0xc3, 0x28]), /ids\.txt:1: an id/],
-      ['\n\n', /There are no ids in .*ids\.txt/],
+      ['visitor-0\n..\n', /ids\.txt:2: an ID has 1 to 256 characters/],
+      ['visitor-0\n\na\tb\n', /ids\.txt:3: an ID/],
+      [Buffer.from([0x61, 0xc3, 0x28]), /ids\.txt:1: an ID/],
+      ['\n\n', /ids\.txt contains no IDs/],
     ]
     for (const [text, reason] of refusals) {
       writeFileSync(file, text)
@@ -169,7 +169,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { erase, file, cli } = await withList(t, shop, 2)
     await erase(['--yes'])
     writeFileSync(file, 'visitor-0\nvisitor-2\n')
-    assertRefused(await erase(['--yes']), 1, /belongs to another batch.*Name another file with --journal/)
+    assertRefused(await erase(['--yes']), 1, /belongs to another batch.*Choose another file with --journal/)
     const precious = join(cli.folder, 'precious')
     writeFileSync(precious, 'precious')
     assertRefused(await erase(['--yes', '--journal', precious]), 1, /is not a journal/)
@@ -181,7 +181,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     await erase(['--yes'])
     const { code, stdout, stderr } = await erase()
     assert.equal(code, 0)
-    assert.equal(stderr, 'All 2 subjects were done before.\n')
+    assert.equal(stderr, 'All 2 subjects are already done.\n')
     assert.equal(stdout, 'Erased 2 of 2 subjects: 2 sessions and 4 events.\n')
     await until(() => answered().length === 2)
   })
@@ -192,7 +192,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { stdout } = await erase(['--yes'])
     assert.equal(
       stdout,
-      'Erased 1 of 2 subjects: 1 session and 2 events. 1 held no data: erased before, aged out, or never seen.\n',
+      'Erased 1 of 2 subjects: 1 session and 2 events. 1 had no data: already erased, expired, or never seen.\n',
     )
   })
 
@@ -201,8 +201,8 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { url } = await scriptedServer(t, failure(401, 'unauthorized'))
     const args = ['subjects', 'erase', tracker, '--from-file', file, '--yes']
     const { code, stdout, stderr } = await cli.run(args, { env: { ...env, LETHE_URL: url } })
-    assert.deepEqual([code, stdout], [1, 'Erased 0 of 2 subjects: 0 sessions and 0 events. 2 are left.\n'])
-    assert.match(stderr, /error: The service does not accept the key in LETHE_API_KEY/)
+    assert.deepEqual([code, stdout], [1, 'Erased 0 of 2 subjects: 0 sessions and 0 events. 2 remain.\n'])
+    assert.match(stderr, /error: The key in LETHE_API_KEY is unknown/)
   })
 
   it('reports what failed, goes on with the rest, and ends with exit code 1', async (t) => {
@@ -246,9 +246,9 @@ describe('a batch that takes its time', { concurrency: true }, () => {
     const { code, stdout, stderr } = await program.ended
     assert.equal(code, 1)
     assert.partialDeepStrictEqual(JSON.parse(stdout), { subjects: 3, erased: 1, left: 2, failed: 0 })
-    assert.match(stderr, /error: Stopped by SIGINT before the end; run it again to go on\.\n$/)
+    assert.match(stderr, /error: Stopped by SIGINT before the end\. Run it again to continue\.\n$/)
     const plan = await erase(['--dry-run'])
-    assert.match(plan.stderr, /^1 of 3 were done before; 2 subjects, no more than 60 an hour/)
+    assert.match(plan.stderr, /^1 of 3 are already done; 2 subjects, at most 60 per hour/)
   })
 
   it('and is ended by SIGKILL erases every one of 90 once, meets no refusal, and completes its journal', async (t) => {

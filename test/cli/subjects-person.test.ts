@@ -46,8 +46,12 @@ describe('lethe subjects find', { concurrency: true }, () => {
 
   it('wants one thing to look for, written as it should be', async (t) => {
     const { subjects } = await withAda(t)
-    assertRefused(await subjects(['find']), 2, /Say whom to find/)
-    assertRefused(await subjects(['find', ada, '--subject', 'anna']), 2, /Say whom to find/)
+    assertRefused(await subjects(['find']), 2, /Specify an identifier as name=value/)
+    assertRefused(
+      await subjects(['find', ada, '--subject', 'anna']),
+      2,
+      /Specify an identifier as name=value/,
+    )
     for (const wrong of ['ada@example.com', 'Email=x', 'email='])
       assertRefused(await subjects(['find', wrong]), 2, /name=value/)
   })
@@ -55,7 +59,7 @@ describe('lethe subjects find', { concurrency: true }, () => {
   it('shows what a subject is known by with the rest', async (t) => {
     const { subjects } = await withAda(t)
     const { stdout } = await subjects(['show', 'shop', 'anna'])
-    assert.match(stdout, /^Known by email {2}ada@example\.com$/m)
+    assert.match(stdout, /^Identifier email {2}ada@example\.com$/m)
   })
 })
 
@@ -76,13 +80,17 @@ describe('lethe subjects export --by', { concurrency: true }, () => {
       const { events } = JSON.parse(readFileSync(join(folder, file), 'utf8'))
       assert.equal(events.length, 2)
     }
-    assertRefused(await subjects(['export', '--by', ada, '--output', folder]), 1, /exists already/)
+    assertRefused(await subjects(['export', '--by', ada, '--output', folder]), 1, /already exists/)
   })
 
   it('wants a folder, and no tracker', async (t) => {
     const { subjects } = await withAda(t)
     for (const args of [['--by', ada], ['--by', ada, '--output', '-'], ['shop', '--by', ada], ['shop']])
-      assertRefused(await subjects(['export', ...args]), 2, /Name a tracker and a data subject, or a person/)
+      assertRefused(
+        await subjects(['export', ...args]),
+        2,
+        /Specify a tracker and a data subject, or a person/,
+      )
   })
 })
 
@@ -94,11 +102,11 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     const args = ['erase', '--by', ada, '--receipts', folder]
     const refused = await subjects(args, { answers: ['2'] })
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /Not confirmed; nothing was erased/)
+    assert.match(refused.stderr, /Not confirmed\. Nothing was erased/)
     const { code, stdout, stderr, asked } = await subjects(args, { answers: ['3'] })
     assert.equal(code, 0)
     assert.match(stderr, /^TRACKER(.*\n)+/)
-    assert.deepEqual(asked, ['They cannot be brought back. Type how many will go, 3, to erase them: '])
+    assert.deepEqual(asked, ['This cannot be undone. Type the number of data subjects, 3, to erase them: '])
     assert.equal(stdout.match(/^Erased (shop|blog) .*: 1 session and 2 events\.$/gm)?.length, 3)
     const key = (await cli.run(['receipts', 'key'], { env: shop.env })).stdout.trim().split('\n')
     const receipts = readdirSync(folder)
@@ -114,7 +122,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.equal(jsonLines((await subjects(['find', 'email=ben@example.com', '--json'])).stdout).length, 1)
     const again = await subjects(['erase', '--by', ada, '--yes'])
     assert.deepEqual([again.code, again.stdout], [0, ''])
-    assert.match(again.stderr, /Nobody was found; nothing was erased/)
+    assert.match(again.stderr, /Nobody was found\. Nothing was erased/)
   })
 
   it('erases what a shorter plan hides, which a search and a dry run mention', async (t) => {
@@ -129,7 +137,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     const identifiers = { email: 'ada@example.com' }
     await ingest([...visit('anna-old', { startedAt, identifiers }), ...visit('anna', { identifiers })])
     await setPlan('free')
-    const hint = /^A shorter plan hides 1 data subject of this person, which is still stored/m
+    const hint = /^A shorter plan hides 1 data subject of this person\. Hidden data is still stored/m
     const found = await subjects(['find', ada, '--json'])
     assert.equal(jsonLines(found.stdout).length, 1)
     assert.match(found.stderr, hint)
@@ -141,7 +149,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     const one = await subjects(['erase', 'shop', 'anna-old', '--dry-run', '--json'])
     assert.deepEqual(onlyJson(one), { trackerId: 'shop', subjectId: 'anna-old', hidden: true, dryRun: true })
     const asked = await subjects(['erase', 'shop', 'anna-old'], { answers: ['no'] })
-    assert.match(asked.stderr, /^A shorter plan hides what is stored about this data subject/)
+    assert.match(asked.stderr, /^A shorter plan hides the data of this data subject/)
     const { code, stdout } = await subjects(['erase', '--by', ada], { answers: ['2'] })
     assert.equal(code, 0)
     assert.match(stdout, /^Erased shop anna-old: hidden data\.$/m)
@@ -169,7 +177,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     await subjects(['erase', 'shop', 'anna', '--yes'])
     const { code, stdout, stderr } = await subjects(['erase', '--by', ada, '--yes', '--journal', journal])
     assert.equal(code, 0)
-    assert.match(stderr, /^Going on with the 3 subjects in /)
+    assert.match(stderr, /^Continuing with 3 subjects in /)
     assert.equal(stdout.match(/^Erased /gm)?.length, 3)
     assert.match(stdout, /^Erased shop anna: 0 sessions and 0 events\.$/m)
     assert.deepEqual(readdirSync(cli.folder), ['ada.journal'])

@@ -77,7 +77,7 @@ describe('lethe subjects list', { concurrency: true }, () => {
     const names = Array.from({ length: 410 }, (_, number) => `v${String(number).padStart(3, '0')}`)
     const rows = (trackerId: string) => names.flatMap((id) => visit(id, { trackerId }))
     const { subjects, tracker } = await withTracker(t, { rows })
-    const more = 'There are more. Add --limit with a larger number, or --limit all.\n'
+    const more = 'More results exist. Use a larger --limit, or --limit all.\n'
     const usual = await subjects(['list', tracker, '--json'])
     assert.deepEqual([jsonLines(usual.stdout).length, usual.stderr], [50, more])
     const some = await subjects(['list', tracker, '--json', '--limit', '250'])
@@ -98,11 +98,15 @@ describe('lethe subjects list', { concurrency: true }, () => {
   it('refuses what cannot be meant, as wrong usage', async (t) => {
     const { subjects } = await withVisitors(t)
     for (const limit of ['0', '-1', '1.5', 'many']) {
-      assertRefused(await subjects(['list', 'shop', `--limit=${limit}`]), 2, /whole number from 1 on, or all/)
+      assertRefused(
+        await subjects(['list', 'shop', `--limit=${limit}`]),
+        2,
+        /whole number of at least 1, or all/,
+      )
     }
     assertRefused(await subjects(['list', 'shop', '--seen-after', 'yesterday']), 2, /ISO 8601/)
     assertRefused(await subjects(['list', 'shop', '--sort', 'name']), 2, /Allowed choices/)
-    assertRefused(await subjects(['list', '..']), 2, /An id is 1 to 256 characters/)
+    assertRefused(await subjects(['list', '..']), 2, /An ID has 1 to 256 characters/)
   })
 })
 
@@ -199,7 +203,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     const { subjects, cli } = await withVisitors(t)
     const file = join(cli.folder, 'precious')
     writeFileSync(file, 'precious')
-    assertRefused(await subjects(['export', 'shop', 'anna', '--output', file]), 1, /exists already/)
+    assertRefused(await subjects(['export', 'shop', 'anna', '--output', file]), 1, /already exists/)
     assert.equal(readFileSync(file, 'utf8'), 'precious')
   })
 
@@ -245,7 +249,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     const { code, stdout, stderr, asked } = await subjects(['erase', tracker, 'anna'], { answers: ['anna'] })
     assert.deepEqual([code, stdout], [0, 'Erased anna: 1 session and 3 events.\n'])
     assert.match(stderr, /^Subject {5}anna\n(.*\n)*Events {6}3\n/)
-    assert.deepEqual(asked, ['It cannot be undone. Type the id of the data subject to erase it: '])
+    assert.deepEqual(asked, ['This cannot be undone. Type the ID of the data subject to erase it: '])
     assertRefused(await subjects(['show', tracker, 'anna']), 1, /does not exist/)
   })
 
@@ -253,7 +257,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     const { subjects } = await withVisitors(t)
     const outcome = await subjects(['erase', 'shop', 'anna'], { answers: ['yes'] })
     assert.equal(outcome.code, 1)
-    assert.match(outcome.stderr, /error: Not confirmed; nothing was erased\.\n$/)
+    assert.match(outcome.stderr, /error: Not confirmed\. Nothing was erased\.\n$/)
     assert.equal((await subjects(['show', 'shop', 'anna'])).code, 0)
   })
 
@@ -273,16 +277,16 @@ describe('lethe subjects erase', { concurrency: true }, () => {
       counts: { sessions: 1, events: 3 },
     })
     const again = await subjects(['erase', tracker, 'anna', '--yes'])
-    assert.equal(again.stdout, 'anna held no data: erased before, aged out, or never seen.\n')
+    assert.equal(again.stdout, 'anna had no data: already erased, expired, or never seen.\n')
   })
 
   it('asks all the same where there is nothing, or nothing that the key may read', async (t) => {
     const seeing = await withVisitors(t)
     const absent = await seeing.subjects(['erase', 'shop', 'nobody'], { answers: ['nobody'] })
-    assert.match(absent.stderr, /^Nothing is stored about this data subject\.\n$/)
+    assert.match(absent.stderr, /^This data subject has no data\.\n$/)
     const blind = await withTracker(t, { scopes: ['analytics:delete-data'] })
     const unseen = await blind.subjects(['erase', blind.tracker, 'anna'], { answers: ['anna'] })
-    assert.match(unseen.stderr, /^What will go cannot be shown: this key may erase, but not read\.\n$/)
+    assert.match(unseen.stderr, /^The data cannot be shown, because this key can erase but not read\.\n$/)
     assert.match(unseen.stdout, /^Erased anna/)
   })
 
@@ -297,9 +301,9 @@ describe('lethe subjects erase', { concurrency: true }, () => {
 
   it('wants one data subject or one file, as wrong usage', async (t) => {
     const { subjects } = await withVisitors(t)
-    assertRefused(await subjects(['erase', 'shop']), 2, /Name one data subject, or a file/)
-    assertRefused(await subjects(['erase', 'shop', 'anna', '--from-file', 'x']), 2, /Name one/)
-    assertRefused(await subjects(['erase', 'shop', '..']), 2, /An id is/)
+    assertRefused(await subjects(['erase', 'shop']), 2, /either one data subject or --from-file/)
+    assertRefused(await subjects(['erase', 'shop', 'anna', '--from-file', 'x']), 2, /either one/)
+    assertRefused(await subjects(['erase', 'shop', '..']), 2, /An ID has/)
   })
 })
 
@@ -327,17 +331,17 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     assertRefused(
       await closed.subjects(['list', 'shop']),
       1,
-      /Nothing listens at http:.*lethe serve.*LETHE_URL/,
+      /No service is listening at http:.*lethe serve.*LETHE_URL/,
     )
   })
 
   it('the key is revoked, lacks a scope, or sees no such tracker', async (t) => {
     const { subjects, keyId } = await withVisitors(t)
-    assertRefused(await subjects(['list', 'nowhere']), 1, /does not exist.*Check the ids/)
+    assertRefused(await subjects(['list', 'nowhere']), 1, /does not exist.*Check the IDs/)
     const blind = await withVisitors(t, ['analytics:delete-data'])
     assertRefused(await blind.subjects(['list', 'shop']), 1, /analytics:view.*LETHE_API_KEY.*keys create/)
     await shop.services.apiKeys.revoke(keyId, Date.now())
-    assertRefused(await subjects(['list', 'shop']), 1, /does not accept the key in LETHE_API_KEY.*keys list/)
+    assertRefused(await subjects(['list', 'shop']), 1, /The key in LETHE_API_KEY is unknown.*keys list/)
   })
 
   const oddities: [what: string, behaviour: string, reason: RegExp][] = [
@@ -367,7 +371,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     assertRefused(
       await cli.run(list, { env: { ...env, LETHE_URL: url } }),
       1,
-      /log.*request id of-the-server/,
+      /request ID of-the-server in its log/,
     )
     assert.equal(requests.length, 5)
   })

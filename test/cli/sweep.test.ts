@@ -38,7 +38,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     const cli = await withVisits(t, { anna: [300, 200], ben: [190, 170, 3], cleo: [1] })
     const first = await cli.run(['sweep'])
     assert.deepEqual([first.code, first.stderr], [0, ''])
-    assert.equal(first.stdout, 'Deleted 3 events, 3 sessions and 1 subjects of which nothing is left.\n')
+    assert.equal(first.stdout, 'Deleted 3 events, 3 sessions and 1 subject without remaining data.\n')
     assert.deepEqual(
       [await eventCount(cli, 'anna'), await eventCount(cli, 'ben'), await eventCount(cli, 'cleo')],
       [null, 2, 1],
@@ -64,7 +64,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.match(stdout, /^Deleted 0 events, 0 sessions and 0 subjects/)
     assert.match(
       stderr,
-      /^acme: 1 events and 1 sessions are older than the 180 days of the plan free.* until 20\S+Z; lethe sweep --now/,
+      /^acme: 1 session and 1 event are older than the 180 days of the plan free.* deleted at 20\S+Z; lethe sweep --now/,
     )
     const { waiting, ...swept } = onlyJsonOf(await cli.run(['sweep', '--json']))
     assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, activity: 0 })
@@ -84,11 +84,11 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.match(refused.stderr, /--yes is missing/)
     const declined = await cli.run(['sweep', '--now'], { answers: ['no'] })
     assert.deepEqual([declined.code, declined.stdout], [1, ''])
-    assert.match(declined.stderr, /nothing was deleted/)
+    assert.match(declined.stderr, /Nothing was deleted/)
     assert.equal(await eventCount(cli, 'anna'), 1)
     const done = await cli.run(['sweep', '--now'], { answers: ['yes'] })
-    assert.match(done.stderr, /^acme, on the plan free \(180 days\): 1 events, 1 sessions and 1 subjects/)
-    assert.match(done.stdout, /^Deleted 1 events, 1 sessions and 1 subjects/)
+    assert.match(done.stderr, /^acme, on the plan free \(180 days\): 1 event, 1 session and 1 subject/)
+    assert.match(done.stdout, /^Deleted 1 event, 1 session and 1 subject/)
     assert.equal(await eventCount(cli, 'anna'), null)
     assert.equal(await eventCount(cli, 'ben'), 1)
   })
@@ -130,7 +130,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     })
     assert.ok(held)
     const outcome = await held.sweeping
-    assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
+    assert.equal(outcome.stderr, 'Waiting for another process that is sweeping, scrubbing or copying.\n')
     assert.deepEqual(onlyJson(outcome), { ...nothing, subjects: 1, sessions: 1, events: 1 })
   })
 
@@ -138,7 +138,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['sweep', 'shop']), 2, /too many arguments/)
     assertRefused(await cli.run(['sweep', '--tracker', 'shop']), 2, /--tracker/)
-    assertRefused(await cli.run(['sweep', '--yes']), 2, /--yes confirms --now/)
+    assertRefused(await cli.run(['sweep', '--yes']), 2, /--yes requires --now/)
     const env = { LETHE_RETENTION_DAYS: 'free=0' }
     assertRefused(await cli.run(['sweep'], { env }), 2, /LETHE_RETENTION_DAYS is "free=0"/)
   })

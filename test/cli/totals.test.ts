@@ -98,7 +98,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     for (const text of ['yesterday', '2026-02-30', '2026-1-1', '2026-01-31T00:00:00Z', '', '20260131']) {
       for (const option of ['--from', '--to']) {
         const refused = await cli.run(['trackers', 'totals', 'shop', option, text])
-        assertRefused(refused, 2, /It takes a day such as 2026-01-31/)
+        assertRefused(refused, 2, /Expected a day such as 2026-01-31/)
       }
     }
   })

@@ -42,7 +42,7 @@ describe('lethe trackers create', { concurrency: true }, () => {
   it('asks for the organisation and the name on a terminal, and wants both flags in a script', async (t) => {
     const cli = await withOrganisations(t)
     const asked = await cli.run(['trackers', 'create', '--json'], { answers: ['acme', 'Blog'] })
-    assert.deepEqual(asked.asked, ['Organisation (its id): ', 'Name of the tracker: '])
+    assert.deepEqual(asked.asked, ['Organisation ID: ', 'Name of the tracker: '])
     assert.partialDeepStrictEqual(onlyJson(asked), { orgId: 'acme', name: 'Blog' })
     assertRefused(await cli.run(['trackers', 'create', '--name', 'Blog']), 2, /--org is missing/)
     assertRefused(await cli.run(['trackers', 'create', '--org', 'acme']), 2, /--name is missing/)

@@ -247,7 +247,7 @@ export function assertRefused(outcome: Outcome, code: 1 | 2, reason: RegExp): vo
     const [object, ...others] = jsonLines(outcome.stdout)
     assert.deepEqual([Object.keys(object ?? {}), others], [['error'], []], outcome.stdout)
   }
-  assert.match(outcome.stderr, /^error: [^\n]+\n(?:Add --help for how it is used\.\n)?$/)
+  assert.match(outcome.stderr, /^error: [^\n]+\n(?:Add --help for usage\.\n)?$/)
   assert.match(outcome.stderr, reason)
   assert.equal(outcome.code, code, outcome.stderr)
 }

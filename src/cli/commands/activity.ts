@@ -23,24 +23,24 @@ export function addActivityCommand(program: Command, { terminal, withStore }: Co
     .command('activity')
     .description('show who did what in an organisation, newest first')
     .requiredOption('--org <org>', 'the organisation')
-    .option('--since <instant>', 'only what happened then or later', readInstantOption)
-    .option('--until <instant>', 'only what happened before', readInstantOption)
-    .addOption(new Option('--kind <kind...>', 'only what is of one of these kinds').choices(activityKinds))
-    .option('--actor <actor>', 'only what this member or key did, by name or id, or command-line')
-    .option('--request-id <id>', 'only what this request did')
-    .addOption(new Option('--limit <count>', 'how many at most, or all').default(50).argParser(readLimit))
+    .option('--since <instant>', 'only entries at that time or later', readInstantOption)
+    .option('--until <instant>', 'only entries before that time', readInstantOption)
+    .addOption(new Option('--kind <kind...>', 'only entries of these kinds').choices(activityKinds))
+    .option('--actor <actor>', 'only entries of this member or key, by name or ID, or command-line')
+    .option('--request-id <id>', 'only entries of this request')
+    .addOption(new Option('--limit <count>', 'the maximum number, or all').default(50).argParser(readLimit))
     .option('--json', 'print one JSON object per line')
     .action((options: ActivityOptions) =>
       withStore(async (services) => {
         const { org, kind: kinds, limit, json, ...range } = options
         if (range.since !== undefined && range.until !== undefined && range.since >= range.until)
-          throw new UsageError('--since must lie before --until.')
+          throw new UsageError('--since must be before --until.')
         const deleted = await services.deletions.listOrganisations()
         if (!deleted.some(({ id }) => id === org)) await requireOrganisation(services, org)
         const found = streamActivity(services, org, { ...range, ...(kinds && { kinds }) })
         let hasMore = false
         await terminal.pour(lines())
-        if (hasMore) terminal.tell('There are more. Add --limit with a larger number, or --limit all.')
+        if (hasMore) terminal.tell('More results exist. Use a larger --limit, or --limit all.')
 
         async function* lines(): AsyncGenerator<string> {
           let left = limit
@@ -65,7 +65,7 @@ function row({ at, kind, actor, target, requestId, counts }: ActivityEntry): str
   return line(formatInstant(at), kind, legible(who), legible(what.filter(Boolean).join(' · ')))
 }
 
-/** Columns of one width whatever comes later: a list of any length is shown as it is read. */
+/** Columns have fixed widths, so that a list of any length can be shown while it is read. */
 function line(at: string, kind: string, who: string, what: string): string {
   const cells = [at.padEnd(24), kind.padEnd(longestKind), who.padEnd(24), what]
   return `${cells.join('  ').trimEnd()}\n`

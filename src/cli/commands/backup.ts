@@ -21,20 +21,21 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
     .argument('<file>', 'the file to write, which must not exist')
     .option('--json', 'print one JSON object')
     .action((file: string, options: { json?: true }) => {
-      if (file === '-') throw new UsageError('A backup goes to a file; - is none. A file of that name is ./-')
+      if (file === '-')
+        throw new UsageError('A backup cannot be written to standard output. For a file named -, use ./-')
       return withStore(async ({ maintenance }) => {
         await maintenance.backup(resolve(file))
         const contents = await describeBackup(resolve(file))
         terminal.print(
           options.json
             ? JSON.stringify({ file, ...contents })
-            : `Wrote ${file} (${megabytes(contents)}), and what it holds to ${file}.json.`,
+            : `Wrote ${file} (${megabytes(contents)}), and a description of its contents to ${file}.json.`,
         )
       })
     })
   backup
     .command('verify')
-    .description('check that a backup is whole: its pages, its ledgers, and what is told of it beside it')
+    .description('verify a backup: its pages, its ledgers, and that it matches its JSON file')
     .argument('<file>', 'the backup')
     .option('--json', 'print one JSON object')
     .action(async (file: string, _: unknown, command: Command) => {
@@ -44,7 +45,7 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
       terminal.print(
         json
           ? JSON.stringify({ file, isWhole: true, ...contents })
-          : `${file} is whole (${megabytes(contents)}): ${inWords(contents)}.`,
+          : `${file} is intact (${megabytes(contents)}): ${inWords(contents)}.`,
       )
     })
 }
@@ -55,7 +56,7 @@ function megabytes({ bytes }: BackupContents): string {
 
 function inWords({ rows, ledgers, storeVersion }: BackupContents): string {
   const entries = ledgers.reduce((sum, { size }) => sum + size, 0)
-  return `${counted(rows.subjects ?? 0, 'subject')}, ${counted(rows.sessions ?? 0, 'session')}, ${counted(rows.events ?? 0, 'event')}, ${counted(entries, 'entry', 'entries')} of ledgers, store version ${storeVersion}`
+  return `${counted(rows.subjects ?? 0, 'subject')}, ${counted(rows.sessions ?? 0, 'session')}, ${counted(rows.events ?? 0, 'event')}, ${counted(entries, 'ledger entry', 'ledger entries')}, store version ${storeVersion}`
 }
 
 interface RestoreFlags {
@@ -67,10 +68,10 @@ interface RestoreFlags {
 export function addRestoreCommand(program: Command, { terminal, config, summarise }: CommandKit): void {
   program
     .command('restore')
-    .description('put a backup in the place of the embedded store; who was erased since stays erased')
-    .argument('<backup>', 'the file that lethe backup wrote')
-    .option('--journal <file...>', 'journals that know what has happened since')
-    .option('--yes', 'replace a store that is there, or go on without store and journal, without a question')
+    .description('replace the embedded store with a backup; people erased since then stay erased')
+    .argument('<backup>', 'a file written by lethe backup')
+    .option('--journal <file...>', 'journals with changes since the backup')
+    .option('--yes', 'replace an existing store, or continue without store and journal, without a question')
     .option('--json', 'print one JSON object')
     .action(async (backup: string, options: RestoreFlags) => {
       const settings = config()
@@ -85,10 +86,10 @@ export function addRestoreCommand(program: Command, { terminal, config, summaris
         async confirm(isThere) {
           if (options.yes || (!isThere && !isJournalMissing)) return
           const question = isThere
-            ? `The store at ${place} will be replaced by ${backup}. Type yes to go on: `
-            : `There is neither a store at ${place} nor a journal at ${settings.journal}: nothing tells who was erased since ${backup} was made. Type yes to go on: `
+            ? `The store at ${place} will be replaced by ${backup}. Type yes to continue: `
+            : `There is neither a store at ${place} nor a journal at ${settings.journal}, so people erased since ${backup} was made will come back. Type yes to continue: `
           if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() === 'yes') return
-          throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
+          throw new LetheError('invalid_request', 'Not confirmed. Nothing was changed.')
         },
       })
       if (options.json) summarise({ store: place, ...restored })
@@ -98,9 +99,9 @@ export function addRestoreCommand(program: Command, { terminal, config, summaris
 }
 
 const before = {
-  store: 'What the store before it knew was taken along.',
-  unreadable: 'The store before it could not be read: nothing was taken from it.',
-  none: 'There was no store before it.',
+  store: 'Erasures and key changes of the replaced store were kept.',
+  unreadable: 'The replaced store could not be read, so nothing was kept of it.',
+  none: 'There was no store to replace.',
 }
 
 function restoredInWords(restored: Restored, place: string, backup: string): string[] {

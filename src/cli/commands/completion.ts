@@ -6,7 +6,7 @@ const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion
 export function addCompletionCommand(program: Command, { terminal, config }: CommandKit): void {
   program
     .command('completion')
-    .description('print a script that lets a shell complete commands, options and their values')
+    .description('print a completion script for a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(scripts)))
     .option('--json', 'print one JSON object')
     .action((shell: keyof typeof scripts, options: { json?: true }) => {
@@ -16,7 +16,7 @@ export function addCompletionCommand(program: Command, { terminal, config }: Com
     })
 }
 
-/** Every command with what may follow it, the program itself first. */
+/** Every command with its possible continuations, the program itself first. */
 export function* completables(command: Command, words: readonly string[] = []): Generator<Completable> {
   const options = [...command.options, helpOption]
   yield {
@@ -33,34 +33,34 @@ export function* completables(command: Command, words: readonly string[] = []): 
   for (const inner of command.commands) yield* completables(inner, [...words, inner.name()])
 }
 
-const helpOption = { long: '--help', description: 'show how it is used', required: false, argChoices: [] }
+const helpOption = { long: '--help', description: 'show usage', required: false, argChoices: [] }
 
 interface Word {
   name: string
   description: string
 }
 
-/** A command as a shell sees it: what may come behind it. */
+/** A command and the words that can follow it. */
 export interface Completable {
-  /** What leads to it; none for the program itself. */
+  /** The words that select the command; none for the program itself. */
   words: readonly string[]
   commands: readonly Word[]
   options: readonly (Word & { takesValue: boolean; choices: readonly string[] })[]
-  /** What its argument may be, where there is a choice. */
+  /** The values of its argument, if there is a fixed set. */
   choices: readonly string[]
 }
 
-/** For `source <(lethe completion bash)`. Where nothing of ours fits, names of files do. */
+/** For `source <(lethe completion bash)`. If nothing matches, bash completes file names. */
 export function bashCompletion(commands: readonly Completable[]): string {
   const list = (words: readonly Word[]) => `candidates=${quoted(words.map(({ name }) => name).join(' '))}`
-  // Bash takes a colon for the end of a word, but scopes have one: words are read from the line itself.
+  // Bash ends a word at a colon, but scopes contain one, so the words are read from the line itself.
   return `_lethe() {
   local line=\${COMP_LINE:0:COMP_POINT} at='' previous='' word candidates=''
   local current=\${line##*[[:space:]]}
   local -a given
   read -ra given <<< "\${line%"$current"}"
   for word in "\${given[@]:1}"; do
-${indented(2, stepCases(commands))}
+${indented(2, commandCases(commands))}
     previous=$word
   done
 ${indented(1, candidateCases(commands, list, '$current'))}
@@ -84,7 +84,7 @@ _lethe() {
   local at='' previous='' word
   local -a candidates
   for word in "\${(@)words[2,CURRENT-1]}"; do
-${indented(2, stepCases(commands))}
+${indented(2, commandCases(commands))}
     previous=$word
   done
 ${indented(1, candidateCases(commands, list, '$PREFIX'))}
@@ -130,13 +130,13 @@ ${lines.join('\n')}
 `
 }
 
-/** Follows the words of the line to the command they lead to. */
-function stepCases(commands: readonly Completable[]): string[] {
-  const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(place(words)))
+/** Cases that follow the words of the line to the selected command. */
+function commandCases(commands: readonly Completable[]): string[] {
+  const paths = commands.filter(({ words }) => words.length > 0).map(({ words }) => quoted(position(words)))
   return ['case "$at $word" in', `  ${paths.join(' | ')}) at="$at $word" ;;`, 'esac']
 }
 
-/** What fits behind that command: a value of the option before, an option, or a command or value of its own. */
+/** Cases that list what can follow that command: a value of the previous option, an option, a command or a value. */
 function candidateCases(
   commands: readonly Completable[],
   list: (words: readonly Word[]) => string,
@@ -146,11 +146,11 @@ function candidateCases(
   const values = commands.flatMap(({ words, options }) =>
     options
       .filter(({ takesValue }) => takesValue)
-      .map(({ name, choices }) => `  ${quoted(`${place(words)} ${name}`)}) ${list(asWords(choices))} ;;`),
+      .map(({ name, choices }) => `  ${quoted(`${position(words)} ${name}`)}) ${list(asWords(choices))} ;;`),
   )
   const rest = commands.flatMap(({ words, commands: inner, options, choices }) => [
-    `  ${quoted(`${place(words)} -`)}) ${list(options)} ;;`,
-    `  ${quoted(`${place(words)} `)}) ${list(inner.length > 0 ? inner : asWords(choices))} ;;`,
+    `  ${quoted(`${position(words)} -`)}) ${list(options)} ;;`,
+    `  ${quoted(`${position(words)} `)}) ${list(inner.length > 0 ? inner : asWords(choices))} ;;`,
   ])
   return [
     'case "$at $previous" in',
@@ -165,8 +165,8 @@ function candidateCases(
   ]
 }
 
-/** How the scripts write where they are: each word behind a space. */
-function place(words: readonly string[]): string {
+/** The selected command as the scripts write it: each word after a space. */
+function position(words: readonly string[]): string {
   return words.map((word) => ` ${word}`).join('')
 }
 

@@ -6,7 +6,7 @@ import { legible, table } from '../progress.ts'
 export function addConfigCommand(program: Command, { terminal, fail }: CommandKit): void {
   program
     .command('config')
-    .description('show every setting, where it comes from, and what is wrong with it; secrets are left out')
+    .description('show every setting, its source and whether it is valid; secrets are not shown')
     .option('--json', 'print one JSON object per line')
     .action((options: { json?: true }) => {
       const settings = explainConfig(terminal.env)

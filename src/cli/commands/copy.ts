@@ -7,7 +7,7 @@ import type { Replayed } from '../../domain/replay.ts'
 import { type CopyResult, type CopyStep, copyStore, countRows } from '../../operations/copy-store.ts'
 import { type CopyEnds, type Verification, verifyCopy } from '../../operations/verify-copy.ts'
 import { replayInto, secretFileOf } from '../../runtime/restore.ts'
-import { type CommandKit, whenAlone } from '../command-kit.ts'
+import { type CommandKit, waitForMaintenanceLock } from '../command-kit.ts'
 import { Progress, shareOf, table, workProgress } from '../progress.ts'
 import { type Terminal, UsageError } from '../terminal.ts'
 import { onStopSignal } from '../until-stopped.ts'
@@ -27,13 +27,13 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
     .description('copy everything from one store to another, and compare the two')
     .requiredOption('--from <url>', 'the store to copy, such as sqlite:data/lethe.db')
     .requiredOption('--to <url>', 'the store to fill, such as postgres://lethe@db.example/lethe')
-    .option('--verify-only', 'compare the two, and write nothing')
+    .option('--verify-only', 'compare the two, but write nothing')
     .option('--json', 'print one JSON object')
     .action(async (flags: CopyFlags) => {
       const settings = kit.config()
       const from = readStoreAddress('--from', flags.from)
       const to = readStoreAddress('--to', flags.to)
-      if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to name the same store.')
+      if (locationOf(from) === locationOf(to)) throw new UsageError('--from and --to name the same store.')
       const verifyOnly = flags.verifyOnly ?? false
       const result: Copied = await kit.withStoreAt(from, { create: false }, (source) =>
         kit.withStoreAt(to, { create: !verifyOnly }, (target) => {
@@ -44,7 +44,7 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
               return { copiedRows: 0, verification: await verifyCopy(ends, options) }
             })
           }
-          return whenAlone(terminal, target.maintenance, async () => {
+          return waitForMaintenanceLock(terminal, target.maintenance, async () => {
             const copied = await withCopyProgress(terminal, ends, { verifyOnly }, (options) =>
               copyStore(ends, options),
             )
@@ -60,29 +60,27 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
       if (flags.json) kit.summarise(toJson(result, different))
       else for (const line of inWords(result, different)) terminal.print(line)
       if (!verifyOnly && different.length === 0) {
-        terminal.tell(
-          `The target belongs to the same secret: bring it along as ${secretFileOf(settings, to)}.`,
-        )
+        terminal.tell(`The target uses the same secret. Copy the secret to ${secretFileOf(settings, to)}.`)
       }
       if (result.replayed) failOnProblems(result.replayed)
       if (different.length > 0) throw new Error(`The two stores differ: ${different.join(', ')}. ${whatToDo}`)
     })
 }
 
-const whatToDo = 'Stop whatever uses them, empty the target and copy again.'
+const whatToDo = 'Stop all processes that use them, empty the target and copy again.'
 
-/** Where a store is: the same for one file, however its path is written. */
-function placeOf(address: Config['store']): string {
+/** Where a store is: the same for one file, regardless of how its path is written. */
+function locationOf(address: Config['store']): string {
   return address.engine === 'sqlite' ? resolve(address.path) : address.url
 }
 
-/** The names of what is not the same in both. */
+/** The names of the tables and states that differ. */
 function differences({ tables, scrub }: Verification): string[] {
   const names = tables.filter(({ isSame }) => !isSame).map(({ table }) => table)
   return scrub.isSame ? names : [...names, 'whether a scrub is due']
 }
 
-/** A copy, and what a journal knew better than the source. */
+/** A copy, and what was replayed from the journal. */
 type Copied = CopyResult & { replayed?: Replayed }
 
 function toJson(
@@ -112,7 +110,7 @@ function inWords(
       : `${source.checksum.slice(0, 16)} is not ${target.checksum.slice(0, 16)}`,
   ])
   const copied = copiedRows === 0 ? 'Nothing was copied' : `Copied ${copiedRows} rows`
-  const verdict = different.length === 0 ? 'both stores hold the same' : 'the stores differ'
+  const verdict = different.length === 0 ? 'both stores are identical' : 'the stores differ'
   return [
     ...table(['TABLE', 'SOURCE ROWS', 'TARGET ROWS', 'CHECKSUM'], rows),
     `${copied}; ${verdict}.`,
@@ -122,7 +120,7 @@ function inWords(
 
 const progressEveryMs = 250
 
-/** Does `work` between two stores, shows how far it has come, and ends it when a signal comes. */
+/** Runs `work` between two stores with a progress display, and aborts it on a signal. */
 export async function withCopyProgress<Result>(
   terminal: Terminal,
   { source, target }: CopyEnds & { source: { clock: Clock } },
@@ -161,5 +159,5 @@ export async function withCopyProgress<Result>(
 }
 
 function outlook(verifyOnly: boolean): string {
-  return verifyOnly ? 'Not everything was compared.' : 'Running it again goes on from there.'
+  return verifyOnly ? 'The comparison is incomplete.' : 'Run it again to continue.'
 }

@@ -20,27 +20,27 @@ const progressEveryMs = 250
 export function addIdentifiersCommand(program: Command, kit: CommandKit): void {
   program
     .command('identifiers')
-    .description('what people are known by')
+    .description('identifiers of people: derive')
     .command('derive')
-    .description('make identifiers out of the attributes and properties that are stored already')
+    .description('create identifiers from stored attributes and properties')
     .requiredOption('--tracker <id>', 'the tracker')
     .option(
       '--attribute <name>',
-      'an attribute of sessions that holds one, such as email, or mail=email for another name; several with one each',
+      'a session attribute that contains an identifier, such as email, or mail=email to give the identifier another name; repeatable',
       sourceReader('session'),
     )
     .option(
       '--property <name>',
-      'the same of the properties of events, such as user_id=userId',
+      'the same for an event property, such as user_id=userId',
       sourceReader('event'),
     )
-    .option('--dry-run', 'say what would be added, and add nothing')
+    .option('--dry-run', 'show what would be added, but add nothing')
     .option('--json', 'print one JSON object')
     .action((flags: DeriveFlags) => {
       kit.config()
       const sources = [...(flags.attribute ?? []), ...(flags.property ?? [])]
       if (sources.length === 0) {
-        throw new UsageError('Say where identifiers are: --attribute or --property is missing.')
+        throw new UsageError('Specify at least one --attribute or --property.')
       }
       return derive(kit, sources, flags)
     })
@@ -56,7 +56,7 @@ async function derive(kit: CommandKit, sources: IdentifierSource[], flags: Deriv
     const ticking = setInterval(() => progress.tick(), progressEveryMs)
     const stopping = new AbortController()
     const signals = onStopSignal({
-      onFirst: (signal) => stopping.abort(new Error(`Stopped by ${signal}. Running it again completes it.`)),
+      onFirst: (signal) => stopping.abort(new Error(`Stopped by ${signal}. Run it again to complete it.`)),
     })
     try {
       soFar = await deriveIdentifiers(services, tracker, {
@@ -80,15 +80,15 @@ async function derive(kit: CommandKit, sources: IdentifierSource[], flags: Deriv
   if (soFar.unusable > 0) kit.terminal.tell(unusableInWords(soFar.unusable))
 }
 
-/** Reads `email`, or `mail=email` where the identifier has another name than its field, one after the other. */
+/** Parses `email`, or `mail=email` if the identifier's name differs from the field's, and appends it. */
 function sourceReader(kind: IdentifierSource['kind']) {
   return (text: string, before: IdentifierSource[] = []): IdentifierSource[] => {
     const equals = text.lastIndexOf('=')
     const [field, name] = equals < 0 ? [text, text] : [text.slice(0, equals), text.slice(equals + 1)]
-    if (field === '') throw new InvalidArgumentError('It takes a name, or name=identifier.')
+    if (field === '') throw new InvalidArgumentError('Expected a name, or name=identifier.')
     if (!isIdentifierName(name)) {
       throw new InvalidArgumentError(
-        `"${name}" cannot name an identifier, which takes ${identifierNameRule}. Give it another name: ${field}=name.`,
+        `"${name}" is not a valid name for an identifier. A name is ${identifierNameRule}. Use another one with ${field}=name.`,
       )
     }
     return [...before, { kind, field, name }]
@@ -100,11 +100,11 @@ function toJson({ tracker, dryRun }: DeriveFlags, derived: Derivation) {
 }
 
 function inWords({ subjects, added, renewed }: Derivation, dryRun: boolean): string {
-  const looked = `Looked at ${counted(subjects, 'subject')}`
+  const looked = `Checked ${counted(subjects, 'subject')}`
   const what = `${counted(added, 'identifier')}, renewed ${renewed}`
-  return dryRun ? `${looked}; would have added ${what}. Nothing was changed.` : `${looked}; added ${what}.`
+  return dryRun ? `${looked}; would add ${what}. Nothing was changed.` : `${looked}; added ${what}.`
 }
 
 function unusableInWords(unusable: number): string {
-  return `${counted(unusable, 'value')} cannot be an identifier: it takes text or a number, of 1 to 256 characters and no control characters.`
+  return `Skipped ${counted(unusable, 'value')}: an identifier is text or a number with 1 to 256 characters and no control characters.`
 }

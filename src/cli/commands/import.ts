@@ -25,7 +25,7 @@ interface ImportFlags {
   json?: true
 }
 
-/** A terminal full of bad lines helps nobody. */
+/** Limits the output for files with many bad lines. */
 export const maxReportsPerFile = 100
 const progressEveryMs = 250
 
@@ -35,11 +35,11 @@ export function addImportCommand(
 ): void {
   program
     .command('import')
-    .description('load sessions and events from NDJSON, plain or compressed with gzip or zstd')
-    .argument('<file...>', 'files to load, or - for standard input')
-    .option('--tracker <id>', 'the tracker of lines that name none')
-    .option('--strict', 'stop at the first bad line, with nothing of the running batch stored')
-    .option('--dry-run', 'read and check everything, and store nothing')
+    .description('import sessions and events from NDJSON, plain or compressed with gzip or zstd')
+    .argument('<file...>', 'files to import, or - for standard input')
+    .option('--tracker <id>', 'the tracker for lines without one')
+    .option('--strict', 'stop at the first bad line and discard the current batch')
+    .option('--dry-run', 'read and check everything, but store nothing')
     .option('--json', 'print the summary as one JSON object')
     .action((files: string[], options: ImportFlags) =>
       withSecretsAndThread(async (services) => {
@@ -73,7 +73,7 @@ export function addImportCommand(
               strict,
               dryRun,
               onBadLine: badLineReports(terminal),
-              // By the next turn of the event loop nothing here refers to the rows any more.
+              // By the next iteration of the event loop, nothing here refers to the rows.
               onHandedOver: () => setImmediate(collectGarbage),
             },
             summary,
@@ -89,7 +89,7 @@ export function addImportCommand(
           for (const rows of summary.tooOldRows) terminal.tell(tooOldInWords(rows, services))
         }
         if (stoppedBy !== null && input.wasCutShort) {
-          throw new Error(`Stopped by ${stoppedBy} before the input ended. Running it again completes it.`)
+          throw new Error(`Stopped by ${stoppedBy} before the input ended. Run it again to complete it.`)
         }
         if (summary.badLines > 0) fail()
       }),
@@ -102,7 +102,8 @@ function badLineReports({ tell }: Terminal) {
     const count = (reported.get(source) ?? 0) + 1
     reported.set(source, count)
     if (count <= maxReportsPerFile) tell(`${source}:${lineNumber}: ${reason}`)
-    else if (count === maxReportsPerFile + 1) tell(`${source}: further bad lines are counted, not reported`)
+    else if (count === maxReportsPerFile + 1)
+      tell(`${source}: further bad lines are counted but not reported`)
   }
 }
 
@@ -117,19 +118,18 @@ function inWords(summary: ImportSummary, dryRun: boolean): string {
   if (ofErased > 0) left.push(`${ofErased} of erased subjects`)
   const read = `${lines} lines (${left.join(', ')})`
   return dryRun
-    ? `Checked ${read}; ${rows} would be stored, nothing was.`
+    ? `Checked ${read}; ${rows} would be stored. Nothing was stored.`
     : `Read ${read}; added ${subjects} subjects, ${sessions} sessions, ${events} events.`
 }
 
-/** How much is read at a time. */
 const chunkBytes = 256 * 1024
 
 /** The files of an import, `-` for standard input, as one sequence of blocks of lines. */
 export class ImportInput {
-  /** The size of all files together, as they are on disk; `null` where one has no size, such as a pipe. */
+  /** The total size of the files on disk; `null` if one has no size, such as a pipe. */
   readonly totalBytes: number | null
   bytesRead = 0
-  /** Why the sequence ended before the files did. */
+  /** The error that ended the sequence early. */
   failure: Error | null = null
   readonly #files: readonly string[]
   readonly #maxLineBytes: number
@@ -143,7 +143,7 @@ export class ImportInput {
     this.totalBytes = totalBytes
   }
 
-  /** Looks at every file before the first is read, so that a mistyped name costs nothing. */
+  /** Checks every file before it reads the first, so that a mistyped name is reported immediately. */
   static async open(files: readonly string[], maxLineBytes?: number): Promise<ImportInput> {
     if (files.filter(isStandardInput).length > 1)
       throw new UsageError('Standard input can be read only once.')
@@ -155,18 +155,18 @@ export class ImportInput {
     return new ImportInput(files, total, maxLineBytes)
   }
 
-  /** Whether `stop` came before the end. */
+  /** Whether `stop` was called before the end. */
   get wasCutShort(): boolean {
     return this.#isStopped && !this.#isOver
   }
 
-  /** Ends the sequence with the block that was read last. */
+  /** Ends the sequence after the block that was read last. */
   stop(): void {
     this.#isStopped = true
     this.#reading?.destroy()
   }
 
-  /** Ends with a `failure` instead of throwing one: what was read before is as good as ever. */
+  /** Ends with a `failure` instead of throwing, because the blocks before it are still valid. */
   async *blocks(): AsyncGenerator<LineBlock> {
     for (const file of this.#files) {
       let number = 1
@@ -225,21 +225,21 @@ function cannotRead(file: string, error: unknown): Error {
 
 const dayMs = 86_400_000
 
-/** Which window of which plan was too short for what an import read, and what would have kept it. */
+/** Says which plan's window was too short for the imported lines, and how to keep them. */
 export function tooOldInWords(
   { organisationId, plan, days, rows, oldestAt }: TooOldRows,
   { retentionDays, clock }: { retentionDays: RetentionDays; clock: Clock },
 ): string {
   const are = rows === 1 ? '1 line is' : `${rows} lines are`
   const were = rows === 1 ? 'was' : 'were'
-  const said = `${are} older than the ${days} days that the plan ${plan} keeps, and ${were} not stored.`
-  // A day more, so that it is not too old again when the next line is read.
+  const skipped = `${are} older than the ${days} days that the plan ${plan} keeps, and ${were} not stored.`
+  // One more day, so that the lines are not too old again when they are imported.
   const needed = Math.ceil((clock() - oldestAt) / dayMs) + 1
   const it = rows === 1 ? 'it' : 'them'
-  if (needed > maxRetentionDays) return `${said} No window is long enough to keep ${it}.`
+  if (needed > maxRetentionDays) return `${skipped} No window is long enough to keep ${it}.`
   const other = plans.find((each) => retentionDays[each] >= needed)
   const move = other ? `lethe orgs set-plan ${organisationId} ${other}, or ` : ''
-  return `${said} To keep ${it}: ${move}LETHE_RETENTION_DAYS=${plan}=${needed} for every command and the service; then import again.`
+  return `${skipped} To keep ${it}: ${move}LETHE_RETENTION_DAYS=${plan}=${needed} for every command and the service; then import again.`
 }
 
 export function tooOldJson({ organisationId, plan, days, rows, oldestAt }: TooOldRows) {

@@ -8,14 +8,16 @@ import { counted } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 
 export function addJournalCommand(program: Command, { terminal, withSecrets, summarise }: CommandKit): void {
-  const journal = program.command('journal').description('what survives the loss of a store: replay')
+  const journal = program
+    .command('journal')
+    .description('changes that must survive the loss of a store: replay')
   journal
     .command('replay')
-    .description('do once more, in a store that was set back, what journals tell of')
+    .description('repeat erasures and revocations from journals in a store that was set back')
     .argument('<file...>', 'the journals, in any order')
     .option(
       '--mend',
-      'where the ledger and a journal hold different entries, or some are lost: put the journals\u2019 entries in their places, and the ledger\u2019s own behind them',
+      'if the ledger and a journal have different entries, or entries are lost: restore the entries of the journals, followed by those of the ledger',
     )
     .option('--json', 'print one JSON object')
     .action((files: string[], { mend, json }: { mend?: true; json?: true }) =>
@@ -30,12 +32,12 @@ export function addJournalCommand(program: Command, { terminal, withSecrets, sum
     )
 }
 
-/** Everything that could be done is done by then. */
+/** Reports what could not be replayed, after everything else has been. */
 export function failOnProblems({ problems }: Pick<Replayed, 'problems'>): void {
   if (problems.length > 0) throw new Error(`Not everything could be replayed. ${problems.join(' ')}`)
 }
 
-/** The journals that somebody named, which must be there, or else the one of the configuration, which comes with the first line. */
+/** The journals given as options, which must exist, or else the configured one, which may not exist yet. */
 export function journalsOf(
   { tell }: Terminal,
   named: readonly string[] | undefined,
@@ -50,12 +52,12 @@ export function journalsOf(
   return []
 }
 
-/** Tells of lines that are torn; that one of them is missed, a ledger with a gap would tell. */
+/** Reports torn lines. If a line is missed, the ledger has a gap. */
 export function unreadableReports({ tell }: Terminal): (path: string, line: number) => void {
-  return (path, line) => tell(`${path}, line ${line}: torn, or no line of a journal; left out.`)
+  return (path, line) =>
+    tell(`${path}, line ${line}: skipped, because it is torn or not a line of a journal.`)
 }
 
-/** What a replay did, in lines for people. */
 export function replayedInWords({
   entries,
   tombstones,
@@ -69,27 +71,27 @@ export function replayedInWords({
   withdrawnLinks = 0,
 }: Replayed & Partial<ReplayedInSetBack>): string[] {
   const lines = [
-    `Appended ${counted(entries, 'entry', 'entries')} of ledgers and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
+    `Appended ${counted(entries, 'ledger entry', 'ledger entries')} and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
     `Removed ${counted(removed.subjects, 'erased subject')} with ${counted(removed.sessions, 'session')} and ${counted(removed.events, 'event')}.`,
   ]
   if (movedEntries > 0) {
     lines.push(
-      `Moved ${counted(movedEntries, 'entry', 'entries')} of ledgers behind those of the journal. Receipts issued for them since the store was set back no longer match: get new ones.`,
+      `Moved ${counted(movedEntries, 'ledger entry', 'ledger entries')} after those of the journal. Receipts issued for them since the store was set back are no longer valid: get new ones.`,
     )
   }
   if (stoppedBatches > 0) {
     lines.push(
-      `Stopped ${counted(stoppedBatches, 'batch', 'batches')} of erasures that ran when the store was copied.`,
+      `Stopped ${counted(stoppedBatches, 'batch', 'batches')} of erasures that were running when the backup was made.`,
     )
   }
   if (endedSignIns + withdrawnLinks > 0) {
     lines.push(
-      `Ended ${counted(endedSignIns, 'sign-in')} and withdrew ${counted(withdrawnLinks, 'link')} to set a password that the copy brought back.`,
+      `Ended ${counted(endedSignIns, 'sign-in')} and withdrew ${counted(withdrawnLinks, 'link')} to set a password that the restored data contained.`,
     )
   }
   if (entriesOfOthers > 0) {
     lines.push(
-      `Left out ${counted(entriesOfOthers, 'entry', 'entries')} of organisations that this store does not have.`,
+      `Skipped ${counted(entriesOfOthers, 'entry', 'entries')} of organisations that this store does not have.`,
     )
   }
   return lines

@@ -27,19 +27,19 @@ export function addKeysCommand(program: Command, kit: CommandKit): void {
 function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
   keys
     .command('create')
-    .description('create a key and show its string, this once')
+    .description('create a key and print its string, which is not shown again')
     .option('--org <org>', 'the organisation it acts for')
     .option('--name <name>', 'its name, unique among the active keys of the organisation')
-    .addOption(new Option('--scope <scope...>', 'what it may do').choices(allScopes()))
+    .addOption(new Option('--scope <scope...>', 'the scopes of the key').choices(allScopes()))
     .option(
       '--expires-at <instant>',
-      'when it stops working, such as 2027-01-31T12:00:00Z (default: never)',
+      'when it expires, such as 2027-01-31T12:00:00Z (default: never)',
       readInstantOption,
     )
     .option('--json', 'print one JSON object')
     .action((options: { org?: string; name?: string; scope?: string[]; expiresAt?: Instant; json?: true }) =>
       withStore(async (services) => {
-        const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation (its id): ')
+        const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation ID: ')
         const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the key: ')
         const granted = options.scope ?? (await askForScopes(terminal))
         const { expiresAt = null } = options
@@ -52,7 +52,7 @@ function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
 function addList(keys: Command, { terminal, withStore }: CommandKit): void {
   keys
     .command('list')
-    .description("list an organisation's keys, in whatever state")
+    .description("list an organisation's keys, including expired and revoked ones")
     .requiredOption('--org <org>', 'the organisation')
     .option('--json', 'print one JSON object per line')
     .action((options: { org: string; json?: true }) =>
@@ -83,15 +83,15 @@ function addList(keys: Command, { terminal, withStore }: CommandKit): void {
 function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
   keys
     .command('rename')
-    .description('give a key another name; its string stays')
-    .argument('<id>', 'the id of the key')
+    .description('rename a key; its string does not change')
+    .argument('<id>', 'the ID of the key')
     .option('--name <name>', 'the new name, unique among the active keys of the organisation')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
       withStore(async (services) => {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the key: ')
         const renamed = toJson(await renameKey(services, id, name), services.clock())
-        terminal.print(options.json ? JSON.stringify(renamed) : `The key ${id} is named "${name}" now.`)
+        terminal.print(options.json ? JSON.stringify(renamed) : `Renamed the key ${id} to "${name}".`)
       }),
     )
 }
@@ -100,15 +100,15 @@ function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
   keys
     .command('rotate')
     .description('give a key a new string; the old one stops working immediately')
-    .argument('<id>', 'the id of the key')
-    .option('--yes', 'confirm it here, without a question')
+    .argument('<id>', 'the ID of the key')
+    .option('--yes', 'confirm without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { yes?: true; json?: true }) =>
       withStore(async (services) => {
         const key = await requireKey(services, id)
-        const question = `The string of "${key.name}" that ends in ${key.lastFour} stops working immediately. Type yes to rotate it: `
+        const question = `The string of "${key.name}" that ends in ${key.lastFour} will stop working immediately. Type yes to rotate the key: `
         if (!options.yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
-          throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
+          throw new LetheError('invalid_request', 'Not confirmed. Nothing was changed.')
         }
         showIssued(terminal, await rotateKey(services, id), options.json)
       }),
@@ -118,14 +118,14 @@ function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
 function addRevoke(keys: Command, { terminal, withStore }: CommandKit): void {
   keys
     .command('revoke')
-    .description('end a key for good')
-    .argument('<id>', 'the id of the key')
-    .option('--name <name>', 'the name of the key, to confirm it here, without a question')
+    .description('revoke a key permanently')
+    .argument('<id>', 'the ID of the key')
+    .option('--name <name>', 'the name of the key, to confirm without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
       withStore(async (services) => {
         const { name } = await requireKey(services, id)
-        const question = `"${name}" stops working immediately and for good. Type its name to revoke it: `
+        const question = `"${name}" will stop working immediately and permanently. Type its name to revoke it: `
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
         const revoked = toJson(await revokeKey(services, id, typedName), services.clock())
         terminal.print(options.json ? JSON.stringify(revoked) : `Revoked the key "${revoked.name}".`)
@@ -150,7 +150,7 @@ function showIssued(terminal: Terminal, { key, keyString }: IssuedKey, asJson?: 
     return
   }
   terminal.print(keyString)
-  terminal.tell(`This is the key "${name}" (id ${id}). Keep it safe: it is shown this once.`)
+  terminal.tell(`This is the key "${name}" (ID ${id}). Keep it safe: it is not shown again.`)
 }
 
 function toJson(key: ApiKey, now: Instant) {
@@ -173,7 +173,7 @@ function toJson(key: ApiKey, now: Instant) {
 
 async function askForScopes(terminal: Terminal): Promise<string[]> {
   const known = Object.entries(scopes).map(([scope, allows]) => `  ${scope}: ${allows}\n`)
-  const question = `Scopes:\n${known.join('')}Which, separated by spaces: `
+  const question = `Scopes:\n${known.join('')}Scopes of the key, separated by spaces: `
   const answer = await flagOrAnswer(terminal, undefined, '--scope', question)
   return answer.split(/[\s,]+/).filter((scope) => scope !== '')
 }

@@ -22,17 +22,17 @@ interface VerifyFlags {
   json?: true
 }
 
-/** What came of one organisation. */
+/** The result for one organisation. */
 interface Findings extends LedgerVerification {
   organisationId: string
-  /** `null` when something is wrong with it. */
+  /** `null` if the ledger has a problem. */
   checkpoint: string | null
-  /** How many subjects have something that is older than their tombstone, and the first of them. */
+  /** The number of subjects with data older than their tombstones, and the first of them. */
   olderCount: number
   older: OlderData[]
 }
 
-/** More are counted, but not named. */
+/** More subjects are counted, but not listed. */
 const maxNamed = 100
 
 export function addLedgerCommand(program: Command, kit: CommandKit): void {
@@ -41,12 +41,12 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
     .description('the ledger of erasures')
     .command('verify')
     .description(
-      'recompute the ledger from its entries, compare it with what is stored and kept elsewhere, and look for data that was erased and is there again',
+      'verify the ledger against its entries, tombstones, journals and saved checkpoints, and search for data of erased people',
     )
-    .option('--org <id>', 'the organisation (default: all of them)')
-    .option('--journal <file...>', 'journals to compare it with (default: the configured one)')
-    .option('--checkpoint <file...>', 'checkpoints that you kept, which the ledger must have grown from')
-    .option('--receipt <file...>', 'receipts that you kept, whose entries the ledger must hold')
+    .option('--org <id>', 'the organisation (default: all)')
+    .option('--journal <file...>', 'journals to compare with (default: the configured one)')
+    .option('--checkpoint <file...>', 'saved checkpoints from which the ledger must have grown')
+    .option('--receipt <file...>', 'saved receipts whose entries the ledger must contain')
     .option('--json', 'print one JSON object')
     .action((flags: VerifyFlags) =>
       kit.withSecrets(async (services) => {
@@ -62,7 +62,7 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
         const problems = findings.filter(({ problem, olderCount }) => problem !== null || olderCount > 0)
         if (flags.json) kit.summarise({ isSound: problems.length === 0, ledgers: findings.map(toJson) })
         else for (const line of findings.flatMap(inWords)) kit.terminal.print(line)
-        if (problems.length > 0) throw new Error(`Not all is as it should be: ${summaryOf(problems)}.`)
+        if (problems.length > 0) throw new Error(`Verification failed: ${summaryOf(problems)}.`)
       }),
     )
 }
@@ -72,7 +72,7 @@ async function organisationsOf(services: Services, id: string | undefined): Prom
   return (await services.organisations.list()).map((organisation) => organisation.id)
 }
 
-/** The heads in files that somebody kept. A receipt must prove its entry as well. */
+/** The heads of saved checkpoints and receipts. A receipt must also prove its entry. */
 async function readKept(
   { keyring }: Services,
   ids: readonly string[],
@@ -111,7 +111,6 @@ async function verifyAll(
       onEntries: (count) => progress(`${organisationId}: entries`, count),
     })
     const { head, problem } = verification
-    // What does not hold is not signed.
     const checkpoint = problem === null ? services.keyring.signCheckpoint(organisationId, head) : null
     const findings: Findings = { organisationId, ...verification, checkpoint, olderCount: 0, older: [] }
     const onSubjects = (count: number) => progress(`${organisationId}: subjects`, count)
@@ -145,10 +144,9 @@ async function withProgress<Result>(
 function inWords({ organisationId, head, problem, olderCount, older }: Findings): string[] {
   const tree =
     problem === null
-      ? `${organisationId}: ${counted(head.size, 'entry', 'entries')}, and the tree over ${head.size === 1 ? 'it' : 'them'} is whole.`
+      ? `${organisationId}: the tree is intact, with ${counted(head.size, 'entry', 'entries')}.`
       : `${organisationId}: ${problem}`
-  if (olderCount === 0)
-    return [tree, `${organisationId}: nothing is stored that is older than its tombstone.`]
+  if (olderCount === 0) return [tree, `${organisationId}: no stored data is older than its tombstone.`]
   const named = older.map(
     ({ trackerId, subjectId, refusedUntil, counts }) =>
       `  ${legible(trackerId)} ${legible(subjectId)}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')} from before ${formatInstant(refusedUntil)}`,
@@ -156,7 +154,7 @@ function inWords({ organisationId, head, problem, olderCount, older }: Findings)
   const more = olderCount > older.length ? [`  and ${grouped(olderCount - older.length)} more`] : []
   return [
     tree,
-    `${organisationId}: ${olderCount === 1 ? '1 subject holds data that is older than its tombstone; erase it again:' : `${grouped(olderCount)} subjects hold data that is older than their tombstones; erase them again:`}`,
+    `${organisationId}: ${olderCount === 1 ? '1 subject has data older than its tombstone; erase it again:' : `${grouped(olderCount)} subjects have data older than their tombstones; erase them again:`}`,
     ...named,
     ...more,
   ]

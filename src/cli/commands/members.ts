@@ -24,7 +24,7 @@ interface MemberOptions {
 export function addMembersCommand(program: Command, kit: CommandKit): void {
   const members = program
     .command('members')
-    .description('people who may sign in to the console: create, link, list, remove')
+    .description('people who can sign in to the console: create, link, list, remove')
   addCreate(members, kit)
   addLink(members, kit)
   addList(members, kit)
@@ -34,7 +34,7 @@ export function addMembersCommand(program: Command, kit: CommandKit): void {
 function addCreate(members: Command, kit: CommandKit): void {
   members
     .command('create')
-    .description('make somebody a member and print a one-time link to set a password')
+    .description('add a member and print a one-time link to set a password')
     .option('--org <org>', 'the organisation whose console it is')
     .option('--email <email>', 'the e-mail address to sign in with')
     .option('--json', 'print one JSON object')
@@ -49,7 +49,7 @@ function addCreate(members: Command, kit: CommandKit): void {
 function addLink(members: Command, kit: CommandKit): void {
   members
     .command('link')
-    .description('print a new one-time link for a member, to set the password anew')
+    .description('print a one-time link for a member to set a new password')
     .option('--org <org>', 'the organisation whose console it is')
     .option('--email <email>', 'the e-mail address of the member')
     .option('--json', 'print one JSON object')
@@ -86,28 +86,28 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
 function addRemove(members: Command, { terminal, withStore }: CommandKit): void {
   members
     .command('remove')
-    .description('remove a member, whose sign-ins end immediately')
-    .argument('<member>', 'the id of the member, or its e-mail address')
+    .description('remove a member, who is signed out immediately')
+    .argument('<member>', 'the ID of the member, or the e-mail address')
     .requiredOption('--org <org>', 'the organisation')
-    .option('--email <email>', 'the e-mail address of the member, to confirm it here, without a question')
+    .option('--email <email>', 'the e-mail address of the member, to confirm without a question')
     .option('--json', 'print one JSON object')
     .action((named: string, options: { org: string; email?: string; json?: true }) =>
       withStore(async (services) => {
         const member = await requireMember(services, options.org, named)
         const { id: memberId, organisationId, email } = member
-        const question = `${email} is signed out immediately and cannot sign in any more. Type the address to remove the member: `
+        const question = `${email} will be signed out immediately and can no longer sign in. Type the address to remove the member: `
         const typed = await flagOrAnswer(terminal, options.email, '--email', question)
         if (normaliseEmail(typed) !== email) {
           throw new LetheError(
             'invalid_request',
-            'the address typed is not the address of this member; nobody was removed',
+            'the address does not match this member; nobody was removed',
           )
         }
         await removeMember(services, { organisationId, memberId }, commandLine)
         terminal.print(
           options.json
             ? JSON.stringify(toJson(member))
-            : `Removed ${email}, who is signed out everywhere. It is in the activity of ${organisationId}.`,
+            : `Removed ${email}, who is signed out everywhere. The activity of ${organisationId} records it.`,
         )
       }),
     )
@@ -120,7 +120,7 @@ function toJson({ id, email, organisationId, passwordSetAt }: Member) {
 
 async function readOptions({ org, email }: MemberOptions, { terminal }: CommandKit) {
   return {
-    organisationId: await flagOrAnswer(terminal, org, '--org', 'Organisation (its id): '),
+    organisationId: await flagOrAnswer(terminal, org, '--org', 'Organisation ID: '),
     email: await flagOrAnswer(terminal, email, '--email', 'E-mail address: '),
   }
 }
@@ -139,11 +139,11 @@ function show(
   }
   terminal.print(link)
   terminal.tell(
-    `With this link ${email} sets a password. It is good once, until ${expiry}, and shown this once.`,
+    `With this link, ${email} can set a password. It can be used once, until ${expiry}, and is not shown again.`,
   )
 }
 
-/** The token stands behind the hash, which browsers send to nobody. */
+/** The token is in the fragment, which browsers do not send to servers. */
 export function joinLink(url: string, token: string): string {
   return `${url}/console/join#${token}`
 }

@@ -13,8 +13,8 @@ import {
   requireOrganisation,
   setPlan,
 } from '../../operations/organisation.ts'
-import { type CommandKit, whenAlone } from '../command-kit.ts'
-import { table } from '../progress.ts'
+import { type CommandKit, waitForMaintenanceLock } from '../command-kit.ts'
+import { counted, table } from '../progress.ts'
 import { flagOrAnswer, type Terminal } from '../terminal.ts'
 import { countHeld, heldInWords, removeWithProgress } from './removal.ts'
 import { drawProgress, sweptInWords } from './sweep.ts'
@@ -30,7 +30,7 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
     .description('create an organisation')
     .option('--name <name>', 'its name')
     .addOption(new Option('--plan <plan>', 'its plan').choices(plans).default('free'))
-    .option('--id <id>', 'its id (default: a random one)')
+    .option('--id <id>', 'its ID (default: random)')
     .option('--json', 'print one JSON object')
     .action((options: { name?: string; plan: string; id?: string; json?: true }) =>
       ensureStore(async (services) => {
@@ -60,8 +60,8 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
 
   orgs
     .command('rename')
-    .description('give an organisation another name; its id stays')
-    .argument('<org>', 'its id')
+    .description('rename an organisation; its ID does not change')
+    .argument('<org>', 'its ID')
     .option('--name <name>', 'the new name')
     .option('--json', 'print one JSON object')
     .action((org: string, options: { name?: string; json?: true }) =>
@@ -69,7 +69,7 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the organisation: ')
         const organisation = await renameOrganisation(services, org, name)
         if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
-        else terminal.print(`${organisation.id} is named "${organisation.name}" now.`)
+        else terminal.print(`Renamed ${organisation.id} to "${organisation.name}".`)
       }),
     )
 
@@ -84,16 +84,16 @@ function toJson({ id, name, plan }: Organisation) {
 export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
   orgs
     .command('delete')
-    .description('delete an organisation with its trackers, keys and members, for good')
-    .argument('<org>', 'its id')
-    .option('--name <name>', 'the name of the organisation, to confirm it here, without a question')
+    .description('permanently delete an organisation with its trackers, keys and members')
+    .argument('<org>', 'its ID')
+    .option('--name <name>', 'the name of the organisation, to confirm without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
       withStore(async (services) => {
         const organisation = await requireDeletableOrganisation(services, id)
         const held = await countAll(services, id)
         terminal.tell(
-          `The organisation "${organisation.name}" has ${inWords(held)}. They go for good; its activity is kept.`,
+          `The organisation "${organisation.name}" has ${inWords(held)}. All of this will be deleted permanently; its activity is kept.`,
         )
         const question = 'Type its name to delete it: '
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
@@ -109,7 +109,7 @@ export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStor
     )
 }
 
-/** What an organisation has, its trackers included whose deletion is under way. */
+/** What an organisation has, including trackers that are being deleted. */
 async function countAll(services: ServicesWithoutSecrets, id: string) {
   const remaining = (await services.deletions.listTrackers()).filter(
     (tracker) => tracker.organisationId === id,
@@ -124,22 +124,24 @@ async function countAll(services: ServicesWithoutSecrets, id: string) {
 }
 
 function inWords(held: Awaited<ReturnType<typeof countAll>>): string {
-  return `${held.trackers} trackers, ${held.keys} keys, ${held.members} members, ${heldInWords(held)}`
+  return `${counted(held.trackers, 'tracker')}, ${counted(held.keys, 'key')}, ${counted(held.members, 'member')}, ${heldInWords(held)}`
 }
 
 export function addSetPlanCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
   orgs
     .command('set-plan')
     .description("change an organisation's plan")
-    .argument('<org>', 'its id')
+    .argument('<org>', 'its ID')
     .addArgument(new Argument('<plan>', 'the plan').choices(plans))
-    .option('--yes', 'immediately delete what a plan with a shorter window does not keep, without a question')
+    .option('--yes', 'immediately delete data outside a shorter window, without a question')
     .option('--json', 'print one JSON object')
     .action((org: string, plan: Plan, options: { yes?: true; json?: true }) =>
       withStore(async (services) => {
         const { plan: before } = await requireOrganisation(services, org)
         const isShorter = services.retentionDays[plan] < services.retentionDays[before]
-        const aged = isShorter ? await weigh(terminal, services, { org, before, plan }, options.yes) : null
+        const aged = isShorter
+          ? await confirmShorterWindow(terminal, services, { org, before, plan }, options.yes)
+          : null
         await setPlan(services, org, plan)
         const deleted = aged && options.yes ? await deleteNow(terminal, services, org, plan) : null
         const from = await deletionOf(services, org)
@@ -153,19 +155,19 @@ export function addSetPlanCommand(orgs: Command, { terminal, withStore }: Comman
         terminal.print(
           options.json
             ? JSON.stringify({ id, name, plan: now, retention })
-            : `${id} is on the plan ${now} now.`,
+            : `Moved ${id} to the plan ${now}.`,
         )
         if (deleted) terminal.tell(`Deleted ${sweptInWords(deleted)}.`)
         if (from === null) return
         terminal.tell(
-          `What is older than ${retention.days} days is hidden, and deleted from ${retention.deletesFrom} on. Until then, lethe orgs set-plan ${id} ${before} brings it back; lethe sweep --now deletes it immediately.`,
+          `Data older than ${retention.days} days is hidden and will be deleted at ${retention.deletesFrom}. Until then, lethe orgs set-plan ${id} ${before} restores it; lethe sweep --now deletes it immediately.`,
         )
       }),
     )
 }
 
-/** Says what a plan with a shorter window does not keep, and asks where somebody can answer. */
-async function weigh(
+/** Says what a shorter window does not keep and, on a terminal, asks for confirmation. */
+async function confirmShorterWindow(
   terminal: Terminal,
   services: ServicesWithoutSecrets,
   { org, before, plan }: { org: string; before: Plan; plan: Plan },
@@ -180,12 +182,12 @@ async function weigh(
   if (yes) return aged
   const answer = await terminal.ask(`Type yes to move ${org} to the plan ${plan}: `)
   if (answer !== null && answer.trim() !== 'yes') {
-    throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
+    throw new LetheError('invalid_request', 'Not confirmed. Nothing was changed.')
   }
   return aged
 }
 
-/** Lets the shorter window delete immediately, unless the plan has become another one meanwhile. */
+/** Applies the shorter window immediately, unless the plan has changed in the meantime. */
 async function deleteNow(
   terminal: Terminal,
   services: ServicesWithoutSecrets,
@@ -194,14 +196,14 @@ async function deleteNow(
 ): Promise<SweptTotals> {
   const { retention, retentionDays, activityDays, clock, maintenance } = services
   const policy = { retentionDays, activityDays }
-  return whenAlone(terminal, maintenance, async () => {
+  return waitForMaintenanceLock(terminal, maintenance, async () => {
     const which = { organisationId, kind: 'visitors', plan } as const
     await retention.settleWindows({ policy, now: clock(), rule: 'immediately', ...which })
     return sweepAged(services, { organisationId, onProgress: drawProgress(terminal) })
   })
 }
 
-/** From when on a shorter window deletes, which waits from now on at the latest; `null` when none does. */
+/** When a shorter window will delete data, at the latest a day from now; `null` if no window became shorter. */
 async function deletionOf(
   { retention, retentionDays, activityDays, clock }: ServicesWithoutSecrets,
   organisationId: string,

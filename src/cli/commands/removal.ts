@@ -2,10 +2,11 @@ import type { SweptCounts } from '../../domain/retention.ts'
 import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import type { Tracker } from '../../domain/tracker.ts'
 import { finishDeletions } from '../../maintenance/maintenance.ts'
-import { whenAlone } from '../command-kit.ts'
+import { waitForMaintenanceLock } from '../command-kit.ts'
+import { counted } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** What trackers hold, whatever its age. */
+/** Counts the data of trackers, including expired data. */
 export async function countHeld(
   { deletions }: Pick<ServicesWithoutSecrets, 'deletions'>,
   trackers: readonly Tracker[],
@@ -21,16 +22,16 @@ export async function countHeld(
 }
 
 export function heldInWords({ subjects, sessions, events }: SweptCounts): string {
-  return `${subjects} subjects, ${sessions} sessions and ${events} events`
+  return `${counted(subjects, 'subject')}, ${counted(sessions, 'session')} and ${counted(events, 'event')}`
 }
 
-/** Removes what trackers hold that were deleted. Whoever breaks it off can let the service, or the same command, go on. */
+/** Removes the data of deleted trackers. After an interruption, the service or the same command continues. */
 export async function removeWithProgress(
   terminal: Terminal,
   services: ServicesWithoutSecrets,
   isSelected: (tracker: Tracker) => boolean,
 ): Promise<void> {
-  await whenAlone(terminal, services.maintenance, () =>
+  await waitForMaintenanceLock(terminal, services.maintenance, () =>
     finishDeletions(services, {
       isSelected,
       onProgress({ sessions, events }) {

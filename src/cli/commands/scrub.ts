@@ -1,21 +1,21 @@
 import type { Command } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
-import { type CommandKit, whenAlone } from '../command-kit.ts'
+import { type CommandKit, waitForMaintenanceLock } from '../command-kit.ts'
 import { Progress } from '../progress.ts'
 
-const everyByte = 'what was deleted is gone from every file of the store.'
+const everyByte = 'no deleted data remains in any file of the store.'
 const freedRoom =
-  'the room of what was deleted is free. What PostgreSQL keeps in it until it is used again: docs/reference/postgres.md'
+  'the space of deleted data is free. PostgreSQL keeps its bytes until it reuses the space: see docs/reference/postgres.md'
 
 export function addScrubCommand(program: Command, { terminal, withStore }: CommandKit): void {
   program
     .command('scrub')
-    .description('remove every remaining byte of what was deleted now, as the service does at night')
+    .description('remove every remaining byte of deleted data, as the service does at night')
     .option('--json', 'print one JSON object')
     .action((options: { json?: true }) =>
       withStore(async ({ maintenance, clock }) => {
         const startedAt = performance.now()
-        await whenAlone(terminal, maintenance, () => {
+        await waitForMaintenanceLock(terminal, maintenance, () => {
           let share = 0
           const view = () => ({ share, done: share, facts: [`Scrubbing: ${Math.floor(share * 100)}%`] })
           const progress = new Progress(terminal, clock, { view })

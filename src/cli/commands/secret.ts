@@ -6,9 +6,9 @@ import { counted } from '../progress.ts'
 export function addSecretCommand(program: Command, { terminal, config, withSecrets }: CommandKit): void {
   program
     .command('secret')
-    .description("the installation's secrets")
+    .description("the installation's secrets: rotate")
     .command('rotate')
-    .description('put a new secret in front of the others, which stay good')
+    .description('add a new secret; the existing ones stay valid')
     .option('--json', 'print one JSON object')
     .action((options: { json?: true }) =>
       withSecrets(async ({ secrets, clock }) => {
@@ -17,10 +17,10 @@ export function addSecretCommand(program: Command, { terminal, config, withSecre
         terminal.print(
           options.json
             ? JSON.stringify({ file: path, fingerprint, older })
-            : `${path} begins with a new secret now, with the fingerprint ${fingerprint}; ${counted(older.length, 'older one')} ${older.length === 1 ? 'stays' : 'stay'} good.`,
+            : `Added a secret with the fingerprint ${fingerprint} to ${path}; ${counted(older.length, 'older one')} ${older.length === 1 ? 'stays' : 'stay'} valid.`,
         )
         terminal.tell(
-          'Give the file to every other process that uses this store, and restart it: until then it does not know who is erased under the new secret. Imports that are running stop, and can be started again. Keep a copy of the file apart from the backups.',
+          'Copy the file to every other process that uses this store, and restart the process: until then, it cannot recognise people erased under the new secret. Running imports stop and can be started again. Keep a copy of the file, separate from backups of the store.',
         )
       }),
     )

@@ -11,23 +11,23 @@ import { joinLink } from './members.ts'
 export function addServeCommand(program: Command, { config }: CommandKit): void {
   program
     .command('serve')
-    .description('run the API on the configured store')
+    .description('run the API and the console')
     .option('--json', 'log JSON lines even on a terminal')
     .action(async (options: { json?: true }) => {
       const settings = config()
       const log = await createLog(settings, options)
       const services = await openServices(settings, {
         create: true,
-        onCreated: (store) => log.logger.warn({ store }, 'made a new, empty store'),
+        onCreated: (store) => log.logger.warn({ store }, 'created an empty store'),
         onSecretMade: (file) =>
           log.logger.info(
             { file },
-            'made a new secret: keep a copy of this file, apart from backups of the store',
+            'created a secret: keep a copy of this file, separate from backups of the store',
           ),
         onLedgersAdopted: (ledgers) =>
           log.logger.warn(
             { ledgers },
-            'authenticated the ledgers that version 0.2 wrote; this happens once, after the upgrade',
+            'authenticated the ledgers written by version 0.2; this happens once, after the upgrade',
           ),
       })
       if ((await services.organisations.list()).length === 0) {
@@ -46,7 +46,7 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
 export function addQuickstartCommand(program: Command, { terminal, config }: CommandKit): void {
   program
     .command('quickstart')
-    .description('what npm start runs: fill an empty store with a sample, then serve')
+    .description('run the service, with sample data if the store is empty (used by npm start)')
     .option('--json', 'log JSON lines even on a terminal')
     .action(async (options: { json?: true }) => {
       const settings = config()
@@ -66,17 +66,17 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
     })
 }
 
-/** What to tell a person: on an empty store a sample to try, afterwards how to get a key. */
+/** Introduces the service: on an empty store with sample data to try, otherwise with how to create a key. */
 async function introduce(services: Services, url: string, publicUrl: string): Promise<string[]> {
   const [organisation] = await services.organisations.list()
   if (organisation) {
     return [
       '',
       `Lethe listens on ${url}`,
-      `The console is at ${publicUrl}/console. To let somebody in:`,
+      `The console is at ${publicUrl}/console. To add a member:`,
       `  npx lethe members create --org ${shellQuoted(organisation.id)} --email somebody@example.com`,
       '',
-      'A key is shown only once, when it is made. To make a new one:',
+      'A key is shown only when it is created. To create another one:',
       `  npx lethe keys create --org ${shellQuoted(organisation.id)} --name 'my key' --scope analytics:view analytics:delete-data`,
       '',
     ]
@@ -87,13 +87,13 @@ async function introduce(services: Services, url: string, publicUrl: string): Pr
   return [
     '',
     'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, and this key,',
-    'which may read and erase and is shown this once:',
+    'which can read and erase and is not shown again:',
     '',
     `  ${issued.keyString}`,
     '',
     `Lethe listens on ${url}`,
     '',
-    `Open the console with this link, which is good once, and set a password for ${invited.member.email}:`,
+    `Open the console with this one-time link, and set a password for ${invited.member.email}:`,
     '',
     `  ${joinLink(publicUrl, invited.token)}`,
     '',

@@ -8,14 +8,14 @@ import { legible, table } from '../progress.ts'
 export function addStatusCommand(program: Command, { terminal, config, fail }: CommandKit): void {
   program
     .command('status')
-    .description('show how the store and the limiter stand; a look that changes nothing')
+    .description('show the state of the store and the limiter, without changing anything')
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: true }) => {
       const settings = config()
       const status = await readStatus({
         ...storeStatus(settings),
         limiterEngine: settings.limiter.engine,
-        // Whoever knows limiters knows the whole service, which takes a while to load.
+        // Loaded on demand, because it loads the whole service.
         isLimiterReachable: async () => (await import('../../start.ts')).isLimiterReachable(settings),
         retentionDays: settings.retentionDays,
       })
@@ -31,7 +31,7 @@ interface Versions {
   node: string
 }
 
-/** A flat object; of a store that does not answer everything is null but its place and the problem. */
+/** For a store that does not respond, everything but its place and the problem is null. */
 function toJson({ store, found, limiter }: Status, versions: Versions) {
   const scrub = found?.scrub ?? null
   return {
@@ -60,7 +60,7 @@ function* lines({ store, found, limiter }: Status, { version, node }: Versions):
     facts.push(['Rows', rows ? listed(rows, String) : 'unknown'])
     if (estimatedRows) facts.push(['', `about ${listed(estimatedRows, String) || 'unknown'}`])
     facts.push(['Last sweep', instant(sweptAt) ?? 'none on record'])
-    const due = scrub?.isDue ? 'one is due: something was deleted since' : 'nothing was deleted since'
+    const due = scrub?.isDue ? 'due, because data was deleted since' : 'no data was deleted since'
     facts.push(['Last scrub', scrub ? `${formatInstant(scrub.lastAt)}; ${due}` : 'unknown'])
   }
   facts.push(['Limiter', limiterLine(limiter)])
@@ -84,7 +84,7 @@ function pendingOf({ applied, known }: Migrations): number {
 
 function migrationLine({ applied, known }: Migrations): string {
   if (applied > known)
-    return `${applied}, of which this program knows ${known}: it is older than the store and cannot open it`
+    return `${applied}, but this version knows only ${known}: it is older than the store and cannot open it`
   const pending = pendingOf({ applied, known })
   return pending === 0
     ? `${applied}, all applied`
@@ -92,8 +92,8 @@ function migrationLine({ applied, known }: Migrations): string {
 }
 
 function limiterLine({ engine, isReachable }: Status['limiter']): string {
-  if (engine === 'memory') return 'memory: each process counts for itself'
-  return isReachable ? 'redis' : 'redis, which cannot be reached: each process counts for itself'
+  if (engine === 'memory') return 'memory, separate for each process'
+  return isReachable ? 'redis' : 'redis, unreachable: each process counts in its memory'
 }
 
 function listed(amounts: Record<string, number>, shown: (amount: number) => string): string {

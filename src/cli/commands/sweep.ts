@@ -10,21 +10,22 @@ import {
   sweepAged,
   type WaitingWindow,
 } from '../../maintenance/sweep.ts'
-import { type CommandKit, whenAlone } from '../command-kit.ts'
+import { type CommandKit, waitForMaintenanceLock } from '../command-kit.ts'
+import { counted, countsInWords } from '../progress.ts'
 import { flagOrAnswer, type Terminal, UsageError } from '../terminal.ts'
 
 export function addSweepCommand(program: Command, { terminal, withStore }: CommandKit): void {
   program
     .command('sweep')
-    .description('delete what has aged out now, as the service does every minute')
-    .option('--now', 'delete immediately also what a shorter window deletes only a day later')
-    .option('--yes', 'confirm --now here, without a question')
-    .option('--json', 'print what was deleted, and what waits, as one JSON object')
+    .description('delete expired data, as the service does every minute')
+    .option('--now', 'also delete immediately what a shorter window would delete a day later')
+    .option('--yes', 'confirm --now without a question')
+    .option('--json', 'print what was deleted, and what is waiting, as one JSON object')
     .action(async (options: { now?: true; yes?: true; json?: true }) => {
-      if (options.yes && !options.now) throw new UsageError('--yes confirms --now, which is missing.')
+      if (options.yes && !options.now) throw new UsageError('--yes requires --now.')
       return withStore(async (services) => {
         const confirmed = options.now ? await confirmNow(terminal, services, options.yes) : []
-        const swept = await whenAlone(terminal, services.maintenance, async () => {
+        const swept = await waitForMaintenanceLock(terminal, services.maintenance, async () => {
           for (const settling of confirmed) await services.retention.settleWindows(settling)
           const begunAt = services.clock()
           const total = await sweepAged(services, { onProgress: drawProgress(terminal) })
@@ -49,7 +50,7 @@ export function drawProgress(terminal: Terminal) {
   }
 }
 
-/** Says how much will go and asks. Hands back what makes it go: each organisation's windows, as long as it is on the plan it is on. */
+/** Says how much will be deleted and asks. Returns the windows to settle, each valid only for its current plan. */
 async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, yes?: true) {
   const { organisations, retentionDays, activityDays, clock } = services
   const policy = { retentionDays, activityDays }
@@ -62,12 +63,12 @@ async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, 
     }
     const aged = await countAged(services, id, starts)
     if (isNothing(aged)) continue
-    const kept = `${retentionDays[plan]} days${aged.activity > 0 ? `, of the activity ${activityDays}` : ''}`
+    const kept = `${retentionDays[plan]} days${aged.activity > 0 ? `, activity ${activityDays} days` : ''}`
     terminal.tell(`${id}, on the plan ${plan} (${kept}): ${sweptInWords(aged)} will be deleted.`)
   }
   const question = 'This cannot be undone. Type yes to delete it now: '
   if (!yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
-    throw new LetheError('invalid_request', 'Not confirmed; nothing was deleted.')
+    throw new LetheError('invalid_request', 'Not confirmed. Nothing was deleted.')
   }
   return all.map(({ id, plan }) => ({
     ...{ policy, now: clock(), rule: 'immediately' as const },
@@ -77,11 +78,11 @@ async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, 
 
 interface Waiting {
   of: WaitingWindow
-  /** What lies outside of the shorter one. */
+  /** The data outside the shorter window. */
   aged: SweptTotals
 }
 
-/** The windows that became shorter and delete nothing yet. */
+/** The windows that became shorter and do not delete anything yet. */
 async function findWaiting(services: ServicesWithoutSecrets): Promise<Waiting[]> {
   const waiting: Waiting[] = []
   for (const of of await observeWindows(services)) {
@@ -94,13 +95,10 @@ async function findWaiting(services: ServicesWithoutSecrets): Promise<Waiting[]>
 
 function waitingInWords({ of: { organisationId, plan, kind, window }, aged }: Waiting): string {
   const { days, since } = window.shorter
-  const what =
-    kind === 'activity'
-      ? `${aged.activity} entries of the activity`
-      : `${aged.events} events and ${aged.sessions} sessions`
+  const what = kind === 'activity' ? activityEntries(aged.activity) : countsInWords(aged)
   const kept = kind === 'activity' ? `${days} days` : `the ${days} days of the plan ${plan}`
   const from = formatInstant(deletesFrom({ since }))
-  return `${organisationId}: ${what} are older than ${kept}, a shorter window than before. They wait until ${from}; lethe sweep --now deletes them immediately.`
+  return `${organisationId}: ${what} are older than ${kept}, a shorter window than before. They will be deleted at ${from}; lethe sweep --now deletes them immediately.`
 }
 
 function toJson({ of: { organisationId, plan, kind, window }, aged }: Waiting) {
@@ -109,10 +107,13 @@ function toJson({ of: { organisationId, plan, kind, window }, aged }: Waiting) {
   return { orgId: organisationId, plan, kind, keptDays, days: shorter.days, deletesFrom: from, ...aged }
 }
 
-/** What was, or will be, deleted. */
 export function sweptInWords({ subjects, sessions, events, activity }: SweptTotals): string {
-  const visitors = `${events} events, ${sessions} sessions and ${subjects} subjects of which nothing is left`
-  return activity === 0 ? visitors : `${visitors}, and ${activity} entries of the activity`
+  const visitors = `${counted(events, 'event')}, ${counted(sessions, 'session')} and ${counted(subjects, 'subject')} without remaining data`
+  return activity === 0 ? visitors : `${visitors}, and ${activityEntries(activity)}`
+}
+
+function activityEntries(count: number): string {
+  return counted(count, 'activity entry', 'activity entries')
 }
 
 export function isNothing({ subjects, sessions, events, activity }: SweptTotals): boolean {

@@ -26,11 +26,11 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
     .description('create a tracker')
     .option('--org <org>', 'the organisation it belongs to')
     .option('--name <name>', 'its name')
-    .option('--id <id>', 'its id (default: a random one)')
+    .option('--id <id>', 'its ID (default: random)')
     .option('--json', 'print one JSON object')
     .action((options: { org?: string; name?: string; id?: string; json?: true }) =>
       withStore(async (services) => {
-        const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation (its id): ')
+        const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation ID: ')
         const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the tracker: ')
         const id = options.id === undefined ? {} : { id: options.id }
         const tracker = await createTracker(services, { organisationId, name, ...id })
@@ -60,8 +60,8 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
 
   trackers
     .command('rename')
-    .description('give a tracker another name; its id stays')
-    .argument('<tracker>', 'its id')
+    .description('rename a tracker; its ID does not change')
+    .argument('<tracker>', 'its ID')
     .option('--name <name>', 'the new name')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
@@ -69,7 +69,7 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the tracker: ')
         const tracker = await renameTracker(services, id, name)
         if (options.json) terminal.print(JSON.stringify(toJson(tracker)))
-        else terminal.print(`${tracker.id} is named "${tracker.name}" now.`)
+        else terminal.print(`Renamed ${tracker.id} to "${tracker.name}".`)
       }),
     )
 
@@ -77,8 +77,8 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
 
   trackers
     .command('totals')
-    .description('show what happened on a tracker day by day (UTC), whoever it was')
-    .argument('<tracker>', 'its id')
+    .description('show the daily totals of a tracker (UTC)')
+    .argument('<tracker>', 'its ID')
     .option('--from <day>', 'the first day, such as 2026-01-31 (default: 30 days ago)', readDay)
     .option('--to <day>', 'the last day (default: today)', readDay)
     .option('--json', 'print one JSON object per line')
@@ -105,7 +105,7 @@ function eventList({ events, otherEvents }: DailyTotal): string {
 
 function readDay(text: string): Day {
   const instant = parseInstant(`${text}T00:00:00Z`)
-  if (instant === null) throw new InvalidArgumentError('It takes a day such as 2026-01-31.')
+  if (instant === null) throw new InvalidArgumentError('Expected a day such as 2026-01-31.')
   return dayOf(instant)
 }
 
@@ -116,16 +116,16 @@ function toJson({ id, organisationId, name }: Tracker) {
 export function addDeleteTrackerCommand(trackers: Command, { terminal, withStore }: CommandKit): void {
   trackers
     .command('delete')
-    .description('delete a tracker and everything it holds, for good')
-    .argument('<tracker>', 'its id')
-    .option('--name <name>', 'the name of the tracker, to confirm it here, without a question')
+    .description('permanently delete a tracker and all its data')
+    .argument('<tracker>', 'its ID')
+    .option('--name <name>', 'the name of the tracker, to confirm without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
       withStore(async (services) => {
         const tracker = await requireDeletableTracker(services, id)
         const held = await countHeld(services, [tracker])
         terminal.tell(
-          `The tracker "${tracker.name}" holds ${heldInWords(held)}. They go for good, and its daily totals with them.`,
+          `The tracker "${tracker.name}" has ${heldInWords(held)}. All of this and its daily totals will be deleted permanently.`,
         )
         const question = 'Type its name to delete it: '
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)

@@ -29,7 +29,6 @@ import { isRefusal, notConfirmed } from './with-client.ts'
 const drawEveryMs = 250
 const tellEveryMs = 600_000
 
-/** What `erase` was told beside whom. */
 export interface EraseFlags {
   fromFile?: string
   by?: Identifier
@@ -48,7 +47,7 @@ interface FailedErasure {
   requestId: string | null
 }
 
-/** Erases all data subjects that a file names: the plan first, then one after the other, and a summary whatever happens. */
+/** Erases the data subjects listed in a file: shows the plan, erases one after another, and always prints a summary. */
 export async function eraseMany(
   kit: CommandKit,
   client: LetheClient,
@@ -82,7 +81,7 @@ export async function eraseMany(
 
 async function confirm(terminal: Terminal, { total, done }: BatchProgress): Promise<void> {
   const count = String(total - done)
-  const question = `They cannot be brought back. Type how many will go, ${count}, to erase them: `
+  const question = `This cannot be undone. Type the number of data subjects, ${count}, to erase them: `
   if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
 }
 
@@ -117,14 +116,14 @@ async function run(
 function planInWords(
   { total, done, leftMs }: BatchProgress,
   perHour: number,
-  journal: string | null,
+  checkpointFile: string | null,
 ): string {
-  const noted = journal === null ? 'without a journal' : `noted in ${journal}`
-  if (done === total) return `All ${counted(total, 'subject')} were done before.`
-  const earlier = done === 0 ? '' : `${grouped(done)} of ${grouped(total)} were done before; `
-  const most = `${grouped(perHour)} an hour`
-  const pace = leftMs === 0 ? `no more than ${most}` : `about ${roughly(leftMs)} at ${most}`
-  return `${earlier}${counted(total - done, 'subject')}, ${pace}, ${noted}.`
+  if (done === total) return `All ${counted(total, 'subject')} are already done.`
+  const earlier = done === 0 ? '' : `${grouped(done)} of ${grouped(total)} are already done; `
+  const rate = `${grouped(perHour)} per hour`
+  const pace = leftMs === 0 ? `at most ${rate}` : `about ${roughly(leftMs)} at ${rate}`
+  const progress = checkpointFile === null ? 'without a checkpoint file' : `progress in ${checkpointFile}`
+  return `${earlier}${counted(total - done, 'subject')}, ${pace}, ${progress}.`
 }
 
 function batchProgress({ done, failed, total, leftMs }: BatchProgress): ProgressView {
@@ -146,11 +145,11 @@ function summaryInWords({
 }: BatchProgress): string {
   const parts = [
     `Erased ${grouped(erased)} of ${counted(total, 'subject')}: ${countsInWords(counts)}.`,
-    alreadyErased > 0 && `${grouped(alreadyErased)} held no data: erased before, aged out, or never seen.`,
+    alreadyErased > 0 && `${grouped(alreadyErased)} had no data: already erased, expired, or never seen.`,
     unknown > 0 &&
-      `${grouped(unknown)} hold none now; what was deleted of them is not known, as an answer was lost.`,
-    failed > 0 && `${grouped(failed)} failed; run it again to try them once more.`,
-    total > done + failed && `${grouped(total - done - failed)} are left.`,
+      `${grouped(unknown)} have no data now; a response was lost, so it is unknown how much was deleted.`,
+    failed > 0 && `${grouped(failed)} failed; run it again to retry them.`,
+    total > done + failed && `${grouped(total - done - failed)} remain.`,
   ]
   return parts.filter((part) => part !== false).join(' ')
 }
@@ -169,12 +168,15 @@ function failedErasure(subjectId: string, error: ClientError): FailedErasure {
   return { subjectId, code: error instanceof ApiError ? error.code : error.name, message, requestId }
 }
 
-function stoppedBy(signal: NodeJS.Signals, journal: string | null): Error {
-  const next = journal === null ? 'without a journal it starts anew' : 'run it again to go on'
-  return new Error(`Stopped by ${signal} before the end; ${next}.`)
+function stoppedBy(signal: NodeJS.Signals, checkpointFile: string | null): Error {
+  const next =
+    checkpointFile === null
+      ? 'Without a checkpoint file, the next run starts from the beginning.'
+      : 'Run it again to continue.'
+  return new Error(`Stopped by ${signal} before the end. ${next}`)
 }
 
-/** How long something takes, no finer than matters. */
+/** A duration for people, rounded to its two largest units. */
 function roughly(ms: number): string {
   const minutes = Math.round(ms / 60_000)
   if (minutes < 1) return `${Math.ceil(ms / 1_000)} s`
@@ -184,10 +186,10 @@ function roughly(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
 }
 
-/** How many data subjects a dry run reads at most: with the budgets as they are by default, it then waits for none of them. */
-const mostChecked = 50
+/** How many data subjects a dry run reads at most. With the default budgets, it does not have to wait. */
+const maxChecked = 50
 
-/** What the service says of the data subjects of a batch that were looked at. */
+/** What a dry run found. */
 interface CheckedBatch {
   subjects: number
   holdingData: number
@@ -195,15 +197,15 @@ interface CheckedBatch {
   events: number
 }
 
-/** Asks the service for the tracker and, spread over the list, for the data subjects of a batch. Erases nothing. */
+/** Reads the tracker and, spread over the list, up to `maxChecked` data subjects. Erases nothing. */
 async function checkBatch(
   client: LetheClient,
   tracker: string,
   ids: readonly string[],
 ): Promise<CheckedBatch> {
-  // A subject that is not there and a tracker that is not are the same 404; only a list tells them apart.
+  // A missing subject and a missing tracker give the same 404; only a list tells them apart.
   await client.listSubjects(tracker, { limit: 1 }).pages().next()
-  const checked = { subjects: Math.min(ids.length, mostChecked), holdingData: 0, sessions: 0, events: 0 }
+  const checked = { subjects: Math.min(ids.length, maxChecked), holdingData: 0, sessions: 0, events: 0 }
   for (let number = 0; number < checked.subjects; number++) {
     const counts = await countsOf(client, tracker, ids[spread(number, checked.subjects, ids.length)] ?? '')
     if (counts === null) continue
@@ -215,16 +217,13 @@ async function checkBatch(
 }
 
 function checkInWords({ subjects, holdingData, ...counts }: CheckedBatch, total: number): string {
-  const data = `${grouped(holdingData)} hold data`
-  const amount = `${grouped(counts.sessions)} sessions and ${grouped(counts.events)} events.`
-  if (subjects === total) {
-    return `${grouped(holdingData)} of ${grouped(total)} subjects hold data: ${amount} Nothing was erased.`
-  }
-  const lookedAt = `Of ${grouped(total)} subjects ${grouped(subjects)} were looked at, spread over the list`
-  return `${lookedAt}: ${data}, ${amount} The others were not looked at. Nothing was erased.`
+  const amount = `${countsInWords(counts)}. Nothing was erased.`
+  if (subjects === total) return `${grouped(holdingData)} of ${grouped(total)} subjects have data: ${amount}`
+  const checked = `Checked ${grouped(subjects)} of ${grouped(total)} subjects, spread over the list`
+  return `${checked}: ${grouped(holdingData)} have data, ${amount}`
 }
 
-/** `null` for a data subject that holds nothing. */
+/** `null` for a data subject without data. */
 async function countsOf(client: LetheClient, tracker: string, id: string) {
   try {
     return (await client.readSubject(tracker, id)).counts
@@ -234,7 +233,7 @@ async function countsOf(client: LetheClient, tracker: string, id: string) {
   }
 }
 
-/** The position of one of `count` in a list of `length`, the first and the last of both being the same. */
+/** Spreads `count` positions over a list of `length`, including the first and the last. */
 function spread(number: number, count: number, length: number): number {
   return count === 1 ? 0 : Math.round((number * (length - 1)) / (count - 1))
 }
@@ -242,8 +241,8 @@ function spread(number: number, count: number, length: number): number {
 const chunkBytes = 256 * 1024
 
 /**
- * The ids in a file, one a line, `-` for standard input; empty lines are passed over, spaces are part of an id. A line that can be no
- * id is an error: before something that cannot be undone, a damaged list is not guessed at.
+ * Reads IDs from a file, one per line; `-` is standard input. Empty lines are skipped; spaces are part of an ID.
+ * An invalid line is an error, because an erasure cannot be undone.
  */
 async function readIdList(file: string): Promise<string[]> {
   const name = file === '-' ? 'standard input' : file
@@ -256,7 +255,7 @@ async function readIdList(file: string): Promise<string[]> {
         number += 1
         const id = typeof line === 'string' ? line.replace(/\r$/, '') : null
         if (id === '') continue
-        if (!isIdentifier(id)) throw new BadIdList(`${name}:${number}: an id is ${identifierRule}.`)
+        if (!isIdentifier(id)) throw new BadIdList(`${name}:${number}: an ID has ${identifierRule}.`)
         ids.push(id)
       }
     }
@@ -264,11 +263,10 @@ async function readIdList(file: string): Promise<string[]> {
     if (error instanceof BadIdList) throw error
     throw new Error(`Cannot read ${name}: ${readFailure(error)}.`, { cause: error })
   }
-  if (ids.length === 0) throw new BadIdList(`There are no ids in ${name}.`)
+  if (ids.length === 0) throw new BadIdList(`${name} contains no IDs.`)
   return [...new Set(ids)]
 }
 
-/** A list that will not do. */
 class BadIdList extends Error {
   override name = 'BadIdList'
 }

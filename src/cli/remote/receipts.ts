@@ -26,7 +26,7 @@ export function addReceiptsCommand(program: Command, kit: CommandKit): void {
 function addReceiptsKey(receipts: Command, { terminal, config }: CommandKit): void {
   receipts
     .command('key')
-    .description('print the keys that receipts are verified with, the one in use first')
+    .description('print the keys for verifying receipts, the current one first')
     .option('--json', 'print one JSON object')
     .action((options: { json?: true }) =>
       withClient(config(), terminal, async (client) => {
@@ -40,17 +40,17 @@ function addReceiptsKey(receipts: Command, { terminal, config }: CommandKit): vo
 export function addReceiptsGet(receipts: Command, { terminal, config }: CommandKit): void {
   receipts
     .command('get')
-    .description('get the receipt of the erasure of a data subject')
+    .description("get the receipt of a data subject's erasure")
     .addArgument(trackerArgument())
     .addArgument(subjectArgument())
     .option(
       '--output <file>',
-      'the file to write it to, which must not exist, or - for standard output (the default)',
+      'the file to write, which must not exist, or - for standard output (the default)',
     )
-    .option('--json', 'print all receipts there are, newest first, one JSON object per line')
+    .option('--json', 'print all receipts, newest first, one JSON object per line')
     .action((tracker: string, subject: string, { output, json }: { output?: string; json?: true }) => {
       if (output !== undefined && json)
-        throw new UsageError('--output takes one receipt, --json prints all of them.')
+        throw new UsageError('--output writes one receipt and --json prints all: use only one of them.')
       return withClient(config(), terminal, async (client) => {
         if (json) {
           for await (const each of client.listReceipts(tracker, subject)) terminal.print(JSON.stringify(each))
@@ -58,13 +58,13 @@ export function addReceiptsGet(receipts: Command, { terminal, config }: CommandK
         }
         const { receipt, erasedAt } = await bestReceipt(client, tracker, subject)
         if (output === undefined || output === '-') return terminal.print(receipt.trimEnd())
-        await writeWhole(output, oneOf(receipt))
+        await writeWhole(output, [receipt])
         terminal.print(`Wrote the receipt of the erasure at ${erasedAt} to ${output}.`)
       })
     })
 }
 
-/** Of the newest erasure that deleted something; where none did, of the newest. */
+/** The receipt of the newest erasure that deleted something, or else of the newest. */
 async function bestReceipt(client: LetheClient, tracker: string, subject: string): Promise<Receipt> {
   let newest: Receipt | null = null
   for await (const each of client.listReceipts(tracker, subject)) {
@@ -72,13 +72,7 @@ async function bestReceipt(client: LetheClient, tracker: string, subject: string
     newest ??= each
   }
   if (newest !== null) return newest
-  throw new Error(
-    'There is no receipt: this data subject was never erased, or so long ago that its tombstone is gone.',
-  )
-}
-
-async function* oneOf(text: string): AsyncGenerator<string> {
-  yield text
+  throw new Error('There is no receipt: this data subject was never erased, or its tombstone has expired.')
 }
 
 interface VerifyFlags {
@@ -91,11 +85,11 @@ interface VerifyFlags {
 export function addReceiptsVerify(receipts: Command, { terminal, config }: CommandKit): void {
   receipts
     .command('verify')
-    .description('verify a receipt, offline, and say what it proves')
+    .description('verify a receipt offline and explain what it proves')
     .argument('<file>', 'the file with the receipt')
-    .requiredOption('--key <vkey...>', 'a verifier key that you trust, as lethe receipts key prints it')
-    .option('--tracker <id>', 'the tracker that the erasure must be of')
-    .option('--subject <id>', 'the data subject that the erasure must be of')
+    .requiredOption('--key <vkey...>', 'a verifier key that you trust, as printed by lethe receipts key')
+    .option('--tracker <id>', 'the tracker of the erasure')
+    .option('--subject <id>', 'the erased data subject')
     .option('--json', 'print one JSON object')
     .action(async (file: string, { key, tracker, subject, json }: VerifyFlags) => {
       config()
@@ -114,19 +108,19 @@ export function addReceiptsVerify(receipts: Command, { terminal, config }: Comma
 function refuse(error: unknown): never {
   if (!(error instanceof VerificationError)) throw error
   if (error.reason === 'malformed_key') throw new UsageError(`--key: ${error.message}`)
-  throw new Error(`This receipt proves nothing (${error.reason}). ${error.message}`, { cause: error })
+  throw new Error(`The receipt is not valid (${error.reason}). ${error.message}`, { cause: error })
 }
 
 function inWords({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt): string[] {
   const { trackerId, erasedAt, alreadyErased, counts } = record
   const who = isSubjectProven ? 'this data subject' : 'a data subject'
   const what = alreadyErased
-    ? `held no data of ${who}`
+    ? `had no data of ${who}`
     : `erased ${who}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')}`
   const lines = [
-    `The receipt is good: at ${erasedAt} the tracker ${legible(trackerId)} ${what}.`,
-    `It is entry No. ${index + 1} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when it was signed.`,
+    `The receipt is valid: at ${erasedAt} the tracker ${legible(trackerId)} ${what}.`,
+    `It is entry ${index + 1} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when the receipt was signed.`,
   ]
-  if (!isSubjectProven) lines.push('Whose data it was is not proven: name them with --tracker and --subject.')
+  if (!isSubjectProven) lines.push('To also verify whose data was erased, use --tracker and --subject.')
   return lines
 }

@@ -31,43 +31,44 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
   const { terminal, config } = kit
   subjects
     .command('erase')
-    .description(
-      'erase a data subject for good, all of a person, or all that a file names, within the budget',
-    )
+    .description('permanently erase a data subject, a person, or a list of data subjects')
     .addArgument(trackerArgument('[tracker]'))
     .addArgument(subjectArgument('[subject]'))
-    .option('--from-file <file>', 'erase those whose ids stand in a file, one a line; - for standard input')
+    .option('--from-file <file>', 'erase the IDs in a file, one per line; - for standard input')
     .addOption(byOption('erase all data subjects of a person, in every tracker'))
-    .option('--receipts <folder>', 'with --by: a folder for the receipts, a file each')
-    .option('--journal <file>', 'where to note what was done, to go on from (default: the file + .journal)')
+    .option('--receipts <folder>', 'with --by: a folder for the receipts, one file each')
+    .option(
+      '--journal <file>',
+      'the checkpoint file, from which a repeated run continues (default: the file + .journal)',
+    )
     .addOption(
-      new Option('--per-hour <count>', 'how many to erase an hour, as long as the service does not say')
+      new Option('--per-hour <count>', 'how many to erase per hour, until the service reports its budget')
         .default(defaultErasuresPerHour)
         .argParser(readCount),
     )
-    .option('--yes', 'confirm it here, without a question')
-    .option('--dry-run', 'ask the service what would go, and erase nothing')
+    .option('--yes', 'confirm without a question')
+    .option('--dry-run', 'show what would be erased, but erase nothing')
     .option('--json', 'print one JSON object')
     .action((tracker: string | undefined, subject: string | undefined, options: EraseFlags) => {
       const settings = config()
       const { by } = options
       if (by) {
         if (tracker !== undefined || options.fromFile !== undefined)
-          throw new UsageError('--by finds the data subjects itself: leave out the tracker and --from-file.')
+          throw new UsageError('--by cannot be combined with a tracker or --from-file.')
         const work = (client: LetheClient) => erasePerson(kit, client, by, options)
         return withClient(settings, terminal, work)
       }
       if (tracker === undefined || options.receipts !== undefined)
-        throw new UsageError('Name a tracker, or a person with --by, with which --receipts goes too.')
+        throw new UsageError('Specify a tracker, or a person with --by. --receipts requires --by.')
       if ((subject === undefined) === (options.fromFile === undefined)) {
-        throw new UsageError('Name one data subject, or a file of them with --from-file.')
+        throw new UsageError('Specify either one data subject or --from-file.')
       }
       if (options.journal === '-') {
-        throw new UsageError('A journal is a file; - is none. A file of that name is ./-')
+        throw new UsageError('--journal must be a file. For a file named -, use ./-')
       }
       if (subject === undefined) {
         const work = (client: LetheClient) => eraseMany(kit, client, tracker, options)
-        return withClient(settings, terminal, work, { tellsWaits: options.dryRun ?? false })
+        return withClient(settings, terminal, work, { reportsWaits: options.dryRun ?? false })
       }
       const work = options.dryRun ? preview : eraseOne
       return withClient(settings, terminal, (client) => work(terminal, client, tracker, subject, options))
@@ -104,16 +105,16 @@ async function eraseOne(
   { yes, json }: EraseFlags,
 ): Promise<void> {
   if (!yes) {
-    // A script is told so before anything is asked of the service.
-    if (terminal.columns() !== null) await showWhatGoes(terminal, client, tracker, subject)
-    const question = 'It cannot be undone. Type the id of the data subject to erase it: '
+    // A script fails before it calls the service.
+    if (terminal.columns() !== null) await showData(terminal, client, tracker, subject)
+    const question = 'This cannot be undone. Type the ID of the data subject to erase it: '
     if ((await flagOrAnswer(terminal, undefined, '--yes', question)) !== subject) throw notConfirmed()
   }
   const report = await client.eraseSubject(tracker, subject)
   terminal.print(json ? JSON.stringify(report) : inWords(report))
 }
 
-async function showWhatGoes(
+async function showData(
   { tell }: Terminal,
   client: LetheClient,
   tracker: string,
@@ -122,20 +123,17 @@ async function showWhatGoes(
   try {
     for (const line of describeSubject(await client.readSubject(tracker, subject))) tell(line)
   } catch (error) {
-    if (isRefusal(error, 'forbidden')) tell('What will go cannot be shown: this key may erase, but not read.')
+    if (isRefusal(error, 'forbidden'))
+      tell('The data cannot be shown, because this key can erase but not read.')
     else if (isRefusal(error, 'not_found'))
-      tell(
-        (await isHidden(client, tracker, subject))
-          ? hiddenData
-          : 'Nothing is stored about this data subject.',
-      )
+      tell((await isHidden(client, tracker, subject)) ? hiddenData : 'This data subject has no data.')
     else throw error
   }
 }
 
-const hiddenData = 'A shorter plan hides what is stored about this data subject. An erasure includes it.'
+const hiddenData = 'A shorter plan hides the data of this data subject. The erasure includes it.'
 
-/** Whether a data subject that cannot be read is still stored, until a shorter plan deletes it. */
+/** Whether a shorter plan hides the data of this data subject, which is then still stored. */
 async function isHidden(client: LetheClient, tracker: string, subject: string): Promise<boolean> {
   for await (const { hidden = [] } of client.searchSubjects({ subjectId: subject }).pages())
     if (hidden.some(({ trackerId }) => trackerId === tracker)) return true
@@ -146,18 +144,18 @@ function inWords({ subjectId, alreadyErased, countsKnown, counts }: ErasureRepor
   const id = legible(subjectId)
   if (!alreadyErased) return `Erased ${id}: ${countsInWords(counts)}.`
   return countsKnown
-    ? `${id} held no data: erased before, aged out, or never seen.`
-    : `${id} holds no data now. An answer was lost on the way, so how much was deleted is not known.`
+    ? `${id} had no data: already erased, expired, or never seen.`
+    : `${id} has no data now. A response was lost, so it is unknown how much was deleted.`
 }
 
 function readCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1 on.')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number of at least 1.')
   return Number(text)
 }
 
 /**
- * Erases all data subjects of a person: shows who was found, asks, and erases one after the other within the budget. With a journal,
- * whom it is about lies in a file beside it until all of them are gone: who is erased is not found again.
+ * Erases all data subjects of a person within the budget, after confirmation. Because an erased subject cannot
+ * be found again, a list of them is kept next to the checkpoint file until all are erased.
  */
 async function erasePerson(
   { terminal, fail, summarise }: CommandKit,
@@ -169,22 +167,23 @@ async function erasePerson(
   const isResumed = listFile !== null && existsSync(listFile)
   const { subjects, hidden } = isResumed ? await readList(listFile) : await find(client, identifier)
   const found = [...subjects, ...hidden]
-  if (isResumed) terminal.tell(`Going on with the ${counted(found.length, 'subject')} in ${listFile}.`)
+  if (isResumed) terminal.tell(`Continuing with ${counted(found.length, 'subject')} in ${listFile}.`)
   else for (const line of [...foundTable(subjects), ...hiddenInWords(hidden.length)]) terminal.tell(line)
   if (dryRun || found.length === 0) {
-    terminal.tell(found.length === 0 ? 'Nobody was found; nothing was erased.' : 'Nothing was erased.')
+    terminal.tell(found.length === 0 ? 'Nobody was found. Nothing was erased.' : 'Nothing was erased.')
     if (json) summarise({ subjects, hidden, erasures: [], dryRun: dryRun ?? false })
     return
   }
   if (!yes) {
     const count = String(found.length)
-    const question = `They cannot be brought back. Type how many will go, ${count}, to erase them: `
+    const question = `This cannot be undone. Type the number of data subjects, ${count}, to erase them: `
     if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
   }
   if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify({ subjects, hidden })])
   const stop = new AbortController()
   const stopping = onStopSignal({
-    onFirst: (signal) => stop.abort(new Error(`Stopped by ${signal} before the end; run it again to go on.`)),
+    onFirst: (signal) =>
+      stop.abort(new Error(`Stopped by ${signal} before the end. Run it again to continue.`)),
   })
   const erasures: object[] = []
   let failures = 0
@@ -203,7 +202,7 @@ async function erasePerson(
       }
       const { counts, receipt } = outcome.erasure
       erasures.push(outcome.erasure)
-      if (receipts !== undefined) await keepReceipt(receipts, outcome, receipt)
+      if (receipts !== undefined) await saveReceipt(receipts, outcome, receipt)
       if (json) continue
       const isHidden = hidden.some((each) => each.trackerId === trackerId && each.subjectId === subjectId)
       terminal.print(`Erased ${name}: ${isHidden ? 'hidden data' : countsInWords(counts)}.`)
@@ -216,7 +215,7 @@ async function erasePerson(
   else if (listFile) await rm(listFile, { force: true })
 }
 
-/** Whom a search found: those it shows, and those that a shorter plan hides. */
+/** The result of a search: visible subjects, and those hidden by a shorter plan. */
 interface Found {
   subjects: FoundSubject[]
   hidden: SubjectRef[]
@@ -231,13 +230,13 @@ async function find(client: LetheClient, identifier: Identifier): Promise<Found>
   return found
 }
 
-/** What this command wrote; before there were hidden ones, it was a list. */
+/** Reads a list that an earlier run wrote. Earlier versions wrote an array. */
 async function readList(file: string): Promise<Found> {
   const written: Found | FoundSubject[] = JSON.parse(await readFile(file, 'utf8'))
   return Array.isArray(written) ? { subjects: written, hidden: [] } : written
 }
 
-async function keepReceipt(
+async function saveReceipt(
   folder: string,
   { trackerId, subjectId }: SubjectRef,
   text: string,

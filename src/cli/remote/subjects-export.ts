@@ -22,12 +22,12 @@ interface ExportFlags {
 export function addSubjectsExport(subjects: Command, { terminal, config }: CommandKit): void {
   subjects
     .command('export')
-    .description('export all that is stored about a data subject, or about a person, whole or not at all')
+    .description('export all data of a data subject or a person')
     .addArgument(trackerArgument('[tracker]'))
     .addArgument(subjectArgument('[subject]'))
     .addOption(byOption('export all data subjects of a person, in every tracker'))
     .addOption(
-      new Option('--format <format>', 'one JSON object, or one per line')
+      new Option('--format <format>', 'one JSON object, or one object per line')
         .choices(['json', 'ndjson'])
         .default('json'),
     )
@@ -35,13 +35,13 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
       '--output <file>',
       'the file to write, which must not exist, or - for standard output (the default); with --by, a folder',
     )
-    .option('--json', 'with --output: print what was written as one JSON object')
+    .option('--json', 'with --output: print a summary as one JSON object')
     .action((tracker: string | undefined, subject: string | undefined, options: ExportFlags) => {
       const { format, output, json, by } = options
       const settings = config()
       if (by ? tracker !== undefined || !output || output === '-' : subject === undefined)
         throw new UsageError(
-          'Name a tracker and a data subject, or a person with --by and a folder with --output.',
+          'Specify a tracker and a data subject, or a person with --by and a folder with --output.',
         )
       return withClient(settings, terminal, async (client) => {
         const stop = new AbortController()
@@ -88,10 +88,7 @@ interface WrittenExport extends FoundSubject {
   bytes: number
 }
 
-/**
- * Writes all that is stored about a person into a folder: a file for each data subject, and last an index of what was found where and
- * when. Without an index, the folder is not complete.
- */
+/** Exports all data of a person to a folder: a file for each data subject, then an index, which marks it complete. */
 async function exportPerson(
   client: LetheClient,
   identifier: Identifier,

@@ -35,10 +35,10 @@ export function addSubjectsList(subjects: Command, { terminal, config }: Command
         subjectSorts,
       ),
     )
-    .option('--prefix <text>', 'only those whose id starts so')
-    .option('--seen-after <instant>', 'only those last seen then or later', readInstantFlag)
-    .option('--seen-before <instant>', 'only those last seen before', readInstantFlag)
-    .addOption(new Option('--limit <count>', 'how many at most, or all').default(50).argParser(readLimit))
+    .option('--prefix <text>', 'only those whose ID starts with this text')
+    .option('--seen-after <instant>', 'only those last seen at that time or later', readInstantFlag)
+    .option('--seen-before <instant>', 'only those last seen before that time', readInstantFlag)
+    .addOption(new Option('--limit <count>', 'the maximum number, or all').default(50).argParser(readLimit))
     .option('--json', 'print one JSON object per line')
     .action((tracker: string, options: ListFlags) =>
       withClient(config(), terminal, async (client) => {
@@ -55,7 +55,7 @@ export function addSubjectsList(subjects: Command, { terminal, config }: Command
           isFirst = false
           if (left > 0) continue
           if (page.nextCursor !== null || shown.length < page.subjects.length) {
-            terminal.tell('There are more. Add --limit with a larger number, or --limit all.')
+            terminal.tell('More results exist. Use a larger --limit, or --limit all.')
           }
           return
         }
@@ -63,21 +63,21 @@ export function addSubjectsList(subjects: Command, { terminal, config }: Command
     )
 }
 
-/** A table page by page, so that a list of any length needs no memory. */
+/** A page of the table. Lists are printed page by page, so that they need little memory. */
 function rows(subjects: readonly SubjectSummary[], withHeadings: boolean): string[] {
   const lines = table(summaryHeadings, subjects.map(summaryCells))
   return withHeadings ? lines : lines.slice(1)
 }
 
 function readInstantFlag(text: string): string {
-  if (parseInstant(text) === null) throw new InvalidArgumentError(`It takes ${instantRule}.`)
+  if (parseInstant(text) === null) throw new InvalidArgumentError(`Expected ${instantRule}.`)
   return text
 }
 
 export function addSubjectsShow(subjects: Command, { terminal, config }: CommandKit): void {
   subjects
     .command('show')
-    .description('show what is stored about a data subject, its sessions and events as counts')
+    .description('show the record of a data subject, with the number of its sessions and events')
     .addArgument(trackerArgument())
     .addArgument(subjectArgument())
     .option('--json', 'print one JSON object')
@@ -90,7 +90,7 @@ export function addSubjectsShow(subjects: Command, { terminal, config }: Command
     )
 }
 
-/** A record, one field a line. */
+/** A record, one field per line. */
 export function describeSubject({ subjectId, trackerId, counts, ...record }: Subject): string[] {
   const fields: [name: string, value: unknown][] = [
     ['Subject', subjectId],
@@ -99,7 +99,7 @@ export function describeSubject({ subjectId, trackerId, counts, ...record }: Sub
     ['Last seen', record.lastSeenAt],
     ['Sessions', counts.sessions],
     ['Events', counts.events],
-    ...record.identifiers.map(({ name, value }): [string, string] => [`Known by ${name}`, value]),
+    ...record.identifiers.map(({ name, value }): [string, string] => [`Identifier ${name}`, value]),
     ...Object.entries(record.attributes),
   ]
   const [, ...lines] = table(
@@ -120,19 +120,17 @@ interface FindFlags {
 export function addSubjectsFind(subjects: Command, { terminal, config }: CommandKit): void {
   subjects
     .command('find')
-    .description('find the data subjects of a person in all trackers, by what they are known by or by an id')
+    .description("find a person's data subjects in all trackers, by identifier or by ID")
     .addArgument(
-      new Argument('[identifier]', 'what they are known by, such as email=ada@example.com').argParser(
-        readIdentifier,
-      ),
+      new Argument('[identifier]', 'an identifier, such as email=ada@example.com').argParser(readIdentifier),
     )
-    .addOption(new Option('--subject <id>', 'those with this id instead').argParser(readId))
+    .addOption(new Option('--subject <id>', 'search by this ID instead').argParser(readId))
     .option('--json', 'print one JSON object per line')
     .action((identifier: Identifier | undefined, { subject, json }: FindFlags) => {
       const settings = config()
       const sought = identifier ? { identifier } : subject !== undefined ? { subjectId: subject } : null
       if (sought === null || (identifier && subject !== undefined))
-        throw new UsageError('Say whom to find: name=value, or an id with --subject.')
+        throw new UsageError('Specify an identifier as name=value, or an ID with --subject.')
       return withClient(settings, terminal, async (client) => {
         let isFirst = true
         let hiddenCount = 0
@@ -147,17 +145,15 @@ export function addSubjectsFind(subjects: Command, { terminal, config }: Command
     })
 }
 
-/** What people are told of data subjects that a search names and does not show; nothing where there are none. */
+/** Says how many data subjects a search found but does not show; nothing if there are none. */
 export function hiddenInWords(count: number): string[] {
   if (count === 0) return []
-  const which =
-    count === 1 ? 'data subject of this person, which is' : 'data subjects of this person, which are'
   return [
-    `A shorter plan hides ${counted(count, which, which)} still stored and would be shown again with a longer plan. "lethe subjects erase --by" erases hidden data too.`,
+    `A shorter plan hides ${counted(count, 'data subject')} of this person. Hidden data is still stored, and lethe subjects erase --by erases it too.`,
   ]
 }
 
-/** What was found, as a table: by tracker. */
+/** A table of the results, sorted by tracker. */
 export function foundTable(found: readonly FoundSubject[], withHeadings = true): string[] {
   const nameOf = ({ trackerId, subjectId }: FoundSubject) => `${trackerId}\0${subjectId}`
   const byTracker = found.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
@@ -170,20 +166,19 @@ export function foundTable(found: readonly FoundSubject[], withHeadings = true):
 
 const summaryHeadings = ['SUBJECT', 'FIRST SEEN', 'LAST SEEN', 'SESSIONS', 'EVENTS']
 
-/** A subject as a line of a table. */
 function summaryCells({ subjectId, firstSeenAt, lastSeenAt, counts }: SubjectSummary): string[] {
   return [legible(subjectId), firstSeenAt, lastSeenAt, String(counts.sessions), String(counts.events)]
 }
 
 export function trackerArgument(name = '<tracker>'): Argument {
-  return new Argument(name, 'the id of the tracker').argParser(readId)
+  return new Argument(name, 'the ID of the tracker').argParser(readId)
 }
 
 export function subjectArgument(name = '<subject>'): Argument {
-  return new Argument(name, 'the id of the data subject').argParser(readId)
+  return new Argument(name, 'the ID of the data subject').argParser(readId)
 }
 
 function readId(text: string): string {
-  if (!isIdentifier(text)) throw new InvalidArgumentError(`An id is ${identifierRule}.`)
+  if (!isIdentifier(text)) throw new InvalidArgumentError(`An ID has ${identifierRule}.`)
   return text
 }

@@ -3,19 +3,18 @@ import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Text in pieces. */
 type Text = AsyncIterable<string> | Iterable<string>
 
-/** Writes text to a file that is not there before it is whole, for its owner alone. How many bytes it has. */
+/** Writes a file that only its owner can read, and that exists only when it is complete. Returns its size in bytes. */
 export async function writeWhole(file: string, text: Text): Promise<number> {
-  if (existsSync(file)) throw new Error(`${file} exists already; name a file that does not.`)
+  if (existsSync(file)) throw new Error(`${file} already exists. Choose another file.`)
   const partial = `${file}.partial`
   await rm(partial, { force: true })
   try {
     const bytes = await withFile(partial, 'wx', (handle) => fill(handle, text))
     await rename(partial, file)
     await withFile(dirname(file), 'r', (folder) => folder.sync()).catch(() => {
-      // Windows opens no folders, and makes names durable by itself.
+      // Windows cannot open folders, and makes names durable by itself.
     })
     return bytes
   } finally {
@@ -23,7 +22,7 @@ export async function writeWhole(file: string, text: Text): Promise<number> {
   }
 }
 
-/** Gathers text in a private file first, and hands it on only when it is whole. */
+/** Collects text in a private file and passes it on only when it is complete. */
 export async function whenWhole(
   text: AsyncIterable<string>,
   use: (whole: AsyncIterable<string>) => Promise<void>,

@@ -153,7 +153,7 @@ function withConnection<Result>(db: DatabaseSync, work: (db: DatabaseSync) => Re
 async function distribute(): Promise<void> {
   throw new LetheError(
     'invalid_request',
-    'The embedded store lives on one machine. Set LETHE_STORE to a PostgreSQL with the Citus extension.',
+    'The embedded store cannot be distributed. Set LETHE_STORE to a PostgreSQL with the Citus extension.',
   )
 }
 

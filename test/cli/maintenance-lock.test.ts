@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { whenAlone } from '../../src/cli/command-kit.ts'
+import { waitForMaintenanceLock } from '../../src/cli/command-kit.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import type { MaintenanceStore } from '../../src/domain/maintenance.ts'
 
@@ -26,7 +26,7 @@ async function run(tries: number, work: () => Promise<unknown>) {
     },
     tell: (line) => told.push(line),
   }
-  return { result: await whenAlone(terminal, busyFor(tries), work), told }
+  return { result: await waitForMaintenanceLock(terminal, busyFor(tries), work), told }
 }
 
 describe('work that waits until it is alone', () => {
@@ -37,7 +37,7 @@ describe('work that waits until it is alone', () => {
   it('looks again and again while another is at it, and says so once', async () => {
     const { result, told } = await run(3, async () => 'done')
     assert.equal(result, 'done')
-    assert.deepEqual(told, ['Another process is sweeping, scrubbing or copying; waiting for it.'])
+    assert.deepEqual(told, ['Waiting for another process that is sweeping, scrubbing or copying.'])
   })
 
   it('is done once, though what it hands back is nothing', async () => {
