@@ -74,7 +74,7 @@ describe('the start of a service', () => {
     const missing = join(temporaryFolder(t), 'missing')
     const { start, closings } = await startWith(t, async () => {}, { LETHE_SPOOL_DIR: missing })
     await assert.rejects(start, {
-      message: `LETHE_SPOOL_DIR is ${missing}, where no file can be made (ENOENT).`,
+      message: `Cannot create a file in ${missing}, the value of LETHE_SPOOL_DIR (ENOENT).`,
     })
     assert.equal(closings(), 1)
   })

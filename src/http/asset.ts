@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 
-/** Nothing but what comes from here, no inline script or style, no frame around it, no text that becomes markup. */
+/** Only resources of this origin, no inline scripts or styles, no frames, no markup from text. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,19 +17,18 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** For a file whose address changes with what is in it. */
-export const keptForGood = 'public, max-age=31536000, immutable'
+/** `Cache-Control` of a file whose address changes with its content. */
+export const immutable = 'public, max-age=31536000, immutable'
 
-/** A file for a browser, with forms of it that save the wire, the smallest first. */
+/** A file for browsers, with its compressed forms, the smallest first. */
 export interface Asset {
   type: string
   plain: Buffer
   compressed: readonly { encoding: 'br' | 'gzip'; bytes: Buffer }[]
 }
 
-/** A text as a file, compressed now. */
 export function textAsset(type: string, text: string | Buffer): Asset {
-  // The best there is would take fifteen times as long to save a few hundred bytes more.
+  // The maximum quality takes fifteen times as long and saves only a few hundred bytes.
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
   return {
     type,
@@ -41,7 +40,7 @@ export function textAsset(type: string, text: string | Buffer): Asset {
   }
 }
 
-/** Answers with a file, in the smallest form that the browser can read. */
+/** Sends a file in the smallest form that the browser accepts. */
 export function sendAsset(
   { write }: Responder,
   context: RequestContext,
@@ -64,7 +63,7 @@ export function sendAsset(
   write(context, 200, form?.bytes ?? plain, headers)
 }
 
-/** What every answer that a browser may show carries. */
+/** The headers of every response that a browser can display. */
 export function safeHeaders({ id }: RequestContext, policy = contentSecurityPolicy): HeaderList {
   return [
     ...['X-Request-Id', id, 'Content-Security-Policy', policy],
@@ -76,7 +75,7 @@ export function safeHeaders({ id }: RequestContext, policy = contentSecurityPoli
 
 const none: ReadonlyMap<string, number> = new Map()
 
-/** The encodings that a client can read, with their weights; one with the weight 0 it cannot. Whoever does not say takes nothing but plain. */
+/** The accepted encodings with their weights. Without an `Accept-Encoding` header, there are none. */
 export function readAccepted({ headers }: IncomingMessage): ReadonlyMap<string, number> {
   const accepted = headers['accept-encoding']
   if (accepted === undefined) return none
@@ -92,7 +91,7 @@ export function readAccepted({ headers }: IncomingMessage): ReadonlyMap<string, 
   return new Map(weighted.filter(([, weight]) => weight > 0))
 }
 
-/** The one of these that a client likes best, of several the first; `null` when it can read none of them. */
+/** The offered encoding that the client prefers, the first of equals; `null` if it accepts none of them. */
 export function preferredOf<Encoding extends string>(
   request: IncomingMessage,
   offered: readonly Encoding[],

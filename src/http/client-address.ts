@@ -4,8 +4,8 @@ import proxyAddress from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Tells whose per-address budget a request counts against. The address is the peer's; `X-Forwarded-For` is believed only as far as
- * it was written by the proxies named here (addresses or CIDR ranges).
+ * The bucket key of a request's address: that of the peer, or the one in `X-Forwarded-For` as far as it was written
+ * by `trustedProxies` (addresses or CIDR ranges).
  */
 export function clientAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const isTrusted = proxyAddress.compile([...trustedProxies])
@@ -13,30 +13,30 @@ export function clientAddress(trustedProxies: readonly string[]): (request: Inco
   return (request) => {
     const peer = request.socket.remoteAddress ?? ''
     const forwarded = trustedProxies.length > 0 ? (request.headers['x-forwarded-for'] ?? '') : ''
-    const told = `${peer} ${forwarded}`
-    return known.get(told) ?? remember(told, holderOf(request, peer))
+    const source = `${peer} ${forwarded}`
+    return known.get(source) ?? remember(source, bucketKeyOf(request, peer))
   }
 
-  function holderOf(request: IncomingMessage, peer: string): string {
+  function bucketKeyOf(request: IncomingMessage, peer: string): string {
     const address = trustedProxies.length > 0 ? proxyAddress(request, isTrusted) : peer
     return addressBucketKey(address) ?? addressBucketKey(peer) ?? 'unknown'
   }
 
-  /** Clients come again, and to take addresses apart costs as much as the rest of counting them. A long list is nobody's habit. */
-  function remember(told: string, bucketKey: string): string {
-    if (told.length > longestRemembered) return bucketKey
-    if (known.size >= mostRemembered) known.clear()
-    known.set(told, bucketKey)
+  /** Caches the keys of recurring clients, because parsing an address costs as much as counting the request. */
+  function remember(source: string, bucketKey: string): string {
+    if (source.length > maxCachedLength) return bucketKey
+    if (known.size >= maxCached) known.clear()
+    known.set(source, bucketKey)
     return bucketKey
   }
 }
 
-const mostRemembered = 10_000
-const longestRemembered = 128
+const maxCached = 10_000
+const maxCachedLength = 128
 
 /**
- * The bucket key of an address: an IPv4 address itself, written as IPv6 or not; an IPv6 address's /64, which one customer
- * commonly holds whole. `null` for what is no address: a proxy may pass on anything.
+ * The bucket key of an address: an IPv4 address itself, even if it is written as IPv6, or the /64 of an IPv6
+ * address, which usually belongs to one customer. `null` for text that is not an address.
  */
 export function addressBucketKey(address: string): string | null {
   if (isIPv4(address)) return address
@@ -47,20 +47,20 @@ export function addressBucketKey(address: string): string | null {
   return `${network.join(':')}::/64`
 }
 
-/** How a browser reached us, as far as it can be known. */
+/** How a browser reached the service. */
 export interface OriginPolicy {
-  /** Whether the browser speaks TLS, with us or with a proxy in front. */
+  /** Whether the browser uses TLS, with the service or with a proxy in front of it. */
   isSecure(request: IncomingMessage): boolean
-  /** Whether this is where the browser has the console from. */
+  /** Whether this is the origin of the console. */
   isOurs(origin: string, request: IncomingMessage): boolean
-  /** The address that a request came in on, such as `https://lethe.example`; `null` where none can be told. */
+  /** The address that the request was sent to, such as `https://lethe.example`; `null` if it is unknown. */
   serviceUrl(request: IncomingMessage): string | null
 }
 
-/** Stricter than what HTTP allows: a name that no client sends must not get into a document. */
+/** Stricter than HTTP, because the name is copied into a document. */
 const plainHost = /^([a-z0-9_][a-z0-9._-]{0,252}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/
 
-/** `publicUrl` is what the operator says; of the rest, forwarded headers count only from the proxies named here. */
+/** `publicUrl` takes precedence. Forwarded headers count only from trusted proxies. */
 export function originPolicy(publicUrl: string | null, trustedProxies: readonly string[]): OriginPolicy {
   const isTrusted = proxyAddress.compile([...trustedProxies])
   function forwarded(
@@ -87,7 +87,7 @@ export function originPolicy(publicUrl: string | null, trustedProxies: readonly 
       const address = `${isSecure(request) ? 'https' : 'http'}://${host}`
       if (host === undefined || !URL.canParse(address)) return null
       const { hostname, origin } = new URL(address)
-      // A URL parser reads 1.2 as 1.0.0.2, which nobody asked for.
+      // A URL parser reads 1.2 as 1.0.0.2.
       return hostname === name ? origin : null
     },
   }

@@ -4,13 +4,12 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { readSendQueues } from './streamed-body.ts'
 
-/** A request and its answer on a connection. */
 export interface Exchange {
   request: IncomingMessage
   response: ServerResponse
 }
 
-/** An exchange, the organisation it is for, and how many bytes of its answer its client is yet to take. */
+/** An exchange with the caller's organisation and the number of response bytes that the client has not read. */
 export interface AnsweredExchange extends Exchange {
   readonly owner: string | null
   unreadBytes: number
@@ -19,46 +18,43 @@ export interface AnsweredExchange extends Exchange {
 interface Connection {
   socket: Socket
   latest: Exchange | null
-  /** How many of its requests are not answered yet. */
+  /** The number of its requests without a response. */
   waiting: number
-  /** How many bytes of its answers wait for the client, and whose the latest of them is. */
+  /** The number of unread response bytes, and the organisation of the latest response. */
   unreadBytes: number
   unreadOwner: string | null
-  /** What was seen of its sending when something was taken last, and when that was. */
+  /** The state of sending when the client last read something, and the time. */
   progress: { seen: string; at: number } | null
 }
 
-/**
- * How many requests may wait for their answers on one connection before no more is read from it. Hardly a client sends a second before
- * the first is answered.
- */
-const mostWaiting = 32
-/** How many bytes of answers may wait for their clients, all connections together. */
+/** How many requests may be pipelined on a connection before it is paused. Few clients pipeline at all. */
+const maxWaiting = 32
+/** The maximum number of unread response bytes of all connections together. */
 export const maxUnreadBytes = 64 * 1024 * 1024
-/** How long a client may take nothing of an answer, or of a connection send nothing on which no answer is due. */
-const silenceMs = 30_000
-/** How often it is looked at whether clients take something. */
-const lookMs = 2_000
+/** How long a client may read nothing of a response, or send nothing if no response is due. */
+const idleMs = 30_000
+/** How often clients are checked for progress. */
+const checkEveryMs = 2_000
 /** File handles that are not for clients: the store, its thread, the limiter, the log. */
 const reservedHandles = 64
-/** How many sockets listen, where there are handles enough. */
-const mostListeners = 64
+/** How many sockets listen if there are enough file handles. */
+const maxListeners = 64
 
-/** How many of the connections that are wished for the system lets this process have, and how many sockets to listen for them. */
+/** The number of connections that the system allows, up to `wished`, and the number of listening sockets. */
 export function connectionsWithin(
   wished: number,
   limits = systemLimits(),
 ): { maxConnections: number; listeners: number } {
   const [, handles] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
-  if (handles === undefined) return { maxConnections: wished, listeners: mostListeners }
-  const listeners = Math.min(mostListeners, Math.ceil(Number(handles) / 32))
+  if (handles === undefined) return { maxConnections: wished, listeners: maxListeners }
+  const listeners = Math.min(maxListeners, Math.ceil(Number(handles) / 32))
   return {
     maxConnections: Math.min(wished, Math.max(1, Number(handles) - reservedHandles - listeners)),
     listeners,
   }
 }
 
-/** What the system lets this process have, as Linux tells it; elsewhere nothing is known. */
+/** The limits of this process on Linux; unknown on other systems. */
 function systemLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8')
@@ -68,13 +64,13 @@ function systemLimits(): string {
 }
 
 /**
- * Knows every open connection and the latest request on it, and keeps what they cost within bounds: their number, the requests that
- * wait on each, and for how long and how many bytes of answers may lie unread.
+ * Tracks every open connection and its latest request, and limits their cost: the number of connections, of
+ * requests waiting on each, and of unread response bytes, and the time that they may stay unread.
  */
 export class Connections {
-  /** The one that has asked for nothing for longest comes first. */
+  /** In the order of their latest requests, oldest first. */
   readonly #open = new Map<Duplex, Connection>()
-  /** Those with answers that lie unread. The one that has taken none for longest comes first. */
+  /** Connections with unread responses. The one that has read nothing for the longest time comes first. */
   readonly #unread = new Set<Duplex>()
   #unreadBytes = 0
 
@@ -85,20 +81,20 @@ export class Connections {
       socket.once('close', () => this.#forget(socket))
       if (this.#open.size > most) this.#makeRoom()
     })
-    server.setTimeout(silenceMs, (socket) => {
-      // Whether anything is taken of an answer is for `cutOffSilent` to see.
-      if (!isAwaited(this.latest(socket)) && socket.writableLength === 0) socket.destroy()
+    server.setTimeout(idleMs, (socket) => {
+      // `closeStalled` handles clients that do not read their responses.
+      if (!isProcessing(this.latest(socket)) && socket.writableLength === 0) socket.destroy()
     })
-    const looking = setInterval(() => this.cutOffSilent(performance.now()), lookMs).unref()
-    server.once('close', () => clearInterval(looking))
+    const checking = setInterval(() => this.closeStalled(performance.now()), checkEveryMs).unref()
+    server.once('close', () => clearInterval(checking))
   }
 
   get unreadBytes(): number {
     return this.#unreadBytes
   }
 
-  /** Ends the connections whose clients have taken nothing for 30 seconds of what waits for them. */
-  async cutOffSilent(now: number): Promise<void> {
+  /** Closes connections whose clients have read nothing of a waiting response for 30 seconds. */
+  async closeStalled(now: number): Promise<void> {
     const waiting = [...this.#open.values()].filter(({ socket }) => socket.writableLength > 0)
     if (waiting.length === 0) return
     const queueOf = await readSendQueues()
@@ -106,20 +102,20 @@ export class Connections {
       const { socket, progress } = connection
       const seen = `${socket.bytesWritten - socket.writableLength} ${queueOf(socket)}`
       if (progress?.seen !== seen) connection.progress = { seen, at: now }
-      else if (now - progress.at >= silenceMs) socket.destroy()
+      else if (now - progress.at >= idleMs) socket.destroy()
     }
   }
 
-  /** Notes a request. Whether it is to be answered: not where its connection has ended. From one on which many wait no more is read. */
+  /** Registers a request; `false` if its connection has ended. Pauses a connection with many waiting requests. */
   begin(exchange: Exchange): boolean {
     const { socket } = exchange.request
     const connection = this.#open.get(socket)
     if (!connection || socket.destroyed) return false
     connection.waiting += 1
-    if (connection.waiting === mostWaiting) {
-      // When all that was read with it is parsed: with each request Node resumes the socket itself.
+    if (connection.waiting === maxWaiting) {
+      // After everything that was read has been parsed, because Node resumes the socket with each request.
       process.nextTick(() => {
-        if (connection.waiting >= mostWaiting) socket.pause()
+        if (connection.waiting >= maxWaiting) socket.pause()
       })
     }
     connection.latest = exchange
@@ -129,8 +125,8 @@ export class Connections {
   }
 
   /**
-   * Notes how many bytes more or fewer wait to be read. While too many do, somebody is cut off: of the organisation for which most
-   * waits, whoever has taken nothing for longest. Clients that read come to no harm from those that do not.
+   * Changes the number of unread bytes. Above the limit, it closes connections of the organisation with the most
+   * unread bytes, the slowest client first, so that slow clients do not harm others.
    */
   addUnread(exchange: AnsweredExchange, bytes: number): void {
     const { socket } = exchange.request
@@ -142,10 +138,10 @@ export class Connections {
     this.#unreadBytes += bytes
     if (bytes < 0) this.#unread.delete(socket)
     if (connection.unreadBytes > 0) this.#unread.add(socket)
-    while (this.#unreadBytes > maxUnreadBytes) this.#cutOffSlowest()
+    while (this.#unreadBytes > maxUnreadBytes) this.#closeSlowest()
   }
 
-  #cutOffSlowest(): void {
+  #closeSlowest(): void {
     const owners = new Map<string | null, number>()
     const unread = Array.from(this.#unread, (socket) => ({ socket, ...this.#unreadOf(socket) }))
     for (const { owner, bytes } of unread) owners.set(owner, (owners.get(owner) ?? 0) + bytes)
@@ -161,12 +157,12 @@ export class Connections {
     return { owner: unreadOwner, bytes: unreadBytes }
   }
 
-  /** Notes that a request is over. */
+  /** Registers the end of a request. */
   end({ request: { socket }, unreadBytes }: AnsweredExchange): void {
     const connection = this.#open.get(socket)
     if (!connection) return
     connection.waiting -= 1
-    if (connection.waiting === mostWaiting - 1) socket.resume()
+    if (connection.waiting === maxWaiting - 1) socket.resume()
     if (connection.unreadBytes === 0) return
     connection.unreadBytes -= unreadBytes
     this.#unreadBytes -= unreadBytes
@@ -178,17 +174,17 @@ export class Connections {
     return this.#open.get(socket)?.latest ?? null
   }
 
-  /** Ends the connections on which no answer is due: those that keep still, and those that have not finished asking. */
-  endQuiet(): void {
+  /** Closes the connections on which no response is due: idle ones, and those with an incomplete request. */
+  closeIdle(): void {
     for (const [socket, { latest }] of this.#open) {
       if (!latest || latest.response.writableFinished) socket.destroy()
     }
   }
 
-  /** Ends the connection that is missed least; where all of them wait for answers in the making, that is the newest. */
+  /** Closes the connection that has been idle for the longest time, or the newest if all wait for responses. */
   #makeRoom(): void {
     for (const [socket, { latest }] of this.#open) {
-      if (isAwaited(latest)) continue
+      if (isProcessing(latest)) continue
       this.#forget(socket)
       socket.destroy()
       return
@@ -202,7 +198,7 @@ export class Connections {
   }
 }
 
-/** Whether a client has asked in full and its answer is not made yet. Whoever still asks, or does not read, is not awaited. */
-function isAwaited(exchange: Exchange | null): boolean {
+/** Whether a complete request is still being processed. Incomplete requests and unread responses do not count. */
+function isProcessing(exchange: Exchange | null): boolean {
   return exchange?.request.complete === true && !exchange.response.writableEnded
 }

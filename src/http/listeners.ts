@@ -1,12 +1,11 @@
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 
-/** How many connections may wait on each, as far as the system allows. */
+/** How many connections may wait on each socket, within the limit of the system. */
 const backlog = 4_096
 
 /**
- * Lets a server, with others that hand their connections to it, listen on one port. With each turn of its loop libuv accepts one
- * connection from each socket that listens, and a turn takes as long as all connections that have something to say: on one socket a
- * thousand that come at a time wait for a thousand turns.
+ * Listens on one port with several sockets. libuv accepts one connection per listening socket and iteration of the
+ * event loop, so on one socket, a thousand new connections would wait for a thousand iterations.
  */
 export class Listeners {
   readonly #server: Server
@@ -18,7 +17,7 @@ export class Listeners {
     this.#count = count
   }
 
-  /** Resolves with the port. Rejects when somebody else has it: of sockets that share a port the system would ask only whose they are. */
+  /** Resolves with the port. Rejects if it is in use, even by sockets of this user that allow sharing. */
   async listen(host: string, port: number): Promise<number> {
     const free = await takeFreePort(host, port)
     try {
@@ -32,14 +31,14 @@ export class Listeners {
       const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
         this.#server.emit('connection', socket),
       )
-      // One less does no harm, as where the system has no more file handles.
+      // Fewer sockets suffice, for example if there are no more file handles.
       if (!(await listenOn(other, { ...free, backlog, reusePort: true }).then(isDone, isNotDone))) break
       this.#others.push(other)
     }
     return free.port
   }
 
-  /** No new connections. Resolves when the last one has ended. */
+  /** Stops accepting connections. Resolves when the last one has ended. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     await Promise.all([this.#server, ...this.#others].map(closed))
@@ -49,7 +48,7 @@ export class Listeners {
 const isDone = () => true
 const isNotDone = () => false
 
-/** Where to listen: the address that the host stands for, and a port that nobody has. */
+/** The address of the host, and a port that is not in use. */
 async function takeFreePort(host: string, port: number): Promise<{ host: string; port: number }> {
   const probe = createServer()
   await listenOn(probe, { host, port })
@@ -73,7 +72,7 @@ function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-/** Whether several sockets cannot share a port here. */
+/** Whether the system cannot share a port between sockets. */
 function isUnsupported(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null
   return code === 'ENOTSUP' || code === 'ENOPROTOOPT' || code === 'EINVAL'

@@ -3,7 +3,7 @@ import { identifierPattern, identifierRule, maxIdentifierLength } from '../domai
 import type { PathParameters } from './request-context.ts'
 import { type Fields, isOptional, object, text, validator } from './schema.ts'
 
-// `x-rule` says in words what the schema says in keywords; the 422 of a parameter quotes it.
+// `x-rule` describes the schema in words for the message of a `validation_error`.
 
 export const identifier = {
   minLength: 1,
@@ -12,7 +12,7 @@ export const identifier = {
   'x-rule': identifierRule,
 }
 
-/** What may stand in the braces of a route's path. */
+/** All parameters of paths. */
 export const pathParameters = {
   trackerId: text({
     ...identifier,
@@ -29,10 +29,7 @@ export const pathParameters = {
 
 type Validators = Map<string, { isValid(value: unknown): boolean; rule: string; isInteger: boolean }>
 
-/**
- * Reads path, query and body of a route's requests. Whatever is wrong with them becomes a problem. A public page has no use for a
- * query, and leaves whatever comes with it alone.
- */
+/** Reads the path, the query and the body of a route, and collects problems. Public pages ignore the query. */
 export function parameterReader(path: string, query: Fields, body: Fields, isPublic: boolean) {
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
   const unknown = names.find((name) => !pathValidators.has(name))
@@ -63,12 +60,12 @@ export function parameterReader(path: string, query: Fields, body: Fields, isPub
     const values = readQuery(queryValidators, parseQueryString(text), problems)
     for (const name of neededInQuery) if (!(name in values)) check(name, undefined, queryValidators, problems)
     if (!problems.has(...neededInQuery) && !isQuery(values))
-      throw new Error('A query that passed field by field fails as a whole.')
+      throw new Error('A query with valid fields is invalid as a whole.')
     return { path: params, query: values, body: readBody(sent, problems) }
   }
 }
 
-/** How many items the lists of a body may have, by their names. */
+/** The maximum number of items of each list in a body. */
 export function listBounds(body: Fields): Map<string, number> {
   const lists = Object.entries(body).filter(([, { type }]) => type === 'array')
   return new Map(
@@ -103,17 +100,17 @@ function check(field: string, value: unknown, fields: Validators, problems: Prob
   return false
 }
 
-/** A name that a client made up, as an answer repeats it. */
+/** Truncates an unknown parameter name for the response. */
 function shorten(name: string): string {
   return name.length > maxNameLength ? `${name.slice(0, maxNameLength).toWellFormed()}…` : name
 }
 
 const maxNameLength = 100
 
-/** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
+/** The valid values of a query. Unknown, repeated and invalid parameters become problems. */
 function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
   if (query.isBroken)
-    throw new LetheError('invalid_request', 'The percent-encoding of the query string is broken.')
+    throw new LetheError('invalid_request', 'The query string has invalid percent-encoding.')
   const values: Record<string, unknown> = {}
   for (const [name, text] of query.values) {
     const value = fields.get(name)?.isInteger && /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text
@@ -123,18 +120,17 @@ function readQuery(fields: Validators, query: Query, problems: Problems): Record
   return values
 }
 
-/** A query string taken apart. */
 type Query = {
   values: ReadonlyMap<string, string>
-  /** Names that stand in it more than once. */
+  /** Names that occur more than once. */
   repeated: ReadonlySet<string>
-  /** Its percent-encoding or its UTF-8 is broken; the rest means nothing then. */
+  /** Whether the percent-encoding or the UTF-8 is invalid. The other fields are then empty. */
   isBroken: boolean
 }
 
 const empty: Query = { values: new Map(), repeated: new Set(), isBroken: false }
 
-/** Takes a query string apart as forms write it: `+` is a space, `%xx` is a byte of UTF-8. Never throws. */
+/** Parses a form-encoded query string: `+` is a space, `%xx` is a byte of UTF-8. Never throws. */
 export function parseQueryString(text: string): Query {
   if (text === '') return empty
   const values = new Map<string, string>()
@@ -153,7 +149,7 @@ export function parseQueryString(text: string): Query {
   return { values, repeated, isBroken: false }
 }
 
-/** The part of a request's URL behind the question mark. */
+/** The part of a URL after the question mark. */
 export function queryOf(url = ''): string {
   const mark = url.indexOf('?')
   return mark < 0 ? '' : url.slice(mark + 1)

@@ -21,19 +21,19 @@ interface ParserErrorDeps {
   onAnswered?(route: null, method: null, status: number, durationMs: number): void
 }
 
-/** What Node tells of bytes that its parser refuses. */
+/** An error of Node's HTTP parser. */
 type ParserError = Error & { code?: string }
 
 const messages: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request headers are too large.',
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
-  HPE_INVALID_METHOD: 'The request method is not one of HTTP.',
-  HPE_PAUSED_H2_UPGRADE: 'This server speaks HTTP/1.1, not HTTP/2.',
+  HPE_INVALID_METHOD: 'The request method is not a valid HTTP method.',
+  HPE_PAUSED_H2_UPGRADE: 'This server supports HTTP/1.1, not HTTP/2.',
 }
 
 /**
- * Answers what never becomes a request: lines the HTTP parser refuses, headers over the limit, time-outs. Each counts against its
- * address, has an id, and is answered in the envelope like everything else.
+ * Responds to data that the HTTP parser refuses, headers that are too large, and timeouts. Each counts against its
+ * address, has a request ID, and gets a response in the usual envelope.
  */
 export function parserErrors(deps: ParserErrorDeps) {
   async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
@@ -54,11 +54,11 @@ export function parserErrors(deps: ParserErrorDeps) {
     headers.push('Content-Length', payload.length, 'Date', new Date(now).toUTCString())
     deps.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
     deps.onAnswered?.(null, null, status, performance.now() - startedAt)
-    if (socket.writable) socket.end(http1Answer(status, headers, payload))
+    if (socket.writable) socket.end(http1Response(status, headers, payload))
   }
 
   function onClientError(error: ParserError, socket: Duplex & { bytesRead?: number }): void {
-    // Browsers open connections ahead of need: on one that asked for nothing an answer would be taken for that to its first request.
+    // A browser that opened a connection in advance would take a response for the one to its first request.
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
@@ -66,25 +66,25 @@ export function parserErrors(deps: ParserErrorDeps) {
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
     const respond = () => answer(socket, message).catch(() => socket.destroy())
     const current = deps.connections.latest(socket)
-    if (!current || current.request.complete) afterAnswers(socket, respond)
+    if (!current || current.request.complete) afterResponses(socket, respond)
     else if (current.response.headersSent) socket.destroy()
     else {
-      // A request whose own body is bad answers for itself, and is the last on its connection.
+      // A request with a malformed body gets its own response, the last on its connection.
       current.response.setHeader('Connection', 'close')
       cutOffBody(current.request, message)
     }
   }
 
   function onConnect(_request: IncomingMessage, socket: Duplex): void {
-    // Node has let go of the socket, and an error that nobody listens for would end the process.
+    // Node no longer handles the socket, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy())
-    afterAnswers(socket, () => {
-      answer(socket, 'This server is no proxy: it does not take CONNECT.').catch(() => socket.destroy())
+    afterResponses(socket, () => {
+      answer(socket, 'This server is not a proxy and does not support CONNECT.').catch(() => socket.destroy())
     })
   }
 
-  /** Whole requests that came before get their answers first. */
-  function afterAnswers(socket: Duplex, respond: () => void): void {
+  /** Earlier requests on the connection get their responses first. */
+  function afterResponses(socket: Duplex, respond: () => void): void {
     const latest = deps.connections.latest(socket)
     if (!latest || latest.response.writableFinished) respond()
     else latest.response.once('close', respond)
@@ -93,11 +93,11 @@ export function parserErrors(deps: ParserErrorDeps) {
   return { onClientError, onConnect }
 }
 
-function http1Answer(status: number, headers: HeaderList, body: Buffer): Buffer {
+function http1Response(status: number, headers: HeaderList, body: Buffer): Buffer {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`), body])
 }
 
-/** Node's HTTP server. An `import` of the module would load its client for browsers' APIs too, a tenth of the time to start. */
+/** An `import` of node:http would also load Node's web APIs, which takes a tenth of the start. */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')

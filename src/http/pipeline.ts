@@ -32,27 +32,24 @@ export interface PipelineDeps {
   noteRefusedString(keyString: string): void
 }
 
-/** How many bodies that are large are in memory, one of each organisation. Others are not read yet, which takes no memory. */
+/** How many large bodies are in memory, one per organisation. Other requests wait before their bodies are read. */
 const largeBodyBounds = { permits: 16, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
 
-/** Hands back why a request may go no further, or `null`. */
-type Step = (context: RequestContext) => MaybePromise<LetheError | null>
+/** Returns the reason to refuse a request, or `null`. */
+type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
 
-/**
- * The pipelines of all requests, from their ids, which they were given when they came, to their operations. Each step can end a
- * request; the steps after it then have not happened.
- */
+/** The pipelines of all requests, up to their operations. Each step can refuse a request, which skips the steps after it. */
 export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
   const { services, http, budgets, addressOf, originPolicy, noteKeyUse } = deps
   const spend = spending(deps.limiter)
   const largeBodies = new FairQueue(largeBodyBounds)
 
-  const byName: Record<PipelineName, readonly Step[]> = {
-    /** The API, for whoever has a key. */
+  const byName: Record<PipelineName, readonly Middleware[]> = {
+    /** The API, with a key. */
     key: [
-      // What no request may be is refused behind the address's budget, so that it has counted.
+      // The address's budget comes first, so that malformed requests count against it.
       (context) => spend(budgets.ip, addressOf(context.request), context),
-      requireSoundRequest,
+      requireValidRequest,
       authenticate,
       (context) => spend(budgets.key, callerOf(context).key.id, context),
       requireRoute,
@@ -63,7 +60,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     ],
     /** The console, for members. */
     member: [
-      requireSoundRequest,
+      requireValidRequest,
       (context) => spend(consoleBudgets.console, addressOf(context.request), context),
       requireRoute,
       requireOwnOrigin,
@@ -71,17 +68,17 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       readParameters,
       operate,
     ],
-    /** The console, for whoever comes to sign in. */
+    /** The console, before sign-in. */
     open: [
-      requireSoundRequest,
+      requireValidRequest,
       (context) => spend(consoleBudgets.console, addressOf(context.request), context),
       requireRoute,
       requireOwnOrigin,
       readParameters,
       operate,
     ],
-    /** What anybody may read, uncounted. */
-    public: [requireSoundRequest, readParameters, operate],
+    /** Public pages, without a budget. */
+    public: [requireValidRequest, readParameters, operate],
   }
   return (context) => runSteps(byName[context.match.pipeline], context)
 
@@ -105,7 +102,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     return caller
   }
 
-  /** A change at the console must come from a page of ours. */
+  /** Changes at the console must come from its own pages. */
   function requireOwnOrigin({ request }: RequestContext): LetheError | null {
     if (request.method === 'GET' || request.method === 'HEAD') return null
     const { origin, 'sec-fetch-site': site } = request.headers
@@ -122,8 +119,8 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     })
   }
 
-  /** Resolves when the organisation has no other large body in memory. This one has its place there until it is answered. */
-  function largeBodyTurn(context: RequestContext): Promise<void> {
+  /** Resolves when the organisation has no other large body in memory. The permit is held until the response ends. */
+  function waitForLargeBody(context: RequestContext): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const { gone } = context
     const untilAnswered = () => {
@@ -137,16 +134,16 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     return promise
   }
 
-  /** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems together. */
+  /** Reads the body, or discards it if the route takes none, then the path and the query. */
   function readParameters(context: RequestContext): MaybePromise<null> {
     const { request, match } = context
-    if (match.kind !== 'route') throw new Error('A request went past its route without one.')
+    if (match.kind !== 'route') throw new Error('A request without a route passed requireRoute.')
     const { route, params } = match
     const { bodyBounds } = route
     if (bodyBounds !== null) {
-      const turn = isLarge(request, bodyBounds) ? largeBodyTurn(context) : null
+      const permit = isLarge(request, bodyBounds) ? waitForLargeBody(context) : null
       return andThen(
-        andThen(turn, () => readJson(request, bodyBounds)),
+        andThen(permit, () => readJson(request, bodyBounds)),
         (fields) => {
           const isChosen = context.keptId === context.id && context.chosenId !== null
           if (isChosen && route.bodyNamesPerson && isNamedIn(context.id, fields))
@@ -163,7 +160,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 
   function operate(context: RequestContext): MaybePromise<null> {
-    if (!context.operation) throw new Error('A request came to its operation without parameters.')
+    if (!context.operation) throw new Error('A request reached its operation without parameters.')
     return andThen(context.operation(services, http), (data) => {
       if (data !== undefined) http.respond.succeed(context, data)
       return null
@@ -171,7 +168,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 }
 
-// A flood is refused over and over for the same reason, so the reason is made once.
+// Created once, because a flood of requests is refused for the same reason.
 const noKey = new LetheError(
   'unauthorized',
   'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
@@ -186,7 +183,7 @@ const foreignOrigin = new LetheError(
   'This request did not come from a page of this console. Behind a proxy, set LETHE_PUBLIC_URL to the address of the console.',
 )
 
-/** Takes a request out of a budget, or says that it is spent. */
+/** Counts a request against a budget, or refuses it if the budget is used up. */
 export function spending(limiter: Pick<Limiter, 'take'>) {
   return (budget: Budget, bucketKey: string, context: RequestContext): MaybePromise<LetheError | null> =>
     andThen(limiter.take(budget, bucketKey, context), (state) => {
@@ -196,43 +193,46 @@ export function spending(limiter: Pick<Limiter, 'take'>) {
     })
 }
 
-/** Whose key it is, on the steps behind the key. */
+/** The caller, in the steps after authentication. */
 function callerOf({ caller }: RequestContext): Caller {
-  if (!caller) throw new Error('A request went past the key without one.')
+  if (!caller) throw new Error('A request without a key passed authentication.')
   return caller
 }
 
-/** What no client may send, whatever it asks for. */
-function requireSoundRequest({ request, chosenId }: RequestContext): LetheError | null {
+/** Refuses requests that are malformed, whatever their path. */
+function requireValidRequest({ request, chosenId }: RequestContext): LetheError | null {
   if (chosenId === 'unusable') {
     return new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
   const { httpVersion, rawHeaders } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
+    return new LetheError('invalid_request', 'This server supports HTTP/1.1 and HTTP/1.0.')
   }
   if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
-    return new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
+    return new LetheError('invalid_request', 'The only supported value of Expect is 100-continue.')
   }
   const coding = request.headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return new LetheError('invalid_request', 'The only transfer coding that can be taken is chunked.')
+    return new LetheError('invalid_request', 'The only supported value of Transfer-Encoding is chunked.')
   }
   const hosts = countOf('host', rawHeaders)
-  if (hosts > 1) return new LetheError('invalid_request', 'A request has one Host header.')
+  if (hosts > 1) return new LetheError('invalid_request', 'A request must have exactly one Host header.')
   if (hosts === 0 && httpVersion === '1.1') {
-    return new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
+    return new LetheError('invalid_request', 'An HTTP/1.1 request must have a Host header.')
   }
-  if (!soundHost.test(request.headers.host ?? '')) {
-    return new LetheError('invalid_request', 'The Host header is not a host with or without a port.')
+  if (!validHost.test(request.headers.host ?? '')) {
+    return new LetheError(
+      'invalid_request',
+      'The Host header must be a host name or an IP address, with or without a port.',
+    )
   }
   return null
 }
 
-/** A name, an IPv4 address or an IPv6 address in brackets, and a port. Empty is what HTTP wants where an address has no host. */
-const soundHost = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
+/** A name, an IPv4 address or an IPv6 address in brackets, and a port. HTTP allows an empty value. */
+const validHost = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
 
-/** How often a header was sent. Node keeps only the first of those that may come once. */
+/** How often a header was sent. `headers` contains only the first one. */
 function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -242,25 +242,25 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count
 }
 
-/** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
-const soundUrl = /^[\x21\x22\x24-\x7e]+$/
+/** Visible ASCII without `#`: treating the rest as a fragment would truncate an ID. */
+const validUrl = /^[\x21\x22\x24-\x7e]+$/
 
 function requireRoute(context: RequestContext): LetheError | null {
   const { request, match } = context
-  if (match.kind === 'broken-url' || !soundUrl.test(request.url ?? '')) {
-    return new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
+  if (match.kind === 'broken-url' || !validUrl.test(request.url ?? '')) {
+    return new LetheError('invalid_request', 'The path has invalid percent-encoding.')
   }
   if (match.kind === 'route') return null
   if (match.kind === 'other-method') {
     context.allow = match.allow
     return new LetheError(
       'invalid_request',
-      `This path does not take ${request.method}; it takes ${match.allow}.`,
+      `This path does not support ${request.method}. Supported methods: ${match.allow}.`,
     )
   }
   return new LetheError(
     'not_found',
-    'There is nothing at this path. See /v1/analytics/openapi.json for what there is.',
+    'This path does not exist. See /v1/analytics/openapi.json for all paths.',
   )
 }
 

@@ -10,13 +10,12 @@ import type { Route } from './request-context.ts'
 import { definePage, defineRoute } from './route.ts'
 import { object, once, oneOf } from './schema.ts'
 
-/** What anybody may read, unmetered: how the service is, and how its API is used. */
+/** Public routes without a budget: the state of the service and the documentation of its API. */
 export function publicRoutes(
   limiter: Pick<Limiter, 'isReachable'>,
   facts: ServiceFacts,
   { serviceUrl }: Pick<OriginPolicy, 'serviceUrl'>,
 ): Route[] {
-  // Made when somebody asks.
   const document = once(() => openApiDocument(facts))
   const packed = once(() => packDocument(document()))
   return [
@@ -47,13 +46,13 @@ export function publicRoutes(
   ]
 }
 
-/** The page that verifies receipts: one file that also works offline, so its policy names its script and its style by their hashes. */
+/** The page that verifies receipts. It also works offline as a file, so its policy has hashes of its script and style. */
 function verifyRoute(): Route {
   const made = once(() => {
     const page = programFile('docs/verify.html')
     const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page.toString()) ?? []
     if (policy === undefined) throw new Error('docs/verify.html has no policy.')
-    // A page cannot forbid frames around itself; only a header can.
+    // Only a header can forbid frames, not the page itself.
     return {
       page: textAsset('text/html; charset=utf-8', page),
       policy: `${policy}; frame-ancestors 'none'`,
@@ -65,10 +64,7 @@ function verifyRoute(): Route {
   })
 }
 
-/**
- * The only paths that answer without a key or a member's sign-in. A route that is neither here nor has a scope, nor is for members,
- * stops the start. The console's own may be metered, by budgets of its own.
- */
+/** The only paths that need neither a key nor a sign-in. Those of the console have budgets of their own. */
 export const publicPaths: readonly string[] = [
   '/healthz',
   '/readyz',

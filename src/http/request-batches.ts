@@ -1,23 +1,23 @@
 import { RequestBatch, type RequestContext } from './request-context.ts'
 
-/** Of more than this the first are answered while the last still come. */
+/** A larger number is split, so that the first responses are sent while other requests still arrive. */
 const maxBatch = 16
 /**
- * How many begin in one turn of the event loop; the others wait for the next. A turn accepts one connection from each socket that
- * listens, so who comes anew would otherwise wait for several turns of a thousand requests each.
+ * How many requests start per iteration of the event loop. Each iteration accepts one connection per listening
+ * socket, so new clients would otherwise wait for several iterations of a thousand requests each.
  */
-const maxPerTurn = 64
+const maxPerIteration = 64
 
 /**
- * Requests that came with the same turn of the event loop are run one behind the other: what they read, they read at one moment after
- * all of them came, and their clients are woken once for many answers. Hands back what a request that comes is given to.
+ * Runs requests that arrive in the same iteration of the event loop together: they share one read transaction, and
+ * clients are woken once for many responses. Returns the function that accepts a request.
  */
 export function requestBatches(
   runBatch: (contexts: readonly RequestContext[]) => void,
 ): (context: RequestContext) => void {
   const arrived: RequestContext[] = []
   let begun = 0
-  let isTurnUnderWay = false
+  let isScheduled = false
 
   function begin(): void {
     const contexts = arrived.splice(0, maxBatch)
@@ -27,19 +27,19 @@ export function requestBatches(
     runBatch(contexts)
   }
 
-  function endTurn(): void {
-    while (arrived.length > 0 && begun < maxPerTurn) begin()
+  function endIteration(): void {
+    while (arrived.length > 0 && begun < maxPerIteration) begin()
     begun = 0
-    isTurnUnderWay = arrived.length > 0
-    if (isTurnUnderWay) setImmediate(endTurn)
+    isScheduled = arrived.length > 0
+    if (isScheduled) setImmediate(endIteration)
   }
 
   return (context) => {
     arrived.push(context)
-    if (!isTurnUnderWay) {
-      isTurnUnderWay = true
-      setImmediate(endTurn)
+    if (!isScheduled) {
+      isScheduled = true
+      setImmediate(endIteration)
     }
-    if (arrived.length >= maxBatch && begun < maxPerTurn) begin()
+    if (arrived.length >= maxBatch && begun < maxPerIteration) begin()
   }
 }

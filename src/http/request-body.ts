@@ -5,40 +5,37 @@ import type { MaybePromise } from '../domain/maybe-promise.ts'
 
 export const maxBodyBytes = 64 * 1024
 
-/** Shorter than the server's time-out for a whole request, so that a slow body is answered as the request it belongs to. */
+/** Shorter than the server's timeout for a whole request, so that a slow body gets a response to its own request. */
 const bodyTimeoutMs = 20_000
 
 const bodyCutOff = 'lethe:body-cut-off'
 const cutOffs = new WeakMap<IncomingMessage, string>()
 
-/** Tells a request that its body will not arrive whole, whether it reads it already or only later. */
+/** Makes reading the body fail, whether it has already started or not. */
 export function cutOffBody(request: IncomingMessage, message: string): void {
   cutOffs.set(request, message)
   request.emit(bodyCutOff, message)
 }
 
-/** Reads a request's body to its end and forgets it: no operation of the API needs one. Refuses what `receive` refuses. */
+/** Reads and discards a body that the route does not need. Throws like `receive`. */
 export function discardBody(request: IncomingMessage): MaybePromise<void> {
   if (hasBody(request)) return receive(request, () => {})
 }
 
-/** Whether a body may take so much memory that not many should be read at a time. */
+/** Whether a body may be so large that only few should be read concurrently. */
 export function isLarge({ headers }: IncomingMessage, { maxBytes }: BodyBounds): boolean {
   const length = headers['content-length']
   return maxBytes > maxBodyBytes && (length === undefined || Number(length) > maxBodyBytes)
 }
 
-/** What a route's body may be. */
+/** The limits of a route's body. */
 export interface BodyBounds {
   maxBytes: number
-  /** How many items the lists among its fields may have, by their names. */
+  /** The maximum number of items of each list field. */
   lists: ReadonlyMap<string, number>
 }
 
-/**
- * The fields of a JSON object in a request's body; none without a body. Refuses what `receive` refuses, and a body of too many fields
- * before it has all arrived.
- */
+/** Reads the fields of a JSON object; none without a body. Throws like `receive`, and for too many fields. */
 export async function readJson(
   request: IncomingMessage,
   { maxBytes, lists }: BodyBounds,
@@ -57,36 +54,36 @@ export async function readJson(
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw problemWith('body', 'body must be a JSON object')
-  if (countMembers(value) !== received.members) throw problemWith('body', 'body must have each field once')
+  if (countMembers(value) !== received.members) throw problemWith('body', 'body must not repeat a field')
   return { ...value }
 }
 
-/** How many fields a body may have besides its lists, at any depth; an item of what is no list of the route's counts as one. */
+/** The maximum number of fields at any depth. An item of a list that the route does not declare counts as a field. */
 const maxFields = 1_000
 
-/** Longer names are no list's. */
+/** No list has a longer name. */
 const maxListNameLength = 64
 
 const [quote, backslash, colon, comma] = Buffer.from('"\\:,')
 const [openObject, closeObject, openArray, closeArray] = Buffer.from('{}[]')
 
-/** The bytes of a JSON text as they arrive, and how much of what is in them. Whether they are JSON is for its parser to say. */
+/** Collects JSON text and counts fields and items while it arrives. The parser checks its syntax later. */
 class ReceivedJson {
   readonly #lists: ReadonlyMap<string, number>
   #kept = Buffer.alloc(0)
   #length = 0
-  /** How many members its objects have, at any depth. */
+  /** The number of members of all objects. */
   members = 0
   #fields = 0
   #items = 0
-  /** The brackets that are open. */
+  /** The open brackets. */
   readonly #open: number[] = []
   #isInText = false
   #isEscaped = false
-  /** The name of the outermost field, as it is written. */
+  /** The name of the current top-level field, not unescaped. */
   #name = ''
   #isInName = false
-  /** How many items the list may have that is being read; `null` outside of lists. */
+  /** The maximum number of items of the current list; `null` outside a list. */
   #maxItems: number | null = null
 
   constructor(lists: ReadonlyMap<string, number>) {
@@ -97,7 +94,7 @@ class ReceivedJson {
     return this.#kept.subarray(0, this.#length)
   }
 
-  /** Throws a `validation_error` for what is too much. */
+  /** Throws a `validation_error` for too many fields or items. */
   add(chunk: Buffer): void {
     const length = this.#length + chunk.length
     if (length > this.#kept.length) {
@@ -148,7 +145,7 @@ class ReceivedJson {
 
   #openBracket(byte: number): void {
     this.#open.push(byte)
-    // Only where it is no JSON are there more of them than fields.
+    // Valid JSON does not have more brackets than fields.
     if (this.#open.length > maxFields) throw tooManyFields()
     if (byte === openObject) {
       this.#expectName()
@@ -191,14 +188,14 @@ function problemWith(field: string, message: string): LetheError {
   return new LetheError('validation_error', `Check ${field}: see details.`, [{ field, message }])
 }
 
-/** How many members a value's objects have, at any depth. A name that stands twice in an object has become one. */
+/** The number of members of all objects. The parser has merged repeated names. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const own = Array.isArray(value) ? 0 : Object.keys(value).length
   return Object.values(value).reduce((sum: number, each) => sum + countMembers(each), own)
 }
 
-/** `undefined` for what is no JSON. */
+/** `undefined` for invalid JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -212,7 +209,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0')
 }
 
-/** Resolves at the end of a body. `invalid_request` for one that is too large, too slow or breaks off; what `onChunk` throws ends it too. */
+/** Resolves at the end of the body. `invalid_request` if it is too large, too slow or incomplete, or if `onChunk` throws. */
 function receive(
   request: IncomingMessage,
   onChunk: (chunk: Buffer) => void,
@@ -220,7 +217,7 @@ function receive(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const refuse = (message: string) => reject(new LetheError('invalid_request', message))
-  const onTooLarge = () => refuse(`A request body over ${maxBytes} bytes is refused.`)
+  const onTooLarge = () => refuse(`The request body is larger than ${maxBytes} bytes.`)
   let bytes = 0
   let isRefused = false
   const timer = setTimeout(() => refuse('The request body took too long to arrive.'), bodyTimeoutMs)
@@ -236,7 +233,7 @@ function receive(
     }
   })
   request.once('end', resolve)
-  request.once('error', () => refuse('The request body broke off.'))
+  request.once('error', () => refuse('The request body is incomplete.'))
   request.once(bodyCutOff, refuse)
   const cutOff = cutOffs.get(request)
   if (cutOff !== undefined) refuse(cutOff)

@@ -12,39 +12,39 @@ import type { BodyBounds } from './request-body.ts'
 import type { Fields, Schema } from './schema.ts'
 import { ClientGone } from './streamed-body.ts'
 
-/** A request on its way through its pipeline, and what is learnt of it there. */
+/** A request in its pipeline, and what the pipeline has found out about it. */
 export class RequestContext implements WaitBudget {
   readonly startedAt = performance.now()
   readonly id: string
-  /** The id as log and activity have it: where a client's own may tell whom the request is about, one of ours. */
+  /** The ID for the log and the activity: one of ours if the client's could identify a person. */
   keptId: string
   readonly chosenId: ChosenRequestId
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly match: RouteMatch
-  /** What it shares with those that are run with it. */
+  /** The requests that are run together with this one. */
   batch = new RequestBatch()
-  /** Whose key it carries, on the API. */
+  /** The owner of its key, on the API. */
   caller: Caller | null = null
-  /** Who makes it, at the console. */
+  /** The member who sent it, on the console. */
   signedIn: SignedIn | null = null
-  /** The budget its client should mind; on a 429 the one that refused. */
+  /** The tightest budget; on a 429, the one that refused. */
   budget: BudgetState | null = null
-  /** Every budget of the API that it was counted in, in turn. */
+  /** Every budget of the API that it was counted against, in order. */
   readonly counted: CountedBudget[] = []
   waitMs = requestWaitMs
-  /** How many bytes of its answer its client is yet to take. */
+  /** How many bytes of its response the client has not read yet. */
   unreadBytes = 0
-  /** Whether its answer is made and is being packed. */
+  /** Whether its response is being compressed. */
   isPacking = false
-  /** The methods its path takes, when its own is not among them. */
+  /** The methods that its path supports, if its own is not among them. */
   allow: string | null = null
-  /** What is left to do once its parameters have been read. */
+  /** The operation, once the parameters have been read. */
   operation: Operation | null = null
 
   #gone: AbortController | null = null
 
-  /** Aborted when its connection closes: long work for a client that is gone ends then. */
+  /** Aborted when its connection closes, which ends long work for a client that is gone. */
   get gone(): AbortSignal {
     if (this.#gone === null) {
       const gone = new AbortController()
@@ -70,49 +70,49 @@ export class RequestContext implements WaitBudget {
     this.match = match
   }
 
-  /** The organisation that its answer is for; `null` before it is known, and for strangers. */
+  /** The caller's organisation; `null` if the caller is not authenticated. */
   get owner(): string | null {
     return this.caller?.key.organisationId ?? this.signedIn?.organisation.id ?? null
   }
 }
 
-/** What requests of one batch share: a key string means the same to all of them, and is forgotten with them. */
+/** What the requests of a batch share: each key string is looked up once. */
 export class RequestBatch {
   readonly callers = new Map<string, MaybePromise<Caller | null>>()
 }
 
-/** For whom a request is made: an API key or a member, and what they may see. */
+/** The API key or the member that a request acts for. */
 interface Identity {
   organisationId: string
   plan: Plan
   actor: Actor
 }
 
-/** Who makes a request, on the steps behind its authentication. */
+/** The identity of a request, in the steps after authentication. */
 export function identityOf({ caller, signedIn }: RequestContext): Identity {
   if (caller) {
     const { id, name, organisationId } = caller.key
     return { organisationId, plan: caller.plan, actor: { kind: 'key', id, name } }
   }
-  if (!signedIn) throw new Error('A request went past its authentication without one.')
+  if (!signedIn) throw new Error('An unauthenticated request passed authentication.')
   const { member, organisation } = signedIn
   const actor = { kind: 'member', id: member.id, name: member.email } as const
   return { organisationId: organisation.id, plan: organisation.plan, actor }
 }
 
-/** Where the changes that a request makes come from. */
+/** The origin of a change, for the activity. */
 export function originOf(context: RequestContext): Origin {
   const { organisationId, actor } = identityOf(context)
   return { actor, requestId: context.keptId, organisationId }
 }
 
 /**
- * Who may use a route: a key with a scope, a member who is signed in to the console, whoever comes to the console (counted, from a
- * page of ours), or anybody. The last two must stand on the list of public paths.
+ * Who may use a route: a key with a scope, a signed-in member, anyone on a page of the console (with a budget), or
+ * anyone at all. The last two must be listed in `publicPaths`.
  */
 export type Access = Scope | 'member' | 'open' | 'public'
 
-/** An operation whose parameters have been read: the last step of a pipeline. `undefined` when it has written its answer itself. */
+/** The last step of a pipeline. `undefined` if the operation has written its response itself. */
 type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
 
 /** Values by the names of parameters. */
@@ -120,47 +120,44 @@ type ExampleParameters = Readonly<Record<string, string | number>>
 
 export interface Documentation<Data = unknown> {
   operationId: string
-  /** The group it belongs to; without it, that of data subjects. */
+  /** The group it belongs to; data subjects by default. */
   tag?: string
   summary: string
   description: string
-  /** Values for its parameters that go together, and give the example of an answer on the sample of `npm start`. */
+  /** Parameters that give the example response on the sample data of `npm start`. */
   exampleParameters: ExampleParameters
-  /** Values for the others, each of which goes without the rest of the query; only a cursor continues the list that the rest asks for. */
+  /** Values of the other parameters. Each is used without the rest of the query, except a cursor. */
   exampleAlone?: ExampleParameters
-  /** What a request may bring in its body, where the operation takes one. */
   exampleBody?: object
   example: Data
 }
 
-/** A route: of the API, of the console, or a public page. It cannot be written without saying who may use it. */
+/** A route of the API or the console, or a public page. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   path: string
   access: Access
   isErasure: boolean
   query: Fields
-  /** What the JSON object in its body may hold, by name. */
+  /** The fields of the JSON object in its body. */
   body: Fields
-  /** How much that may be; `null` for a route that takes no body, where one is read and forgotten. */
+  /** The limits of the body; `null` for a route without a body, where any body is discarded. */
   bodyBounds: BodyBounds | null
-  /** Whether that body may say whom a request is about. */
+  /** Whether the body can identify a person. */
   bodyNamesPerson: boolean
-  /** The data of its answer; `null` for a route that writes its answer itself, such as a page or a stream. */
+  /** The data of the response; `null` for a route that writes its response itself, such as a page or a stream. */
   response: Schema | null
-  /** What the API's description says of it. */
   documentation: Documentation | null
-  /** Reads a request's parameters, all problems together (`validation_error`), and hands back what is left to do. */
+  /** Reads the parameters and returns the operation. Throws a `validation_error` with all problems. */
   read(context: RequestContext, params: PathParameters, body: Record<string, unknown>): Operation
 }
 
-/** The values that a path has for its parameters, decoded once. */
+/** The decoded parameters of a path. */
 export type PathParameters = Record<string, string>
 
-/** Which pipeline a request goes through. */
 export type PipelineName = 'key' | 'member' | 'open' | 'public'
 
-/** What a request's method and path lead to. `path` is the pattern, with its parameters in braces; never the path itself. */
+/** The result of matching a method and a path. `path` is the pattern, with parameters in braces, never the path itself. */
 export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
   | { kind: 'route'; path: string; route: Route }
   | { kind: 'other-method'; path: string; allow: string }
@@ -168,7 +165,7 @@ export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
   | { kind: 'broken-url'; path: null }
 )
 
-/** How the service was set up, as far as members may know. */
+/** The settings of the service that members may see. */
 export interface Installation {
   budgets: { name: string; limit: number; windowSeconds: number }[]
   batchesPerMinute: number
@@ -176,65 +173,64 @@ export interface Installation {
   version: string
 }
 
-/** What handlers need of the HTTP side. */
+/** What handlers use of the HTTP layer. */
 export interface HttpTools extends SignInTools {
   installation: Installation
   respond: Responder
-  /** Has the service begin with a batch that was started. */
+  /** Makes the service start a new batch immediately. */
   wakeBatches(): void
-  /** What is left of the erasures of the member who asks. */
+  /** The remaining erasure budget of the member. */
   erasuresLeft(context: RequestContext): Promise<BudgetState>
   passwords: Passwords
 }
 
-/** What signing in to the console takes. */
+/** What signing in to the console needs. */
 export interface SignInTools {
-  /** Counts an attempt to sign in from its address. Ends the request when there were too many. */
+  /** Counts a sign-in attempt against its address, and refuses the request after too many. */
   countAttempt(context: RequestContext): Promise<void>
-  /** The same for its account: from a browser that the member is known to use, or else from its address and from all strangers. */
+  /** The same for the account: per known browser, otherwise per address and for all unknown browsers together. */
   countGuess(context: RequestContext, account: string, browserId: string | null): Promise<void>
-  /** What its browser shows of an earlier sign-in. */
+  /** The mark that the browser got at an earlier sign-in. */
   browserMark(context: RequestContext): string | null
-  /** Hands the browser what a sign-in has made for it. */
-  welcome(context: RequestContext, browser: SignedInBrowser): void
-  /** Takes the token away from the browser, which stays known. */
-  forgetToken(context: RequestContext): void
+  /** Sets the cookies of a new sign-in. */
+  setCookies(context: RequestContext, browser: SignedInBrowser): void
+  /** Removes the sign-in cookie. The browser stays known. */
+  clearToken(context: RequestContext): void
 }
 
-/** Names and values in turn, as Node writes them fastest. */
+/** Alternating names and values, the fastest form for Node. */
 export type HeaderList = (string | number)[]
 
-/** An answer in the making. */
-interface AnswerStream {
+/** A response that is being streamed. */
+interface ResponseStream {
   /** Rejects when the client is gone. */
   add(text: string): Promise<void>
-  /** What belongs into the envelope of an answer. */
+  /** The `meta` of the envelope. */
   meta(): FailureBody['meta']
   /** Aborted when the client is gone. */
   signal: AbortSignal
 }
 
-/** Writes answers. */
 export interface Responder {
   write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void
-  /** The envelope of a success. */
+  /** Writes a success in its envelope. */
   succeed(context: RequestContext, data: unknown): void
   /**
-   * An answer of any size, as fast as its client takes it. Nothing is sent before `produce` adds something; what it throws before is
-   * a failure like any other. Should it come to nothing later, the connection ends before the answer does. HEAD gets the headers.
+   * Streams a response of any size, as fast as the client reads it. An error before the first text is an ordinary
+   * failure; a later one ends the connection before the response is complete. HEAD gets only the headers.
    */
   stream(
     context: RequestContext,
-    produce: (stream: AnswerStream) => Promise<void>,
+    produce: (stream: ResponseStream) => Promise<void>,
     headers?: HeaderList,
   ): Promise<void>
-  /** The envelope of a failure: the last resort, which never throws. Who cannot even be told of one sees its connection end. */
+  /** Writes a failure in its envelope. Never throws: if even that fails, it ends the connection. */
   fail(context: RequestContext, error: unknown): void
 }
 
 const usable = /^[\x20-\x7e]{1,200}$/
 
-/** The request id a client chose: `null` when it sent none, `'unusable'` when it cannot be used as sent. */
+/** The request ID chosen by the client: `null` if it sent none, `'unusable'` if it is invalid. */
 type ChosenRequestId = { id: string } | 'unusable' | null
 
 export function chosenRequestId(request: IncomingMessage): ChosenRequestId {
@@ -243,12 +239,12 @@ export function chosenRequestId(request: IncomingMessage): ChosenRequestId {
   return typeof header === 'string' && usable.test(header) ? { id: header } : 'unusable'
 }
 
-/** Whether a request carries a bearer token at all, good or bad. Another scheme counts as none. */
+/** Whether a request has a bearer token, valid or not. Other schemes count as none. */
 export function hasBearerToken(authorization: string | undefined): authorization is string {
   return authorization !== undefined && /^Bearer +\S/i.test(authorization)
 }
 
-/** The token; `undefined` where there is none, or something else behind it. */
+/** The token; `undefined` if there is none, or if more text follows it. */
 export function readBearerToken(authorization: string | undefined): string | undefined {
   return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
 }

@@ -6,26 +6,26 @@ import { parseQueryString, queryOf } from './parameters.ts'
 import { hasBody } from './request-body.ts'
 import type { RequestContext, RouteMatch } from './request-context.ts'
 
-/** Where the lines go: those that pino makes, and whole lines in its form. */
+/** The log: a pino logger, and a function that writes complete lines in the same format. */
 export interface ServerLog {
   logger: Logger
   write(lines: string): void
 }
 
 /**
- * One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. It has
- * pino's form, and is written by hand, because a line that always has the same fields need not be looked at field by field.
+ * Logs a line per request, without URLs, which contain IDs, and headers, which contain keys. The line has pino's
+ * format, but is built by hand, which is faster for fixed fields.
  */
 export function requestLog({ logger, write }: ServerLog, clock: Clock) {
   return (context: RequestContext): void => {
     if (!logger.isLevelEnabled('info')) return
     const { keptId, request, response, match, caller, signedIn, startedAt } = context
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
-    // Of what is a text only the request id may hold something that JSON must escape.
+    // Only the request ID can contain characters that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
     const route = match.path === null ? null : `"${match.path}"`
     const member = signedIn === null ? '' : `,"memberId":"${signedIn.member.id}"`
-    // A client that hung up did not get its answer.
+    // A client that disconnected did not get its response.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     write(
       `{"level":30,"time":${clock()},"requestId":${JSON.stringify(keptId)},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`,
@@ -34,8 +34,8 @@ export function requestLog({ logger, write }: ServerLog, clock: Clock) {
 }
 
 /**
- * Whether log and activity may keep an id that a client chose: not where it tells whom the URL names, and, where a body may name
- * somebody, only if it is a UUID.
+ * Whether the log and the activity may contain a request ID chosen by the client: not if it reveals a person named
+ * in the URL and, if the body can name a person, only if it is a UUID.
  */
 export function isKeepable({ id, request, match }: RequestContext): boolean {
   const bodyNamesPerson = match.kind === 'route' ? match.route.bodyNamesPerson : hasBody(request)
@@ -44,16 +44,16 @@ export function isKeepable({ id, request, match }: RequestContext): boolean {
   return named === null ? isUuid(id) : !named.some((text) => reveals(id, text))
 }
 
-/** The same once its body has been read. */
+/** Whether a request ID reveals a person named in the body. */
 export function isNamedIn(id: string, body: unknown): boolean {
   if (typeof body === 'string') return reveals(id, body)
   return typeof body === 'object' && body !== null && Object.values(body).some((each) => isNamedIn(id, each))
 }
 
-/** Shorter values of a query, and words of a path that leads nowhere, tell nobody's id. */
+/** Shorter values of a query and segments of an unknown path are not treated as IDs. */
 const minNameLength = 4
 
-/** What a URL may name somebody by; `null` where it is broken. */
+/** The parts of a URL that can identify a person; `null` if the URL is malformed. */
 function namedIn(url: string, { kind, params }: RouteMatch): string[] | null {
   const { values, isBroken } = parseQueryString(queryOf(url))
   const segments = kind === 'route' ? [] : decodedSegments(url)

@@ -27,38 +27,38 @@ export interface ResponderDeps {
   clock: Clock
   randomness: Randomness
   logger: Logger
-  /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
+  /** Whether the server is stopping: then connections are closed after their responses. */
   isClosing(): boolean
-  /** Told how many bytes more or fewer, made for one client alone, wait in memory until the client takes them. */
+  /** Receives the change in the number of bytes in memory that a client has not read. */
   onUnread(context: RequestContext, bytes: number): void
-  /** How many bytes wait in memory for all clients. */
+  /** The number of unread bytes of all clients. */
   unreadBytes(): number
-  /** Where streamed answers wait that do not fit into memory. */
+  /** The folder for streamed responses that do not fit into memory. */
   spoolFolder: string | null
 }
 
 /**
- * Writes every answer, straight to Node: all its headers are known by then, which is when that costs least. A request has one answer,
- * the first: another is dropped and logged, whoever makes it.
+ * Writes every response. All headers are written together, which is the cheapest way in Node. A second response to
+ * a request is dropped and logged.
  */
 export function responder(deps: ResponderDeps): Responder {
   const { clock, randomness, logger, isClosing, onUnread } = deps
   const room = new SpoolRoom({ folder: deps.spoolFolder, randomness })
-  const closesBehind = (request: IncomingMessage) => isClosing() || isLastRequest(request)
+  const closesAfter = (request: IncomingMessage) => isClosing() || isLastRequest(request)
 
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { response } = context
     if (response.headersSent || context.isPacking) {
-      logger.error({ requestId: context.keptId, status }, 'a second answer to a request was dropped')
+      logger.error({ requestId: context.keptId, status }, 'dropped a second response to a request')
       return
     }
     const list = headers ?? commonHeaders(context)
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    if (typeof body === 'string' && bytes > worthPacking) pack(context, status, body, bytes, list)
+    if (typeof body === 'string' && bytes > minCompressedBytes) pack(context, status, body, bytes, list)
     else send(context, status, body, bytes, list)
   }
 
-  /** Sends a long answer packed to whoever takes it so. It is packed off the event loop. */
+  /** Compresses a long response, off the event loop, if the client accepts it. */
   function pack(
     context: RequestContext,
     status: number,
@@ -79,7 +79,7 @@ export function responder(deps: ResponderDeps): Responder {
         send(context, status, packed, packed.length, headers)
         countUnread(context, packed.length)
       } catch (cause) {
-        logger.error({ requestId: context.keptId, err: cause }, 'an answer could not be packed')
+        logger.error({ requestId: context.keptId, err: cause }, 'failed to compress a response')
         context.response.destroy()
       }
     })
@@ -94,17 +94,17 @@ export function responder(deps: ResponderDeps): Responder {
   ): void {
     const { request, response } = context
     if (status !== 204 && status !== 304) headers.push('Content-Length', bytes)
-    if (closesBehind(request)) headers.push('Connection', 'close')
+    if (closesAfter(request)) headers.push('Connection', 'close')
     response.writeHead(status, headers)
     if (request.method === 'HEAD') response.end()
     else if (typeof body === 'string') {
-      // Most answers are plain ASCII, which goes out as it stands.
+      // Most responses are ASCII, which needs no encoding.
       response.end(body, bytes === body.length ? 'latin1' : 'utf8')
       countUnread(context, bytes)
     } else response.end(body)
   }
 
-  /** Nearly always the system has taken all of it by now. */
+  /** Usually the system has accepted everything by now. */
   function countUnread(context: RequestContext, bytes: number): void {
     if (context.response.writableLength > 0) onUnread(context, bytes)
   }
@@ -141,7 +141,7 @@ export function responder(deps: ResponderDeps): Responder {
           'Accept-Encoding',
         ]
         if (encoding !== null) list.push('Content-Encoding', encoding)
-        if (closesBehind(request)) list.push('Connection', 'close')
+        if (closesAfter(request)) list.push('Connection', 'close')
         response.writeHead(200, list)
       }
       if (request.method === 'HEAD') {
@@ -161,13 +161,13 @@ export function responder(deps: ResponderDeps): Responder {
           signal: body.signal,
         })
         await body.end()
-        // Its headers were gone long before: a server that is about to stop since then need not wait for the connection.
+        // The headers were sent before the server began to stop, so they did not close the connection.
         if (isClosing()) request.socket.end()
       } catch (error) {
         await body.abandon()
         if (error instanceof ClientGone) return
         if (!response.headersSent) throw error
-        logger.error({ requestId: context.keptId, err: error }, 'an answer broke off')
+        logger.error({ requestId: context.keptId, err: error }, 'failed to complete a response')
         response.destroy()
       }
     },
@@ -176,7 +176,7 @@ export function responder(deps: ResponderDeps): Responder {
       try {
         writeFailure(context, error)
       } catch (cause) {
-        logger.error({ requestId: context.keptId, err: cause }, 'a failure could not be answered')
+        logger.error({ requestId: context.keptId, err: cause }, 'failed to send an error response')
         context.response.destroy()
       }
     },
@@ -188,17 +188,17 @@ export interface FailureContext {
   now: Instant
   budget: BudgetState | null
   counted: readonly CountedBudget[]
-  /** Whether the client sent a credential at all. */
+  /** Whether the client sent a credential. */
   hasCredential: boolean
-  /** Whether it is at the console, where no key would help. */
+  /** Whether it is a request of the console, which does not use keys. */
   isConsole?: boolean
-  /** The scope that the request's route needs. */
+  /** The scope that the route requires. */
   scope?: string | null
-  /** The methods that the request's path takes, where its method is the failure. */
+  /** The methods that the path supports, if the method is the problem. */
   allow?: string | null
 }
 
-/** What a failed request is answered with, whoever writes the answer. What is no `LetheError` says nothing of its cause. */
+/** The response to a failed request. Only a `LetheError` reveals its cause. */
 export function failure(
   error: unknown,
   context: FailureContext,
@@ -232,14 +232,14 @@ export function failure(
   }
 }
 
-/** A request that is answered, or what never became one. */
+/** A request, or data that is not a valid request. */
 interface Answered {
   id: string
   budget: BudgetState | null
   counted: readonly CountedBudget[]
 }
 
-/** What every answer carries: its request's id, its type, and the budgets it was counted in, where they are known. */
+/** The headers of every response: the request ID, the type, and the state of its budgets if known. */
 export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
   const headers: HeaderList = [
     'X-Request-Id',
@@ -255,7 +255,7 @@ export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
   ]
   if (budget === null || budget.isStandIn) return headers
   headers.push('X-RateLimit-Limit', budget.limit, 'X-RateLimit-Remaining', budget.remaining)
-  // Rounded up, so that whoever waits for it has waited long enough.
+  // Rounded up, so that clients wait long enough.
   headers.push('X-RateLimit-Reset', Math.ceil(budget.resetsAt / 1000))
   let policy = ''
   let limit = ''
@@ -268,26 +268,26 @@ export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
   return headers
 }
 
-/** What every answer carries, but for what this one says for itself. */
+/** The common headers without those that the response sets itself. */
 function withoutRepeated(common: HeaderList, own: HeaderList): HeaderList {
   const isOwn = (name: string | number | undefined) => own.some((each, i) => i % 2 === 0 && each === name)
   return common.filter((_, i) => !isOwn(common[i - (i % 2)]))
 }
 
-/** The whole seconds after which a budget is full again, at least one. By the clock that counts it, which may not be ours. */
+/** The seconds until a budget resets, at least one, measured by the clock of the limiter, which may not be ours. */
 function secondsLeft({ resetsAt, countedAt }: BudgetState): number {
   return Math.max(1, Math.ceil((resetsAt - countedAt) / 1000))
 }
 
-/** While more wait in memory than this, streamed answers wait on the disk: half of what may wait there at all. */
+/** Above this number of unread bytes, streamed responses are spooled to disk. */
 const maxSpoolMemoryBytes = maxUnreadBytes / 2
 
-/** Answers of more bytes than this are packed. */
-const worthPacking = 1_024
+/** Longer responses are compressed. */
+const minCompressedBytes = 1_024
 
 /**
- * Whether nothing that comes behind a request can be trusted: Node drops it behind a request for another protocol, and chunks are not
- * for HTTP/1.0, where somebody in between may have read another end of the body.
+ * Whether data after this request cannot be trusted: Node drops data after an upgrade request, and HTTP/1.0 has no
+ * chunks, so a proxy may have seen another end of the body.
  */
 function isLastRequest({ headers, httpVersionMinor }: IncomingMessage): boolean {
   return (
@@ -298,7 +298,7 @@ function isLastRequest({ headers, httpVersionMinor }: IncomingMessage): boolean 
 let lastInstant: Instant = 0
 let lastTimestamp = formatInstant(0)
 
-/** What every envelope carries. Writing an instant out costs more than looking whether it is still the same millisecond. */
+/** The `meta` of an envelope. The timestamp is cached, because formatting it is expensive. */
 function metaOf(requestId: string, now: Instant): FailureBody['meta'] {
   if (now !== lastInstant) {
     lastInstant = now

@@ -17,12 +17,11 @@ import {
 } from './request-context.ts'
 import type { Fields, Schema, ValueOf, ValuesOf } from './schema.ts'
 
-/** The names in the braces of a path. */
+/** The parameters of a path. */
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterNames<Rest>
   : never
 
-/** A request's parameters. */
 interface Input<Path extends string, QueryFields extends Fields, BodyFields extends Fields> {
   path: Record<ParameterNames<Path>, string>
   query: ValuesOf<QueryFields>
@@ -58,13 +57,13 @@ interface Declaration<
   isErasure?: boolean
   query?: QueryFields
   body?: BodyFields
-  /** How large its body may be, where it is not what is usual. */
+  /** The maximum size of the body, if it is not the default. */
   maxBodyBytes?: number
-  /** Where its body says nothing of a person: the ids that clients choose for such requests are kept. */
+  /** Whether the body never identifies a person: then request IDs chosen by clients are kept. */
   bodyNamesNobody?: boolean
   response: Data | null
   documentation?: Documentation<ValueOf<Data>>
-  /** What the parameters ask for; adds a problem for whatever does not fit together. */
+  /** Converts the parameters for the handler, and adds a problem for each invalid combination. */
   plan?(input: Input<Path, QueryFields, BodyFields>, problems: Problems): Plan
   handle(
     call: Call<Who, Path, QueryFields, BodyFields, Plan>,
@@ -95,7 +94,7 @@ export function defineRoute<
     documentation: documentation ?? null,
     read(context, params, sent) {
       const problems = new Problems()
-      // What was read is what the declaration names: the reader checks it, and its types cannot say so.
+      // The reader validates against the declaration, which its types cannot express.
       const input = readParameters(context.request.url, params, sent, problems) as Input<
         Path,
         QueryFields,
@@ -113,7 +112,7 @@ export function defineRoute<
   }
 }
 
-/** A page or a file that anybody may read. Its handler writes the answer itself. */
+/** A public page or file. Its handler writes the response itself. */
 export function definePage(
   path: string,
   write: (call: { context: RequestContext; http: HttpTools }) => void,
@@ -134,7 +133,7 @@ interface CallInfo {
   context: RequestContext
 }
 
-/** What a caller sees of its organisation's trackers at this moment. */
+/** What the caller can see of its organisation now. */
 export function organisationView({
   services: { retentionDays, clock },
   context,
@@ -143,7 +142,7 @@ export function organisationView({
   return { organisationId, since: windowStart(retentionDays, plan, clock()) }
 }
 
-/** What it sees of one of them. */
+/** What the caller can see of a tracker now. */
 export function trackerView(call: CallInfo, trackerId: string): TrackerView {
   return { ...organisationView(call), trackerId }
 }

@@ -6,7 +6,7 @@ import { defineRoute } from './route.ts'
 
 export type Router = (method: string, url: string) => RouteMatch
 
-/** What stands in the table of routes for a path. */
+/** The entry of a path in the route table. */
 interface PathEntry {
   byMethod: ReadonlyMap<string, { route: Route; pipeline: PipelineName }>
   path: string
@@ -15,31 +15,31 @@ interface PathEntry {
   otherwise: PipelineName
 }
 
-/** Below it, whatever leads to no route is answered by the console, not by the API. */
+/** Unknown paths below it belong to the console, not to the API. */
 const consoleApi = '/console/api/*'
 
 const nothing: RouteMatch = { kind: 'nothing', pipeline: 'key', path: null, params: {} }
 const broken: RouteMatch = { kind: 'broken-url', pipeline: 'key', path: null, params: {} }
 
-/** Builds the table of routes. A route that is neither guarded nor on the list of public paths stops the start. */
+/** Builds the route table. Throws for a route without access control whose path is not in `publicPaths`. */
 export function buildRouter(routes: readonly Route[], maxPathLength: number): Router {
   const router = findMyWay({
     maxParamLength: maxPathLength,
-    // The query is read with the other parameters, at its step of the pipeline.
+    // The pipeline reads the query with the other parameters.
     querystringParser: () => ({}),
     onBadUrl: unreachable,
   })
   const add = (path: string, entry: PathEntry | null) =>
-    // One tree of paths for all methods, of which this one stands for any.
+    // One tree of paths serves all methods, registered as GET.
     router.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, entry)
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) add(path, entryOf(path, same))
   add(consoleApi, { byMethod: new Map(), path: consoleApi, allow: '', otherwise: 'open' })
   return (method, url) => {
-    // The router takes `*`, which OPTIONS may ask for, for the root.
+    // The router would treat `*`, which OPTIONS may use, as the root.
     const found = url === '*' ? null : router.find('GET', url)
     if (found === null) return nothing
     const entry: PathEntry | null = found.store
-    // Only what could not be decoded is found without an entry.
+    // Only a path that cannot be decoded has no entry.
     if (entry === null) return broken
     const params = found.params as PathParameters
     const { byMethod, path, allow, otherwise } = entry
@@ -68,7 +68,7 @@ function entryOf(path: string, routes: readonly Route[]): PathEntry {
   return { byMethod, path, allow: [...byMethod.keys()].join(', '), otherwise: isConsole ? 'open' : 'key' }
 }
 
-/** Tells anybody which methods a public path takes. */
+/** Lists the methods of a public path. */
 function optionsRoute(path: string, allow: string): Route {
   return defineRoute({
     method: 'OPTIONS',
@@ -87,5 +87,5 @@ function pipelineFor(access: Access): PipelineName {
   throw new Error(`A route has no access: ${access}`)
 }
 
-/** The router is only asked where a path leads; what is done there is not its business. */
+/** The router is only used for matching; it never calls handlers. */
 function unreachable(): void {}

@@ -1,19 +1,18 @@
 import { Ajv } from 'ajv'
 import { parseInstant } from '../domain/instant.ts'
 
-// Schemas that are both types and JSON Schema: what routes are declared with, what checks requests, what the API's description
-// is made of.
+// Schemas that are both types and JSON Schema: they declare routes, validate requests and generate the OpenAPI document.
 
-declare const fits: unique symbol
+declare const valueType: unique symbol
 const optionalMark = Symbol('optional')
 
-/** A JSON Schema; for the compiler also the type of what fits it. */
+/** A JSON Schema; for the compiler, also the type of its values. */
 export interface Schema<Value = unknown> {
   readonly [keyword: string]: unknown
-  readonly [fits]?: Value
+  readonly [valueType]?: Value
 }
 
-/** The schema of a field that may be left out. */
+/** The schema of an optional field. */
 interface OptionalSchema<Value = unknown> extends Schema<Value> {
   readonly [optionalMark]: true
 }
@@ -39,7 +38,7 @@ export function integer(keywords?: Keywords): Schema<number> {
   return { type: 'integer', ...keywords }
 }
 
-/** How many of something: whatever a JSON number holds exactly. */
+/** A count, up to the largest integer that a JSON number represents exactly. */
 export function count(description: string): Schema<number> {
   return integer({ format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 }
@@ -63,12 +62,12 @@ export function list<Value>(items: Schema<Value>, keywords?: Keywords): Schema<V
   return { type: 'array', items, ...keywords }
 }
 
-/** An object of which nothing is known. */
+/** An object with unknown fields. */
 export function anyObject(keywords?: Keywords): Schema<object> {
   return { type: 'object', properties: {}, additionalProperties: true, ...keywords }
 }
 
-/** An object with these fields, and maybe others. */
+/** An object with these and possibly other fields. */
 export function object<Some extends Fields>(fields: Some, keywords?: Keywords): Schema<ValuesOf<Some>> {
   const required = Object.keys(fields).filter((name) => !isOptional(fields[name]))
   return { type: 'object', ...(required.length > 0 && { required }), properties: fields, ...keywords }
@@ -84,20 +83,20 @@ export function isOptional(schema: Schema | undefined): boolean {
 
 const ajv = new Ajv({
   strict: true,
-  // To hold them against the schema of schemas costs the first request 40 ms; the linter of the API's description does it too.
+  // Validating the schemas would cost the first request 40 ms; linting the OpenAPI document covers it.
   validateSchema: false,
-  // The formats of integers are for generated clients; what they allow is told by bounds.
+  // Integer formats are for generated clients; minimum and maximum set the limits.
   formats: { 'date-time': (text: string) => parseInstant(text) !== null, int32: true, int64: true },
 })
 ajv.addVocabulary(['x-rule'])
 
-/** Tells whether a value fits a schema, which is compiled when that is first asked. */
+/** A type guard for a schema, which is compiled on first use. */
 export function validator<Value>(schema: Schema<Value>): (value: unknown) => value is Value {
   const compiled = once(() => ajv.compile<Value>(schema))
   return (value): value is Value => compiled()(value)
 }
 
-/** Makes something when it is first asked for, and keeps it. */
+/** Computes a value on first use and caches it. */
 export function once<Made extends object | string>(make: () => Made): () => Made {
   let made: Made | undefined
   return () => {

@@ -23,35 +23,34 @@ import { requireSpoolFolder } from './spool.ts'
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'addressOf' | 'originPolicy'> {
   installation: Installation
   limiter: Omit<Limiter, 'close'>
-  /** The proxies whose forwarded headers count. */
+  /** The proxies whose forwarded headers are trusted. */
   trustedProxies: readonly string[]
-  /** Where clients reach the service; `null` when nobody said. */
+  /** The address that clients use; `null` if it is not configured. */
   publicUrl: string | null
   log: ServerLog
-  /** Told when a member has started a batch. */
+  /** Called when a member has started a batch. */
   wakeBatches(): void
-  /** Beyond so many connections, or what the system allows, an idle one is closed for the next. */
+  /** Above this number, or the limit of the system, an idle connection is closed for each new one. */
   maxConnections: number
-  /** Where streamed answers wait for slow clients. */
+  /** The folder for streamed responses that wait for slow clients. */
   spoolFolder: string | null
   /**
-   * Told of every request that is over: the pattern of its path, unless that is for others than who asked; its method, unless the
-   * path does not take it; its status (0 when its client left without an answer).
+   * Called at the end of every request: with the pattern of its path, or null if the caller is not authenticated;
+   * its method, or null if the path does not support it; and its status, 0 if the client left before a response.
    */
   onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
 }
 
 export interface LetheServer {
-  /** Resolves with the port once it listens. */
+  /** Resolves with the port when the server listens. */
   listen(host: string, port: number): Promise<number>
-  /** No new connections; resolves when the requests that are under way have been answered. */
+  /** Stops accepting connections and resolves when the running requests have finished. */
   close(): Promise<void>
 }
 
-/** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
+/** The maximum size of the request line and the headers: enough for two IDs of 256 four-byte characters and a cursor. */
 const maxHeaderBytes = 16 * 1024
 
-/** How long a client may take. */
 export const serverTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -59,7 +58,6 @@ export const serverTimeouts = {
   connectionsCheckingInterval: 2_000,
 }
 
-/** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(options: ServerDeps): LetheServer {
   const { services, limiter, log, onAnswered, publicUrl, trustedProxies, spoolFolder } = options
   const deps = {
@@ -105,10 +103,10 @@ export function buildServer(options: ServerDeps): LetheServer {
   const connections = new Connections(server, allowed.maxConnections)
   const { onClientError, onConnect } = parserErrors({ ...deps, logger, clock, randomness, connections })
   server.on('request', enter)
-  // Node would answer these itself, without an envelope.
+  // Node would respond to these itself, without an envelope.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('checkContinue', (request, response) => {
-    // Node would put it into the middle of an answer that has to wait for its turn.
+    // On a pipelined request, Node would write it into the middle of an earlier response.
     if (response.socket) response.writeContinue()
     server.emit('request', request, response)
   })
@@ -123,7 +121,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     async close() {
       isClosing = true
       const closed = listeners.close()
-      connections.endQuiet()
+      connections.closeIdle()
       await closed
     },
   }
@@ -160,13 +158,13 @@ export function buildServer(options: ServerDeps): LetheServer {
         }
       })
     } catch (error) {
-      // Whoever has begun answers for itself: an erasure among them may have been committed.
+      // Requests that have started send their own responses: an erasure among them may have been committed.
       logger.error({ err: error }, 'reading for a batch of requests failed')
       for (const context of contexts.slice(begun)) respond.fail(context, error)
     }
   }
 
-  /** For the page of its key. An address's budget refuses before the key is known. */
+  /** Counts a refusal for the console's page of the key. An address's budget refuses before the key is known. */
   function noteRefusal({ caller, match, request }: RequestContext): void {
     const keyString = match.pipeline === 'key' ? readBearerToken(request.headers.authorization) : undefined
     if (caller) deps.noteKeyRefusal(caller.key.id)
@@ -187,8 +185,8 @@ export function buildServer(options: ServerDeps): LetheServer {
   }
 }
 
-/** Whether somebody asked for what is behind a key or a sign-in, and showed none. What such requests are about is told to nobody. */
+/** Whether the caller is not authenticated, but the path requires it. The paths of such requests are not recorded. */
 function isStranger({ match, caller, signedIn }: RequestContext): boolean {
-  const isForAll = match.pipeline === 'public' || (match.pipeline === 'open' && match.kind === 'route')
-  return !isForAll && caller === null && signedIn === null
+  const isPublic = match.pipeline === 'public' || (match.pipeline === 'open' && match.kind === 'route')
+  return !isPublic && caller === null && signedIn === null
 }

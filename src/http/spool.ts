@@ -4,32 +4,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Randomness } from '../domain/randomness.ts'
 
-/** How much of one answer is kept in memory, where there is memory for it. */
+/** How much of a response is kept in memory at most. */
 const maxMemoryBytes = 2 * 1024 * 1024
-/** How much is written to the file, read from it and sent at a time. */
+/** The unit in which the file is written and read. */
 const blockBytes = 64 * 1024
-/** How much the file may hold, where half of what is free on its disk leaves as much. */
+/** The maximum size of the file; it also uses at most half of the free space of its disk. */
 const maxFileBytes = 4 * 1024 ** 3
-/** After how many blocks the disk is looked at again. */
-const blocksBetweenLooks = 256
+/** After how many blocks the free space is checked again. */
+const blocksBetweenChecks = 256
 
 /** A part of the file. */
 interface Block {
-  place: number
+  position: number
   bytes: number
 }
 
 interface RoomOptions {
-  /** Where the file is made; `null` for the system's folder for temporary files. */
+  /** The folder of the file; `null` for the system's temporary folder. */
   folder: string | null
   randomness: Randomness
   maxBytes?: number
 }
 
-/**
- * The file that all spools share, so that they take one handle no matter how many they are. It has no name, and is there only while
- * something lies in it.
- */
+/** The file that all spools share, so that they need only one handle. It has no name and exists only while it is used. */
 export class SpoolRoom {
   readonly randomness: Randomness
   readonly #folder: string
@@ -38,7 +35,7 @@ export class SpoolRoom {
   #file: Promise<FileHandle> | null = null
   #size = 0
   #free: number[] = []
-  /** How many blocks each spool has, but for those that were cut off. */
+  /** The number of blocks of each spool, except those that were cut off. */
   readonly #blocks = new Map<Spool, number>()
   #total = 0
   #used = 0
@@ -49,51 +46,52 @@ export class SpoolRoom {
     this.#mostBytes = maxBytes
   }
 
-  /** Writes no more than a block. While there is no room for it, somebody is cut off: of the owner who has most, the one with most. */
+  /** Writes at most a block. If there is no space, it cuts off the largest spool of the owner with the most blocks. */
   async write(spool: Spool, bytes: Buffer): Promise<Block> {
-    const place = this.#free.pop() ?? this.#size++
+    const position = this.#free.pop() ?? this.#size++
     this.#used += 1
     this.#file ??= this.#create()
     try {
       const file = await this.#file
-      if (this.#maxBytes === 0 || this.#size % blocksBetweenLooks === 0) await this.#look()
+      if (this.#maxBytes === 0 || this.#size % blocksBetweenChecks === 0) await this.#checkSpace()
       this.#count(spool, 1)
       while (this.#total * blockBytes > this.#maxBytes) this.#cutOff()
       for (let from = 0; from < bytes.length; ) {
-        const at = place * blockBytes + from
+        const at = position * blockBytes + from
         from += (await file.write(bytes, from, bytes.length - from, at)).bytesWritten
       }
-      return { place, bytes: bytes.length }
+      return { position, bytes: bytes.length }
     } catch (error) {
-      await this.#release(place)
+      await this.#release(position)
       throw error
     }
   }
 
-  async read(spool: Spool, { place, bytes }: Block): Promise<Buffer> {
+  async read(spool: Spool, { position, bytes }: Block): Promise<Buffer> {
     const file = await this.#file
     const piece = Buffer.alloc(bytes)
     for (let from = 0; from < bytes; ) {
-      const { bytesRead = 0 } = (await file?.read(piece, from, bytes - from, place * blockBytes + from)) ?? {}
-      if (bytesRead === 0) throw new Error('A spool ends before its end.')
+      const { bytesRead = 0 } =
+        (await file?.read(piece, from, bytes - from, position * blockBytes + from)) ?? {}
+      if (bytesRead === 0) throw new Error('Unexpected end of the spool file.')
       from += bytesRead
     }
-    await this.free(spool, [place])
+    await this.free(spool, [position])
     return piece
   }
 
-  async free(spool: Spool, places: readonly number[]): Promise<void> {
-    this.#count(spool, -places.length)
-    for (const place of places) await this.#release(place)
+  async free(spool: Spool, positions: readonly number[]): Promise<void> {
+    this.#count(spool, -positions.length)
+    for (const position of positions) await this.#release(position)
   }
 
-  async #release(place: number): Promise<void> {
-    this.#free.push(place)
+  async #release(position: number): Promise<void> {
+    this.#free.push(position)
     this.#used -= 1
     const made = this.#file
     if (this.#used > 0) return
     const file = await made?.catch(() => null)
-    // Somebody may have come meanwhile, or have closed it.
+    // The file may have been used again or closed in the meantime.
     if (this.#used > 0 || this.#file !== made) return
     this.#file = null
     this.#size = 0
@@ -123,7 +121,7 @@ export class SpoolRoom {
     return createUnnamed(this.#folder, this.randomness)
   }
 
-  async #look(): Promise<void> {
+  async #checkSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(this.#folder)
     this.#maxBytes = Math.min(this.#mostBytes, (this.#total * blockBytes + bavail * bsize) / 2)
   }
@@ -136,31 +134,33 @@ async function createUnnamed(folder: string, randomness: Randomness): Promise<Fi
   return file
 }
 
-/** Throws, with a line for whoever starts the service, when no file can be made in a folder. */
+/** Throws an error for the operator if no file can be created in the folder. */
 export async function requireSpoolFolder(folder: string, randomness: Randomness): Promise<void> {
   try {
     await (await createUnnamed(folder, randomness)).close()
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? error.code : error
-    throw new Error(`LETHE_SPOOL_DIR is ${folder}, where no file can be made (${reason}).`, { cause: error })
+    throw new Error(`Cannot create a file in ${folder}, the value of LETHE_SPOOL_DIR (${reason}).`, {
+      cause: error,
+    })
   }
 }
 
 interface SpoolOptions {
   room: SpoolRoom
-  /** Whose answer it is. */
+  /** The organisation that the response is for. */
   owner: string | null
-  /** Whether so many bytes more may be kept in memory. */
+  /** Whether this many more bytes may be kept in memory. */
   hasMemory(bytes: number): boolean
-  /** Told how many bytes more or fewer there are in memory. */
+  /** Receives the change in the number of bytes in memory. */
   onMemory(bytes: number): void
-  /** Has its client go. */
+  /** Disconnects the client. */
   onCutOff(): void
 }
 
 /**
- * What was made and not sent yet, in its order. Memory holds a little of it, the file the rest: encrypted with a key that nobody has but
- * this process, so that nothing readable of it is ever on a disk.
+ * A queue of data that was produced but not sent yet: a little in memory, the rest in the file. It is encrypted with
+ * a key that only this process has, so that no readable data is ever on disk.
  */
 export class Spool {
   readonly owner: string | null
@@ -186,7 +186,7 @@ export class Spool {
     this.#options.onCutOff()
   }
 
-  /** One call at a time. */
+  /** Must not be called concurrently. */
   async add(bytes: Buffer): Promise<void> {
     for (let from = 0; from < bytes.length; from += blockBytes) {
       await this.#addBlock(bytes.subarray(from, from + blockBytes))
@@ -206,13 +206,13 @@ export class Spool {
     this.#wake()
   }
 
-  /** Nothing more will come. */
+  /** No data will be added. */
   end(): void {
     this.#isEnded = true
     this.#wake()
   }
 
-  /** Each piece takes memory until the next one is asked for. */
+  /** Each piece counts as memory until the next one is requested. */
   async *pieces(): AsyncGenerator<Buffer> {
     for (;;) {
       const next = this.#queue.shift()
@@ -231,12 +231,12 @@ export class Spool {
     return this.#ciphers?.decipher.update(hidden) ?? hidden
   }
 
-  /** To be called when nobody asks for a piece any more. */
+  /** Call this when no more pieces will be requested. */
   async close(): Promise<void> {
-    const places = this.#queue.flatMap((each) => (Buffer.isBuffer(each) ? [] : [each.place]))
+    const positions = this.#queue.flatMap((each) => (Buffer.isBuffer(each) ? [] : [each.position]))
     this.#queue = []
     this.#count(-this.#memoryBytes)
-    await this.#options.room.free(this, places)
+    await this.#options.room.free(this, positions)
   }
 
   #count(bytes: number): void {
@@ -245,7 +245,7 @@ export class Spool {
   }
 }
 
-/** No other spool has this key. What is encrypted is decrypted once, in the same order. */
+/** The key is used only once, so a constant counter is safe. Data is decrypted in the order of encryption. */
 function createCiphers(randomness: Randomness): { cipher: Cipheriv; decipher: Decipheriv } {
   const key = hash('sha256', randomness.base62(64), 'buffer')
   const start = Buffer.alloc(16)

@@ -7,37 +7,37 @@ import { createGzip, createZstdCompress } from 'node:zlib'
 import ipaddr from 'ipaddr.js'
 import { Spool, type SpoolRoom } from './spool.ts'
 
-/** How much is gathered, in characters, before it is sent: each time is a call of the system, and wakes the client. */
-const gatheredLength = 64 * 1024
+/** How many characters are buffered before they are sent, because each write is a system call and wakes the client. */
+const bufferedLength = 64 * 1024
 
-/** How many bytes may wait to be packed, so that whoever makes them need not wait for each piece. */
-const maxPackedAhead = 256 * 1024
+/** How many bytes may wait for compression, so that the producer need not wait for each piece. */
+const maxUncompressedBytes = 256 * 1024
 
-/** How a streamed answer can be packed, what is best first. */
+/** The encodings of streamed responses, best first. */
 export const streamEncodings = ['zstd', 'gzip'] as const
 
 export interface StreamOptions {
   room: SpoolRoom
-  /** Whose answer it is. */
+  /** The organisation that the response is for. */
   owner: string | null
   /** Sends the headers, before the first byte. */
   begin(): void
-  /** How it is packed; `null` for not at all. */
+  /** `null` for no compression. */
   encoding: (typeof streamEncodings)[number] | null
-  /** Whether so many bytes more may wait in memory for their clients. */
+  /** Whether this many more bytes may be kept in memory. */
   hasMemory(bytes: number): boolean
-  /** Told how many bytes more or fewer wait in memory. */
+  /** Receives the change in the number of bytes in memory. */
   onUnread(bytes: number): void
 }
 
-/** The client has left, or takes nothing any more. */
+/** The client has disconnected or stopped reading. */
 export class ClientGone extends Error {
   override name = 'ClientGone'
 }
 
 /**
- * The body of an answer in the making. Whoever makes it is never kept waiting by a slow client: what that has not taken yet lies in a
- * spool, packed already, because what packs takes more memory than what waits.
+ * The body of a streamed response. A slow client does not delay the producer, because unread data waits in a spool.
+ * It is compressed before, because a compressor needs more memory than the data that waits.
  */
 export class StreamedBody {
   readonly #response: ServerResponse
@@ -47,7 +47,7 @@ export class StreamedBody {
   readonly #gone = new AbortController()
   #packing: Promise<void> | null = null
   #sending: Promise<void> | null = null
-  #gathered = ''
+  #buffered = ''
 
   constructor(response: ServerResponse, { begin, encoding, onUnread, ...options }: StreamOptions) {
     this.#response = response
@@ -62,7 +62,7 @@ export class StreamedBody {
     else response.once('close', () => this.#leave())
   }
 
-  /** Aborted, with a `ClientGone`, when nobody is there to take it. */
+  /** Aborted with a `ClientGone` when the client is gone. */
   get signal(): AbortSignal {
     return this.#gone.signal
   }
@@ -76,19 +76,19 @@ export class StreamedBody {
     this.#spool.end()
   }
 
-  /** Throws `ClientGone` when nobody is there to take it. */
+  /** Throws `ClientGone` if the client is gone. */
   async add(text: string): Promise<void> {
     this.#gone.signal.throwIfAborted()
-    this.#gathered += text
+    this.#buffered += text
     const isFirst = this.#sending === null
     if (isFirst) this.#start()
-    if (isFirst || this.#gathered.length >= gatheredLength) await this.#passOn()
+    if (isFirst || this.#buffered.length >= bufferedLength) await this.#passOn()
   }
 
   #start(): void {
     this.#begin()
     this.#sending = this.#send()
-    // Whoever waits for the end hears of it.
+    // `end` reports the error.
     this.#sending.catch(() => {})
     if (this.#packer === null) return
     this.#packer.on('error', () => {})
@@ -97,13 +97,13 @@ export class StreamedBody {
   }
 
   #passOn(): Promise<void> {
-    const bytes = Buffer.from(this.#gathered)
-    this.#gathered = ''
+    const bytes = Buffer.from(this.#buffered)
+    this.#buffered = ''
     const packer = this.#packer
     if (packer === null) return this.#spool.add(bytes)
     return new Promise((resolve, reject) => {
       packer.write(bytes, (error) => (error ? reject(error) : resolve()))
-      if (packer.writableLength <= maxPackedAhead) resolve()
+      if (packer.writableLength <= maxUncompressedBytes) resolve()
     })
   }
 
@@ -111,13 +111,13 @@ export class StreamedBody {
     try {
       for await (const piece of packer.iterator({ destroyOnReturn: false })) await this.#spool.add(piece)
     } catch (error) {
-      // Whoever adds more hears of it.
+      // The next `add` reports the error.
       packer.destroy(error instanceof Error ? error : new Error(String(error)))
       throw error
     }
   }
 
-  /** Resolves when the client has been sent all of it. */
+  /** Resolves when everything has been sent. */
   async end(): Promise<void> {
     await this.#passOn()
     this.#packer?.end()
@@ -129,7 +129,7 @@ export class StreamedBody {
     await this.#spool.close()
   }
 
-  /** Lets go of what was not sent. What is packed goes without the end that its encoding has. */
+  /** Discards unsent data. A compressed response stays incomplete. */
   async abandon(): Promise<void> {
     this.#leave()
     this.#packer?.destroy()
@@ -144,7 +144,7 @@ export class StreamedBody {
     }
   }
 
-  /** Resolves when the system has taken a piece, or nobody is there any more. */
+  /** Resolves when the system has accepted a piece, or the client is gone. */
   #sent(piece: Buffer): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
@@ -157,31 +157,31 @@ export class StreamedBody {
   }
 }
 
-/** Linux lists every connection here, with its addresses and how many bytes it holds that the other side has not acknowledged. */
+/** Linux lists every connection here, with its addresses and the number of unacknowledged bytes. */
 const files = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 
 /**
- * How much the system holds for the client of each connection. Node cannot tell: the system takes more from it only when a third of what
- * it holds is gone, which a slow client may need minutes for. Other systems tell nothing, and hold less.
+ * The length of the send queue of each connection. Node cannot see it: the system accepts more only when a third of
+ * the queue has drained, which can take a slow client minutes. Unknown on other systems, whose queues are shorter.
  */
 export async function readSendQueues(): Promise<(socket: Socket) => string> {
   const queues = new Map<string, string>()
-  for (const text of await Promise.all(files.map(readIfThere))) {
+  for (const text of await Promise.all(files.map(readIfExists))) {
     for (const line of text.split('\n').slice(1)) {
       const [, local, remote, , queue] = line.trim().split(/\s+/)
       if (queue !== undefined) queues.set(`${local} ${remote}`, queue.slice(0, queue.indexOf(':')))
     }
   }
   return ({ localAddress, localPort, remoteAddress, remotePort }) =>
-    queues.get(`${written(localAddress, localPort)} ${written(remoteAddress, remotePort)}`) ?? ''
+    queues.get(`${procAddress(localAddress, localPort)} ${procAddress(remoteAddress, remotePort)}`) ?? ''
 }
 
-function readIfThere(file: string): Promise<string> {
+function readIfExists(file: string): Promise<string> {
   return readFile(file, 'latin1').catch(() => '')
 }
 
-/** An address and a port as the lists write them: each four bytes of an address as a number of this machine. */
-function written(address = '', port = 0): string {
+/** An address and a port in the format of these files: each four bytes of an address in the host's byte order. */
+function procAddress(address = '', port = 0): string {
   if (!ipaddr.isValid(address)) return ''
   const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
   if (endianness() === 'LE') bytes.swap32()

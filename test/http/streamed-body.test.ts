@@ -98,7 +98,7 @@ describe('a streamed answer that nobody reads', { skip: noProc }, () => {
       })
       await until(() => openSpools().length === 1)
       for (let now = 0; !isOver; now += 30_000) {
-        await server.connections.cutOffSilent(now)
+        await server.connections.closeStalled(now)
         await nextTurn()
       }
       const { error } = await over

@@ -25,13 +25,13 @@ function hostsIn(request: string): string[] {
 const stricter: Record<string, Applies> = {
   'a line ends in LF or CR alone': (request) => /(?<!\r)\n|\r(?!\n)/.test(request),
   'a version of HTTP other than 1.0 and 1.1': (request) => /HTTP\/(?!1\.[01]\r)\S*/.test(request),
-  'a method that HTTP does not know': says(/method is not one of HTTP/),
+  'a method that HTTP does not know': says(/method is not a valid HTTP method/),
   'a Host that is none, or several': (request, ...verdicts) =>
     says(/Host header/)(request, ...verdicts) || hostsIn(request).some((host) => !soundHost.test(host)),
   'an expectation other than 100-continue': (request) => /^expect:(?![ \t]*100-continue)/im.test(request),
   'a target that is neither a path nor an address of HTTP': (request) =>
     /(?:^|\n)[A-Z]+ (?!https?:)[^/*\s]\S* HTTP/.test(request),
-  'a transfer coding other than chunked': says(/transfer coding/),
+  'a transfer coding other than chunked': says(/Transfer-Encoding/),
   'a connection that asks for another protocol ends behind the answer': (request) =>
     /^upgrade:/im.test(request),
   'a fragment in the target, which would cut an id short': (request) => /(?:^|\n)\S+ \S*#/.test(request),

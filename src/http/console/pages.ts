@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { LetheError } from '../../domain/errors.ts'
 import { type ProgramFolder, programFolder } from '../../runtime/program-files.ts'
-import { type Asset, keptForGood, safeHeaders, sendAsset } from '../asset.ts'
+import { type Asset, immutable, safeHeaders, sendAsset } from '../asset.ts'
 import type { Route } from '../request-context.ts'
 import { definePage } from '../route.ts'
 
@@ -22,7 +22,7 @@ export function pageRoutes(folder = programFolder('console/dist')): Route[] {
     definePage(path, ({ http: { respond }, context }) => {
       const name = context.match.params['*'] ?? ''
       const asset = assets.get(name)
-      if (asset && name !== 'index.html') sendAsset(respond, context, asset, keptForGood)
+      if (asset && name !== 'index.html') sendAsset(respond, context, asset, immutable)
       else if (index && !name.startsWith('assets/')) sendAsset(respond, context, index, 'no-store')
       else
         throw new LetheError(

@@ -27,12 +27,12 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
       if (refusal) throw refusal
     },
     browserMark: ({ request }) => readCookie(request, 'browser', isSecure(request)),
-    welcome({ request, response }, { token, mark }) {
+    setCookies({ request, response }, { token, mark }) {
       setCookie(response, 'console', isSecure(request), token, maxSignInMs)
       setCookie(response, 'browser', isSecure(request), mark, knownBrowserMs)
       dropFormerCookie(request, response)
     },
-    forgetToken({ request, response }) {
+    clearToken({ request, response }) {
       setCookie(response, 'console', isSecure(request), '', 0)
       dropFormerCookie(request, response)
     },

@@ -50,7 +50,7 @@ export const signInRoutes = [
       const { organisationId = null } = body
       const credentials = { ...body, organisationId, browserMark: http.browserMark(context) }
       const deps = { ...services, passwords: http.passwords, countGuess }
-      http.welcome(context, await signIn(deps, credentials, context.keptId))
+      http.setCookies(context, await signIn(deps, credentials, context.keptId))
       return {}
     },
   }),
@@ -76,7 +76,7 @@ export const signInRoutes = [
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
       const deps = { ...services, passwords: http.passwords }
-      http.welcome(context, await acceptInvitation(deps, body, context.keptId))
+      http.setCookies(context, await acceptInvitation(deps, body, context.keptId))
       return {}
     },
   }),
@@ -101,7 +101,7 @@ export const signInRoutes = [
       async handle({ context, services, http, signedIn }) {
         const everywhere = which === 'sign-out-everywhere'
         await signOut(services, signedIn, { everywhere }, originOf(context))
-        http.forgetToken(context)
+        http.clearToken(context)
         return {}
       },
     }),

@@ -84,7 +84,7 @@ describe('answers that nobody reads', () => {
     // More than the system keeps for a reader who does not come.
     arrived[1]?.end(Buffer.alloc(64 * 1024 * 1024))
     for (let now = 0; arrived[1]?.destroyed !== true; now += 30_000) {
-      await connections.cutOffSilent(now)
+      await connections.closeStalled(now)
       await nextTurn()
     }
     arrived[0]?.end('made at last')
@@ -110,7 +110,7 @@ describe('answers that nobody reads', () => {
     let now = 0
     const lookLater = () => {
       now += 30_000
-      return connections.cutOffSilent(now)
+      return connections.closeStalled(now)
     }
     await lookLater()
     const waiting = socket.writableLength

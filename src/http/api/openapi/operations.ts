@@ -222,7 +222,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   invalid_request: {
     description:
       'The request could not be processed as sent: malformed encoding, a method that the path does not support, or a body that is too large.',
-    error: { message: 'The percent-encoding of the path is broken.' },
+    error: { message: 'The path has invalid percent-encoding.' },
     extraHeaders: ['Allow'],
   },
   unauthorized: {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
 import { programFolder } from '../../../runtime/program-files.ts'
-import { type Asset, keptForGood, sendAsset, textAsset } from '../../asset.ts'
+import { type Asset, immutable, sendAsset, textAsset } from '../../asset.ts'
 import type { Route } from '../../request-context.ts'
 import { definePage } from '../../route.ts'
 import { once } from '../../schema.ts'
@@ -123,7 +123,7 @@ export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetN
     definePage(path, ({ http, context }) => {
       const { address, content } = made()[part]
       // Under another address, as from the page of another version, it must not be cached.
-      const caching = context.request.url === address ? keptForGood : 'no-store'
+      const caching = context.request.url === address ? immutable : 'no-store'
       sendAsset(http.respond, context, content, caching)
     })
   return [
