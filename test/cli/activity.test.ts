@@ -106,7 +106,11 @@ describe('lethe activity', () => {
     assertRefused(await cli.run(['activity', '--org', 'none']), 1, /There is no organisation "none"/)
     const kind = await cli.run(['activity', '--org', 'acme', '--kind', 'key.made'])
     assertRefused(kind, 2, /key\.created.*key\.renamed/)
-    assertRefused(await cli.run(['activity', '--org', 'acme', '--limit', '0']), 2, /whole number of at least 1/)
+    assertRefused(
+      await cli.run(['activity', '--org', 'acme', '--limit', '0']),
+      2,
+      /whole number of at least 1/,
+    )
   })
 
   it('has nothing to show of an organisation where nothing happened', async () => {
