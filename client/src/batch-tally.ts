@@ -1,28 +1,28 @@
 import type { Counts } from './api.ts'
 import type { DoneEntry } from './journal.ts'
 
-/** How far a batch has come, earlier runs included. */
+/** The progress of a batch, including earlier runs. */
 export interface BatchProgress {
-  /** How many data subjects the list names, each counted once. */
+  /** The number of distinct data subjects in the list. */
   total: number
-  /** How many are done; the next three add up to it. */
+  /** The number that are done: the sum of the next three. */
   done: number
-  /** How many held data, which is gone now. */
+  /** The number that had data, which is now deleted. */
   erased: number
-  /** How many held none: erased before, aged out, or never seen. */
+  /** The number that had no data: already erased, expired, or never seen. */
   alreadyErased: number
-  /** How many hold none now, while an answer was lost that may have told what was deleted. */
+  /** The number that have no data now, but a response was lost, so it is unknown what was deleted. */
   unknown: number
-  /** How many of the done ones a run before this one did. */
+  /** The number that earlier runs did. */
   resumed: number
   failed: number
-  /** What was deleted, as far as it is known. */
+  /** What was deleted, as far as known. */
   counts: Counts
-  /** How long the rest will take, as far as anybody can tell. */
+  /** An estimate of the remaining time. */
   leftMs: number
 }
 
-/** Counts what a batch does. */
+/** Counts the results of a batch. */
 export class BatchTally {
   readonly #total: number
   #erased = 0
@@ -52,7 +52,7 @@ export class BatchTally {
     this.#failed += 1
   }
 
-  /** How many still need a request, those that failed aside. */
+  /** The number that still need a request, without those that failed. */
   get left(): number {
     return this.#total - this.#done - this.#failed
   }

@@ -1,15 +1,15 @@
-/** What an answer says of a budget that counts for its request. */
+/** The state of a budget in a response. */
 export interface Budget {
   /** `ip`, `key` or `erasure`. */
   name: string
   limit: number
   windowMs: number
   remaining: number
-  /** How long its window still lasts. */
+  /** The time until its window resets. */
   resetsInMs: number
 }
 
-/** The budgets in the headers of an answer, by `RateLimit-Policy` and `RateLimit`; none when they say nothing that makes sense. */
+/** The budgets in the headers `RateLimit-Policy` and `RateLimit`; none if they are missing or invalid. */
 export function readBudgets(headers: Headers): Budget[] {
   const states = new Map(readItems(headers.get('ratelimit')))
   return readItems(headers.get('ratelimit-policy')).flatMap(
@@ -23,7 +23,7 @@ export function readBudgets(headers: Headers): Budget[] {
   )
 }
 
-/** How long until none of them is used up; 0 when none is. */
+/** The time until all exhausted budgets reset; 0 if none is exhausted. */
 export function exhaustedForMs(budgets: readonly Budget[]): number {
   return Math.max(
     0,
@@ -31,7 +31,7 @@ export function exhaustedForMs(budgets: readonly Budget[]): number {
   )
 }
 
-/** The items of a list such as `"key";q=120;w=60, "erasure";q=60;w=3600`, with those of their parameters that are integers. */
+/** Parses a list such as `"key";q=120;w=60, "erasure";q=60;w=3600` into names and integer parameters. */
 function readItems(text: string | null): [name: string, parameters: Record<string, number>][] {
   return Array.from((text ?? '').matchAll(/"([^"\\]*)"([^",]*)/g), ([, name = '', rest = '']) => [
     name,
@@ -44,7 +44,7 @@ function readItems(text: string | null): [name: string, parameters: Record<strin
   ])
 }
 
-/** How long to wait by `Retry-After`, in seconds or as a date, or else until the budgets that are used up are full again; `null` when nothing says. */
+/** The wait from `Retry-After`, in seconds or as a date, or else until the exhausted budgets reset; `null` if unknown. */
 export function readRetryAfter(headers: Headers, servedAt: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   const seconds = integer(text)
@@ -54,7 +54,7 @@ export function readRetryAfter(headers: Headers, servedAt: number): number | nul
   return exhaustedForMs(readBudgets(headers)) || null
 }
 
-/** When an answer was made, by the clock of whoever made it: what it names is then right whatever our own clock says. */
+/** The time of a response by the clock of its sender, so that a wrong local clock does not matter. */
 export function servedAt(headers: Headers, timestamp: string | null, now: number): number {
   const instant = Date.parse(timestamp ?? headers.get('date') ?? '')
   return Number.isNaN(instant) ? now : instant

@@ -16,17 +16,17 @@ import { type AttemptState, type RetryPolicy, repeat } from './repeat.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface BatchOptions {
-  /** Where to note what was done, so that the batch can go on after a crash. Without one, it starts anew. */
+  /** The checkpoint file, from which a batch continues after an interruption. Without one, it starts from the beginning. */
   journal?: Journal | undefined
-  /** How many erasures an hour to assume as long as the service does not say; 60, the documented budget, without it. */
+  /** The assumed number of erasures per hour until the service reports its budget; 60, the default budget, if omitted. */
   erasuresPerHour?: number | undefined
   /** Called before the first request and after each outcome. */
   onProgress?: ((progress: BatchProgress) => void) | undefined
-  /** Ends the batch with its reason. An erasure under way is waited for, and noted. */
+  /** Stops the batch with the signal's reason, after a running erasure has finished and been recorded. */
   signal?: AbortSignal | undefined
 }
 
-/** What became of one data subject of a batch. */
+/** The result for one data subject of a batch. */
 export type BatchOutcome =
   | { subjectId: string; status: 'erased'; erasure: ErasureReport }
   | { subjectId: string; status: 'failed'; error: ClientError }
@@ -34,7 +34,7 @@ export type BatchOutcome =
 export interface BatchDeps extends BatchIdentity {
   runtime: Runtime
   policy: RetryPolicy
-  /** Sends one erasure once, and hands what the answer says of its budgets to `learn`, whatever else it says. */
+  /** Sends an erasure once, and passes the budgets of any response to `learn`. */
   attempt(
     subjectId: string,
     state: AttemptState,
@@ -42,10 +42,10 @@ export interface BatchDeps extends BatchIdentity {
   ): Promise<ErasureReport>
 }
 
-/** How long one data subject may take: two of the longest windows there are. */
+/** How long one data subject may take: twice the longest window of a budget. */
 const maxTotalMs = 2 * 86_400_000
 
-/** What a batch is about to do. */
+/** The progress of a batch before it continues, with an estimate of the remaining time. */
 export async function planBatch(
   { runtime, ...identity }: BatchIdentity & { runtime: Runtime },
   { journal, erasuresPerHour = defaultErasuresPerHour }: BatchOptions,
@@ -56,8 +56,8 @@ export async function planBatch(
 }
 
 /**
- * Erases one data subject after the other, as fast as the budget allows. What concerns one alone becomes an outcome; what
- * would stop them all (the key, the tracker, the journal, a service that never answers) is thrown. Either way the journal knows.
+ * Erases one data subject after another, as fast as the budget allows. An error of one subject is an outcome; an
+ * error that affects all (the key, the tracker, the checkpoint file, no response ever) is thrown. Both are recorded.
  */
 export async function* eraseBatch(
   { attempt, runtime, policy, ...identity }: BatchDeps,
@@ -72,7 +72,7 @@ export async function* eraseBatch(
   const due = lastDueIn(earlier ?? [])
   if (due !== null) pace.resume(due)
   let wasEverAnswered = false
-  const note = async (entry: JournalEntry) => journal?.append(JSON.stringify(entry))
+  const record = async (entry: JournalEntry) => journal?.append(JSON.stringify(entry))
   const report = () => onProgress?.(tally.progress(pace.estimateMs(tally.left)))
 
   async function eraseOne(position: number, subjectId: string): Promise<BatchOutcome> {
@@ -80,20 +80,20 @@ export async function* eraseBatch(
     try {
       const erasure = await repeat(runtime, { ...policy, maxTotalMs }, signal, async (state) => {
         mayBeDone ||= state.mayBeDone
-        await pace.turn(signal)
-        await note({ type: 'sent', position, nextAt: pace.nextAt })
+        await pace.waitForBudget(signal)
+        await record({ type: 'sent', position, nextAt: pace.nextAt })
         return attempt(subjectId, { ...state, mayBeDone }, (budgets) => {
           wasEverAnswered = true
           pace.learn(budgets)
         })
       })
       const entry = doneEntry(position, erasure, pace.nextAt)
-      await note(entry)
+      await record(entry)
       tally.add(entry)
       return { subjectId, status: 'erased', erasure }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      if (!error.isOutcomeUnknown && !mayBeDone) await note({ type: 'refused', position })
+      if (!error.isOutcomeUnknown && !mayBeDone) await record({ type: 'refused', position })
       if (!wasEverAnswered || stopsAll(error)) throw error
       tally.addFailure()
       return { subjectId, status: 'failed', error }
@@ -109,16 +109,15 @@ export async function* eraseBatch(
   }
 }
 
-/** Each id once, in the order they came. Throws for one that the service cannot know. */
+/** The distinct IDs in their order. Throws for an invalid ID. */
 export function distinctIds(ids: Iterable<string>): string[] {
   const distinct = [...new Set(ids)]
   const wrong = distinct.findIndex((id) => !isIdentifier(id))
-  if (wrong >= 0)
-    throw new TypeError(`The id at position ${wrong} of the list is not one the service can know.`)
+  if (wrong >= 0) throw new TypeError(`The ID at position ${wrong} of the list is not valid.`)
   return distinct
 }
 
-/** Whether the next data subject would meet the same. */
+/** Whether the next data subject would fail in the same way. */
 function stopsAll(error: ClientError): boolean {
   return (
     error instanceof ApiError &&
@@ -130,14 +129,14 @@ function doneIn(entries: readonly JournalEntry[]): Map<number, DoneEntry> {
   return new Map(entries.flatMap((entry) => (entry.type === 'done' ? [[entry.position, entry]] : [])))
 }
 
-/** When the next erasure was due, by the last entry that says. */
+/** When the next erasure was due, by the last entry that has a time. */
 function lastDueIn(entries: readonly JournalEntry[]): string | null {
   let due: string | null = null
   for (const entry of entries) if (entry.type !== 'refused') due = entry.nextAt ?? due
   return due
 }
 
-/** The positions of which the last word is that they were sent. */
+/** The positions whose last entry says that they were sent. */
 function unansweredIn(entries: readonly JournalEntry[]): Set<number> {
   const positions = new Set<number>()
   for (const { type, position } of entries) {

@@ -7,17 +7,17 @@ import { VerificationError } from './verification-error.ts'
 export interface ErasureRecord {
   version: 1
   trackerId: string
-  /** Stands for the data subject, and tells it only to whoever has the receipt. */
+  /** A digest of the data subject, which only the receipt can resolve. */
   subject: string
   alreadyErased: boolean
   counts: Counts
   erasedAt: string
 }
 
-/** Reads an entry. There is one way to write it, canonical JSON (RFC 8785) with these fields alone; any other is refused. */
+/** Parses an entry. Only canonical JSON (RFC 8785) with exactly these fields is accepted. */
 export function parseErasureRecord(text: string): ErasureRecord {
   const record = parse(text)
-  if (!isErasureRecord(record)) throw malformed('a field is missing, or holds what it cannot')
+  if (!isErasureRecord(record)) throw malformed('a field is missing or invalid')
   if (canonical(record) !== text) throw malformed('it is not canonical JSON, or has other fields')
   return record
 }
@@ -26,7 +26,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw malformed('it is no JSON')
+    throw malformed('it is not JSON')
   }
 }
 

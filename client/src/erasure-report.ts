@@ -1,10 +1,10 @@
 import type { Erasure } from './api.ts'
 
-/** What came of an erasure. */
+/** The result of an erasure. */
 export interface ErasureReport extends Erasure {
   /**
-   * Whether `counts` is all that was deleted. `false` when an attempt before got no answer and this one found nothing: then that one
-   * may have deleted the data, and what it deleted is not known. Either way the data subject holds no data any more.
+   * Whether `counts` includes everything that was deleted. `false` if a previous attempt got no response and this one
+   * found no data: the previous one may have deleted it. In both cases, the data subject has no data now.
    */
   countsKnown: boolean
   requestId: string

@@ -1,15 +1,15 @@
 import type { Failure, FieldProblem } from './api.ts'
 
-/** The codes of the service, which are all it ever answers with. */
+/** All error codes of the service. */
 export type ErrorCode = Failure['error']['code']
 
-/** What every error of this client has. Its message never holds a key or the id of a data subject. */
+/** The base of all errors of this client. Messages never contain a key or the ID of a data subject. */
 export abstract class ClientError extends Error {
-  /** What to quote to whoever runs the service; `null` when no answer came and the caller chose none. */
+  /** The ID to report to the operator of the service; `null` without a response, unless the caller chose one. */
   readonly requestId: string | null
-  /** How long the service asks to wait before the next attempt, where it does. */
+  /** How long to wait before the next attempt, if the service says so. */
   readonly retryAfterMs: number | null
-  /** Whether the request may have been carried out all the same. */
+  /** Whether the request may have been carried out nevertheless. */
   abstract readonly isOutcomeUnknown: boolean
   /** Whether sending the same request again may help. */
   abstract readonly isWorthRepeating: boolean
@@ -26,11 +26,11 @@ export abstract class ClientError extends Error {
   }
 }
 
-/** The service refused the request or failed at it, and said so. */
+/** An error response of the service. */
 export class ApiError extends ClientError {
   readonly code: ErrorCode
   readonly status: number
-  /** What is wrong with each field; empty unless the code is `validation_error`. */
+  /** The invalid fields; empty unless the code is `validation_error`. */
   readonly details: readonly FieldProblem[]
   readonly isOutcomeUnknown: boolean
   readonly isWorthRepeating: boolean
@@ -45,28 +45,28 @@ export class ApiError extends ClientError {
   }
 }
 
-/** No whole answer came: refused, reset, broken off. */
+/** There was no complete response: the connection was refused, reset or closed early. */
 export class ConnectionError extends ClientError {
-  /** What the runtime says of it: a code such as `ECONNREFUSED` where it has one. */
+  /** The runtime's error code, such as `ECONNREFUSED`, or a description. */
   readonly reason: string
   readonly isOutcomeUnknown = true
   readonly isWorthRepeating = true
 
   constructor(reason: string, requestId: string | null, cause?: unknown) {
-    super(`No whole answer came: ${reason}.`, requestId, { cause })
+    super(`No complete response was received: ${reason}.`, requestId, { cause })
     this.reason = reason
   }
 }
 
-/** No whole answer came in time. */
+/** There was no complete response in time. */
 export class TimeoutError extends ClientError {
   readonly isOutcomeUnknown = true
   readonly isWorthRepeating = true
 }
 
-const statusesOfProxiesInTrouble = [429, 500, 502, 503, 504]
+const temporaryStatuses = [429, 500, 502, 503, 504]
 
-/** Something answered, but not as Lethe does: a proxy, a redirect, another service at this address. */
+/** A response that is not from Lethe: from a proxy, a redirect, or another service at this address. */
 export class UnexpectedAnswerError extends ClientError {
   readonly status: number
   readonly isOutcomeUnknown: boolean
@@ -76,11 +76,11 @@ export class UnexpectedAnswerError extends ClientError {
     super(message, requestId, { retryAfterMs })
     this.status = status
     this.isOutcomeUnknown = status !== 429
-    this.isWorthRepeating = statusesOfProxiesInTrouble.includes(status)
+    this.isWorthRepeating = temporaryStatuses.includes(status)
   }
 }
 
-/** A journal that cannot be used: of another batch, damaged, or written by a newer version. */
+/** A checkpoint file that cannot be used: it is damaged, of another batch, or written by a newer version. */
 export class JournalError extends Error {
   override name = 'JournalError'
 }

@@ -3,36 +3,36 @@ import { type Budget, readBudgets, readRetryAfter, servedAt } from './budget.ts'
 import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** One request, ready to be sent. */
+/** A request that is ready to be sent. */
 export interface Outgoing {
   fetch: typeof fetch
   method: 'GET' | 'POST' | 'DELETE'
   url: string
   headers: Record<string, string>
-  /** JSON to send along. */
+  /** A JSON body. */
   body?: string | undefined
-  /** For the whole answer, its last byte included. */
+  /** For the complete response, including its last byte. */
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** Told what an answer of the service says of its budgets, be it a success or a failure. */
+  /** Receives the budgets of every response of the service, success or failure. */
   onBudgets?: ((budgets: readonly Budget[]) => void) | undefined
 }
 
-/** A success in the envelope. */
+/** The envelope of a success. */
 export interface Answer {
   data: unknown
   meta: Meta
   budgets: readonly Budget[]
 }
 
-/** Sends a request once. Throws what the service answered, or why nothing usable came; the signal's reason when that aborts. */
+/** Sends a request once. Throws the error of the service, why there is no usable response, or the signal's reason. */
 export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<Answer> {
   const requestId = outgoing.headers['x-request-id'] ?? null
   const { response, text } = await receive(outgoing, requestId)
   return readAnswer(response, text, requestId, outgoing.onBudgets, now())
 }
 
-/** What an answer says. Throws what it says of a failure, or that it is none of the service's. */
+/** Reads a response. Throws its error, or that it is not from Lethe. */
 export function readAnswer(
   { status, headers }: Response,
   text: string,
@@ -49,9 +49,9 @@ export function readAnswer(
   const retryAfterMs = readRetryAfter(headers, moment)
   if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
   if (status === 200 && body === undefined && headers.get('content-type')?.startsWith('application/json')) {
-    throw new ConnectionError('it breaks off', requestId)
+    throw new ConnectionError('the response is incomplete', requestId)
   }
-  throw new UnexpectedAnswerError(status, whatCame(status, headers), requestId, retryAfterMs)
+  throw new UnexpectedAnswerError(status, unexpectedMessage(status, headers), requestId, retryAfterMs)
 }
 
 async function receive(
@@ -68,13 +68,14 @@ async function receive(
     stop.abort()
   }, timeoutMs)
   try {
-    // A redirect could turn an erasure into a reading, and would carry the key to wherever it leads.
+    // A redirect could turn an erasure into a read, and would send the key to another address.
     const sent = body === undefined ? {} : { body }
     const response = await fetch(url, { method, headers, ...sent, signal: stop.signal, redirect: 'manual' })
     return { response, text: await response.text() }
   } catch (cause) {
     signal?.throwIfAborted()
-    if (isTooLate) throw new TimeoutError(`No whole answer came within ${timeoutMs} ms.`, requestId)
+    if (isTooLate)
+      throw new TimeoutError(`No complete response was received within ${timeoutMs} ms.`, requestId)
     throw new ConnectionError(reasonOf(cause), requestId, cause)
   } finally {
     clearTimeout(timer)
@@ -82,7 +83,7 @@ async function receive(
   }
 }
 
-/** What the answer says as JSON; `undefined` when it is none. */
+/** `undefined` for invalid JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -91,21 +92,21 @@ function parse(text: string): unknown {
   }
 }
 
-function whatCame(status: number, headers: Headers): string {
+function unexpectedMessage(status: number, headers: Headers): string {
   if (status >= 300 && status < 400) {
-    return `The address redirects (status ${status}); use the one it leads to.`
+    return `The address redirects (status ${status}). Use the target of the redirect.`
   }
-  const type = headers.get('content-type')?.split(';')[0] ?? 'something'
-  return `What answered is not Lethe: status ${status} with ${type}.`
+  const type = headers.get('content-type')?.split(';')[0] ?? 'no content type'
+  return `The response is not from Lethe: status ${status} with ${type}.`
 }
 
-/** The code of a broken connection, such as ECONNREFUSED, which runtimes put into the cause. */
+/** The code of a connection error, such as ECONNREFUSED, which runtimes put into the cause. */
 export function reasonOf(error: unknown): string {
   const causes = [isObject(error) ? error.cause : undefined, error]
   for (const each of causes) {
     if (isObject(each) && typeof each.code === 'string') return each.code
   }
-  return error instanceof Error ? error.message : 'for no known reason'
+  return error instanceof Error ? error.message : 'unknown reason'
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

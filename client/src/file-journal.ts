@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { JournalError } from './errors.ts'
 import { type Journal, journalStart } from './journal.ts'
 
-/** A journal in a file of its own, for Node and whatever else has `node:fs`. It is made when the first line comes, for its owner alone. */
+/** A checkpoint file for runtimes with `node:fs`. It is created with the first line, and only its owner can read it. */
 export function fileJournal(path: string): Journal {
-  /** Where a line begins that a crash left without its end; `null` when there is none. */
+  /** The start of a line that a crash left incomplete; `null` if there is none. */
   let tornAt: number | null = null
   let isNew = false
   return {
@@ -17,7 +17,7 @@ export function fileJournal(path: string): Journal {
       isNew = bytes === null
       if (bytes === null) return []
       const start = bytes.toString('latin1', 0, journalStart.length)
-      if (!journalStart.startsWith(start)) throw new JournalError(`${path} is not a journal.`)
+      if (!journalStart.startsWith(start)) throw new JournalError(`${path} is not a checkpoint file.`)
       const end = bytes.lastIndexOf('\n') + 1
       tornAt = end < bytes.length ? end : null
       return bytes.toString('utf8', 0, end).split('\n').slice(0, -1)
@@ -42,7 +42,7 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-/** Makes the name of a new file as durable as what is in it. Windows opens no folders, and does that by itself. */
+/** Makes the name of a new file durable. Windows cannot open folders, and does this by itself. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => null)
   if (folder === null) return

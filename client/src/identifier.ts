@@ -1,13 +1,13 @@
-/** The longest id of a tracker or a data subject, in characters (code points). */
+/** The maximum length of the ID of a tracker or a data subject, in code points. */
 export const maxIdentifierLength = 256
 
-/** No control characters, and neither `.` nor `..`, which whoever reads a URL swallows. */
+/** No control characters, and neither `.` nor `..`, which URL parsers remove. */
 export const identifierPattern = '^(?:\\.*[^.\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*|\\.{3,})$'
 
 const identifier = new RegExp(identifierPattern, 'u')
 const loneSurrogate = /\p{Surrogate}/u
 
-/** Whether the service can know anything by this id. */
+/** Whether this can be the ID of a tracker or a data subject. */
 export function isIdentifier(id: unknown): id is string {
   return (
     typeof id === 'string' &&
@@ -17,7 +17,7 @@ export function isIdentifier(id: unknown): id is string {
   )
 }
 
-/** An id as a segment of a path. Throws for one that would lead somewhere else, or nowhere. */
+/** An ID as a segment of a path. Throws for an invalid ID. */
 export function pathSegment(name: string, id: string): string {
   if (!isIdentifier(id)) {
     throw new TypeError(

@@ -1,18 +1,18 @@
 import { JournalError } from './errors.ts'
 
-/** Where a batch notes what it has done: lines of text, added one by one, never changed. */
+/** The checkpoint file of a batch, which records its progress: lines that are appended and never changed. */
 export interface Journal {
-  /** Every whole line so far, oldest first; none when the journal does not exist yet. */
+  /** All complete lines, oldest first; none if the file does not exist yet. */
   read(): Promise<string[]>
-  /** Adds a line. Once this resolves, the line survives whatever happens to the process or the machine. */
+  /** Appends a line. When this resolves, the line survives a crash of the process or the machine. */
   append(line: string): Promise<void>
 }
 
-/** What a batch did about one data subject, by its position in the list. The journal holds no ids: who was erased must not live on in it. */
+/** What happened to a data subject, by its position in the list. Entries have no IDs, so that they do not reveal who was erased. */
 export type JournalEntry =
-  /** About to be sent. Without an entry behind it, nobody knows whether it was. */
+  /** About to be sent. Without a later entry, it is unknown whether it was. */
   | { type: 'sent'; position: number; nextAt: string | null }
-  /** Refused for certain: nothing was erased. */
+  /** Refused, so nothing was erased. */
   | { type: 'refused'; position: number }
   | DoneEntry
 
@@ -25,11 +25,11 @@ export interface DoneEntry {
   events: number
   erasedAt: string
   requestId: string
-  /** When the one behind it was due, so that a batch that goes on does not begin too soon. */
+  /** When the next erasure was due, so that a continued batch does not start too early. */
   nextAt: string | null
 }
 
-/** The first line: whose journal this is. */
+/** The first line, which identifies the batch. */
 interface Heading {
   type: 'batch'
   version: 1
@@ -38,29 +38,29 @@ interface Heading {
   digest: string
 }
 
-/** How every journal begins. */
+/** The beginning of every checkpoint file. */
 export const journalStart = '{"type":"batch","version":'
 
-/** A batch, told apart from every other: the same ids in the same order, of the same tracker, at the same service. */
+/** What makes two batches the same: the IDs, their order, the tracker and the service. */
 export interface BatchIdentity {
   url: string
   trackerId: string
   ids: readonly string[]
 }
 
-/** What is in a journal, once it is known to be this batch's. `null` for a journal that does not exist yet. */
+/** Reads the entries and checks that they belong to this batch. `null` if the file does not exist yet. */
 export async function readJournal(journal: Journal, identity: BatchIdentity): Promise<JournalEntry[] | null> {
   const [first, ...rest] = (await journal.read()).map(parse)
   if (first === undefined) return null
-  if (!isHeading(first)) throw new JournalError('This is not the journal of a batch of erasures.')
+  if (!isHeading(first)) throw new JournalError('This is not the checkpoint file of a batch of erasures.')
   if (first.total !== identity.ids.length || first.digest !== (await digestOf(identity, first.salt))) {
     throw new JournalError(
-      'This journal belongs to another batch: other ids, another order, another tracker or another service.',
+      'This checkpoint file belongs to another batch: the IDs, their order, the tracker or the service differ.',
     )
   }
   return rest.map((entry, i) => {
     if (isEntry(entry, identity.ids.length)) return entry
-    throw new JournalError(`Line ${i + 2} of the journal is damaged.`)
+    throw new JournalError(`Line ${i + 2} of the checkpoint file is damaged.`)
   })
 }
 
@@ -71,7 +71,7 @@ export async function beginJournal(journal: Journal, identity: BatchIdentity): P
   await journal.append(JSON.stringify(heading))
 }
 
-/** Many, so that whoever finds a journal and guesses at the list behind it, which may be short, gets nowhere soon. */
+/** Many, so that guessing a list from its checkpoint file is slow, even if the list is short. */
 const iterations = 200_000
 
 async function digestOf({ url, trackerId, ids }: BatchIdentity, salt: string): Promise<string> {

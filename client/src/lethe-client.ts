@@ -50,7 +50,7 @@ import { ledgerPath, searchPath, subjectPath, subjectsPath } from './request-par
 import { SubjectExport } from './subject-export.ts'
 import { type Call, type CallOptions, type LetheClientOptions, maxPageSize, Transport } from './transport.ts'
 
-/** A client of one Lethe service, acting with one API key. */
+/** A client of a Lethe service with an API key. */
 export class LetheClient {
   readonly #transport: Transport
 
@@ -58,7 +58,7 @@ export class LetheClient {
     this.#transport = new Transport(options)
   }
 
-  /** The data subjects of a tracker. */
+  /** Lists the data subjects of a tracker. */
   listSubjects(
     trackerId: string,
     { cursor, ...query }: ListSubjectsQuery = {},
@@ -72,15 +72,15 @@ export class LetheClient {
     })
   }
 
-  /** What is stored about a data subject, without its sessions and events. */
+  /** Reads the record of a data subject, without its sessions and events. */
   async readSubject(trackerId: string, subjectId: string, options: CallOptions = {}): Promise<Subject> {
     const path = subjectPath(trackerId, subjectId)
     return (await this.#transport.repeat({ ...options, path, isData: isSubject })).data
   }
 
   /**
-   * The data subjects of a person, in every tracker of the organisation, by what they are known by (`email` without regard to case), or
-   * those with an id. Nobody found is an empty list. A page names those that a shorter plan hides in `hidden`.
+   * Finds a person's data subjects in every tracker of the organisation, by identifier (`email` ignores case) or by ID.
+   * If nobody is found, the list is empty. `hidden` of a page has those that a shorter plan hides.
    */
   searchSubjects(
     sought: Sought,
@@ -99,7 +99,7 @@ export class LetheClient {
     )
   }
 
-  /** The sessions of a data subject, newest first. */
+  /** Lists the sessions of a data subject, newest first. */
   listSessions(
     trackerId: string,
     subjectId: string,
@@ -114,7 +114,7 @@ export class LetheClient {
     })
   }
 
-  /** The events of a data subject, newest first. */
+  /** Lists the events of a data subject, newest first. */
   listEvents(
     trackerId: string,
     subjectId: string,
@@ -125,7 +125,7 @@ export class LetheClient {
     return this.#transport.list(path, isEventList, ({ events }) => events, { query, cursor, ...options })
   }
 
-  /** All that is stored about a data subject at one moment, in one request. */
+  /** Exports all data of a data subject at one point in time, in one request. */
   exportSubject(trackerId: string, subjectId: string, options: CallOptions = {}): SubjectExport {
     return new SubjectExport({
       owner: { trackerId, subjectId },
@@ -134,7 +134,7 @@ export class LetheClient {
     })
   }
 
-  /** All that is stored about a person: each of its data subjects in every tracker, with an export that is read when it is consumed. */
+  /** Exports all data of a person: each data subject in every tracker, read while it is consumed. */
   async *exportPerson(
     sought: Sought,
     options: CallOptions = {},
@@ -145,8 +145,8 @@ export class LetheClient {
   }
 
   /**
-   * Erases all of a person's data subjects in every tracker, within the budget, with an outcome for each: those that are found now,
-   * with those that a shorter plan hides, or those that were found before. With a journal, hand over the latter: who is erased is not found again.
+   * Erases a person's data subjects in every tracker, within the budget, with an outcome for each: those found now,
+   * including hidden ones, or the given ones. With `journal`, pass the given ones: erased subjects cannot be found again.
    */
   async *erasePerson(
     who: Sought | readonly SubjectRef[],
@@ -166,7 +166,7 @@ export class LetheClient {
     yield* erasePerson(subjects, { url, runtime, policy, erase }, options)
   }
 
-  /** Erases a data subject for good. Safe to repeat, and therefore repeated when no answer comes. */
+  /** Permanently erases a data subject. Repeated if there is no response, which is safe. */
   eraseSubject(trackerId: string, subjectId: string, options: CallOptions = {}): Promise<ErasureReport> {
     const { runtime, policy } = this.#transport
     return repeat(runtime, policy, options.signal, (state) =>
@@ -183,7 +183,7 @@ export class LetheClient {
     return eraseBatch(this.#batch(trackerId, subjectIds), options)
   }
 
-  /** What `eraseSubjects` would do: how many are left, and how long they will take. Sends nothing. */
+  /** What `eraseSubjects` would do: how many subjects remain, and how long they will take. Sends nothing. */
   planErasures(
     trackerId: string,
     subjectIds: Iterable<string>,
@@ -192,7 +192,7 @@ export class LetheClient {
     return planBatch(this.#batch(trackerId, subjectIds), options)
   }
 
-  /** The receipts of a data subject's erasures, newest first, for as long as the service keeps the tombstones. */
+  /** Lists the receipts of a data subject's erasures, newest first, as long as the service keeps the tombstones. */
   listReceipts(
     trackerId: string,
     subjectId: string,
@@ -207,12 +207,12 @@ export class LetheClient {
     })
   }
 
-  /** The head of the organisation's erasure ledger, signed, and the keys that sign it. */
+  /** Reads the signed head of the organisation's erasure ledger and the keys of its signers. */
   async readLedger(options: CallOptions = {}): Promise<Ledger> {
     return (await this.#transport.repeat({ ...options, path: ledgerPath, isData: isLedger })).data
   }
 
-  /** The entries of the erasure ledger, oldest first. */
+  /** Lists the entries of the erasure ledger, oldest first. */
   listLedgerEntries(
     { cursor, ...query }: ListEntriesQuery = {},
     options: CallOptions = {},
@@ -221,7 +221,7 @@ export class LetheClient {
     return this.#transport.list(path, isEntryList, ({ entries }) => entries, { query, cursor, ...options })
   }
 
-  /** The proof that the ledger begins with what it was when it had `from` entries, for `verifyConsistency`. */
+  /** Gets the proof that the first `from` entries of the ledger have not changed, for `verifyConsistency`. */
   async proveConsistency(from: number, options: CallOptions = {}): Promise<Consistency> {
     const path = `${ledgerPath}/consistency`
     return (await this.#transport.repeat({ ...options, path, query: { from }, isData: isConsistency })).data
@@ -233,7 +233,7 @@ export class LetheClient {
     return {
       ...{ url, trackerId, runtime, policy },
       ids: distinctIds(subjectIds),
-      // Without the signal: an erasure under way goes on at the service, and what came of it is worth the wait.
+      // Without the signal, because the service would complete a running erasure anyway, and its result matters.
       attempt: (subjectId, state, onBudgets) => this.#eraseOnce(trackerId, subjectId, state, { onBudgets }),
     }
   }

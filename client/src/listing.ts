@@ -2,7 +2,7 @@ import { type Budget, exhaustedForMs } from './budget.ts'
 import { UnexpectedAnswerError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** A page as the service answered it, with what is left of its budgets. */
+/** A page with the state of the budgets. */
 export interface ReadPage<Page> {
   page: Page
   requestId: string
@@ -18,8 +18,8 @@ interface ListingDeps<Item, Page> {
 }
 
 /**
- * A list of the service. `for await` over it gives one item after the other; `pages()` gives page after page, and `page()` the first
- * one alone. Nothing is sent before that, and no page before it is wanted. When a budget is used up, the walk waits until it is full.
+ * A list of the service. `for await` yields its items, `pages()` its pages, and `page()` returns the first page.
+ * Pages are requested when they are needed. If a budget is used up, the iteration waits until it resets.
  */
 export class Listing<Item, Page extends { nextCursor: string | null }> implements AsyncIterable<Item> {
   readonly #deps: ListingDeps<Item, Page>
@@ -40,7 +40,11 @@ export class Listing<Item, Page extends { nextCursor: string | null }> implement
       yield page
       if (page.nextCursor === null) return
       if (page.nextCursor === cursor) {
-        throw new UnexpectedAnswerError(200, 'A page names itself as the next one.', requestId)
+        throw new UnexpectedAnswerError(
+          200,
+          'The next cursor of a page is the cursor of the page itself.',
+          requestId,
+        )
       }
       cursor = page.nextCursor
       const pauseMs = exhaustedForMs(budgets)

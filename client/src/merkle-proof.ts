@@ -1,7 +1,7 @@
 import type { Bytes } from './base64.ts'
 import { sha256 } from './web-crypto.ts'
 
-/** A tree of so many leaves with this root, as RFC 6962 hashes it. */
+/** The number of leaves and the root of a tree, hashed as in RFC 6962. */
 export interface HashedTree {
   size: number
   root: Bytes
@@ -50,7 +50,7 @@ export async function isConsistent(
   proof: readonly Bytes[],
 ): Promise<boolean> {
   if (from.size === to.size) return proof.length === 0 && isSame(from.root, to.root)
-  // Every tree begins with the empty one, whose root is the hash of nothing.
+  // Every tree begins with the empty tree, whose root is the hash of an empty string.
   if (from.size === 0) return proof.length === 0 && isSame(from.root, await sha256())
   if (from.size > to.size) return false
 
@@ -82,7 +82,7 @@ export async function isConsistent(
   return last === 0 && isSame(older, from.root) && isSame(newer, to.root)
 }
 
-// Sizes go beyond 32 bits, and with them beyond the operators on bits.
+// Sizes can exceed 32 bits, which bitwise operators do not support.
 function isOdd(value: number): boolean {
   return value % 2 === 1
 }

@@ -3,8 +3,8 @@ import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Sends a request once whose answer may be of any size, and hands back its text in pieces, as they come. Throws what the service
- * answered instead, or why nothing usable came. Each piece has as long as a whole answer has elsewhere.
+ * Sends a request once and returns its response, of any size, in pieces. Throws the error of the service, or why
+ * there is no usable response. The timeout applies to each piece.
  */
 export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<AsyncGenerator<string>> {
   const { fetch, method, url, headers, timeoutMs, signal, onBudgets } = outgoing
@@ -18,7 +18,7 @@ export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<
   if (response.status !== 200 || body === null || !isJson) {
     const text = await deadline.wait(() => response.text())
     readAnswer(response, text, requestId, onBudgets, now())
-    throw new ConnectionError('it is empty', requestId)
+    throw new ConnectionError('the response is empty', requestId)
   }
   return pieces(body, deadline)
 }
@@ -33,13 +33,13 @@ async function* pieces(body: ReadableStream<Uint8Array>, deadline: Deadline): As
       yield decoder.decode(value, { stream: true })
     }
   } finally {
-    // Whoever stops early leaves the rest unread.
+    // A caller that stops early does not read the rest.
     await reader.cancel().catch(() => {})
     deadline.end()
   }
 }
 
-/** Waits for one thing after the other of one request, for each no longer than it may take, and not beyond the caller's signal. */
+/** Limits the time of each step of a request, and ends with the caller's signal. */
 class Deadline {
   readonly #timeoutMs: number
   readonly #callers: AbortSignal | undefined
@@ -70,7 +70,8 @@ class Deadline {
     } catch (cause) {
       this.end()
       this.#callers?.throwIfAborted()
-      if (isTooLate) throw new TimeoutError(`Nothing came within ${this.#timeoutMs} ms.`, this.#requestId)
+      if (isTooLate)
+        throw new TimeoutError(`No data was received within ${this.#timeoutMs} ms.`, this.#requestId)
       throw new ConnectionError(reasonOf(cause), this.#requestId, cause)
     } finally {
       clearTimeout(timer)

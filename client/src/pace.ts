@@ -5,25 +5,25 @@ const hourMs = 3_600_000
 /** No budget has a longer window. */
 const longestWindowMs = 24 * hourMs
 
-/** The documented budget for erasures, which holds unless whoever runs the service set another one. */
+/** The service's default budget for erasures. */
 export const defaultErasuresPerHour = 60
 
 interface Window {
   limit: number
   windowMs: number
-  /** Less than nothing when answers were lost that would have said how much there is. */
+  /** Negative if responses with the current state were lost. */
   remaining: number
   resetsAt: number
 }
 
 /**
- * Lets erasures go as long as every budget has something left, and then waits until it is full again, so that none is ever refused. Each
- * counts as spent when it goes, answered or not. While nobody says what is left, they go evenly, by what was seen or is assumed.
+ * Paces erasures so that none is refused: while every budget has requests left, they are sent immediately, then it
+ * waits for the reset. While the service reports no budget, they are spread evenly over the last known or assumed one.
  */
 export class Pace {
   readonly #runtime: Runtime
   readonly #assumed: { limit: number; windowMs: number }
-  /** Those that were told of, by name. */
+  /** The reported budgets, by name. */
   readonly #windows = new Map<string, Window>()
   #isTold = false
   #nextAt: number | null = null
@@ -34,19 +34,19 @@ export class Pace {
     this.#assumed = { limit: erasuresPerHour, windowMs: hourMs }
   }
 
-  /** When the next request may go; `null` when it may go immediately, as far as anybody knows. */
+  /** When the next request may be sent; `null` for immediately. */
   get nextAt(): string | null {
     return this.#nextAt === null ? null : new Date(this.#nextAt).toISOString()
   }
 
-  /** Takes up the pace of an earlier run. A time beyond the longest window is none of this clock's. */
+  /** Continues the pace of an earlier run. A time beyond the longest window comes from a wrong clock and is ignored. */
   resume(nextAt: string): void {
     const at = Date.parse(nextAt)
     if (at < this.#runtime.now() + longestWindowMs) this.#nextAt = at
   }
 
-  /** Waits until the next request may go. */
-  async turn(signal: AbortSignal | undefined): Promise<void> {
+  /** Waits until the next request may be sent. */
+  async waitForBudget(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted()
     const { now, wait } = this.#runtime
     const nextAt = this.#nextAt ?? now()
@@ -62,7 +62,7 @@ export class Pace {
     this.#plan()
   }
 
-  /** Takes in what an answer said; nothing, as while the limiter is out of reach, when it named no budget. */
+  /** Updates the budgets from a response. There are none while the service cannot reach its limiter. */
   learn(budgets: readonly Budget[]): void {
     const now = this.#runtime.now()
     this.#isTold = budgets.length > 0
@@ -73,7 +73,7 @@ export class Pace {
     else this.#nextAt = now + this.#intervalMs
   }
 
-  /** How long so many more requests will take, as far as anybody can tell, apart from the time that each needs. */
+  /** An estimate of the waiting time for this many requests, without the time of the requests themselves. */
   estimateMs(count: number): number {
     if (count === 0) return 0
     const now = this.#runtime.now()
@@ -93,13 +93,13 @@ export class Pace {
     return Math.max(waitMs, ...lengths)
   }
 
-  /** How far apart erasures are while nobody says what is left. */
+  /** The interval between erasures while the service reports no budget. */
   get #intervalMs(): number {
     const known = [this.#assumed, ...this.#windows.values()]
     return Math.max(...known.map(({ limit, windowMs }) => windowMs / limit))
   }
 
-  /** The next may go when every budget that is used up is full again. */
+  /** The next request is due when all exhausted budgets have been reset. */
   #plan(): void {
     const usedUp = [...this.#windows.values()].filter(({ remaining }) => remaining <= 0)
     this.#nextAt = usedUp.length === 0 ? null : Math.max(...usedUp.map(({ resetsAt }) => resetsAt))

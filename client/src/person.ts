@@ -4,26 +4,26 @@ import type { ErasureReport } from './erasure-report.ts'
 import type { ClientError } from './errors.ts'
 import type { SubjectExport } from './subject-export.ts'
 
-/** Whom to look for: whoever is known by an identifier, or an id, in whichever tracker. */
+/** What to search for in every tracker: an identifier of a person, or the ID of a data subject. */
 export type Sought = { identifier: Identifier } | { subjectId: string }
 
-/** A data subject, by its ids. */
+/** A data subject and its tracker. */
 export interface SubjectRef {
   trackerId: string
   subjectId: string
 }
 
-/** One of a person's data subjects, and all that is stored about it. */
+/** One of a person's data subjects and its export. */
 export interface PersonExport {
   found: FoundSubject
   export: SubjectExport
 }
 
-/** What became of one of a person's data subjects. */
+/** The result for one of a person's data subjects. */
 export type PersonOutcome = SubjectRef &
   ({ status: 'erased'; erasure: ErasureReport } | { status: 'failed'; error: ClientError })
 
-/** A batch over several trackers: to the batch, an id is a tracker's and a subject's together. */
+/** A batch over several trackers: its IDs combine a tracker and a data subject. */
 export async function* erasePerson(
   subjects: readonly SubjectRef[],
   {

@@ -1,15 +1,15 @@
 import { ClientError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** When to stop trying. */
+/** When to stop repeating a request. */
 export interface RetryPolicy {
-  /** How often a request is sent at most, the first time included. */
+  /** The maximum number of attempts, including the first. */
   maxAttempts: number
-  /** How long all attempts and the pauses between them may take together. */
+  /** The maximum total time of all attempts and pauses. */
   maxTotalMs: number
-  /** The longest first pause; it doubles from one to the next. */
+  /** The maximum first pause, which doubles after each attempt. */
   firstPauseMs: number
-  /** The longest pause that nobody asked for. */
+  /** The maximum pause, unless the service asks for a longer one. */
   maxPauseMs: number
 }
 
@@ -20,15 +20,15 @@ export const defaultRetryPolicy: RetryPolicy = {
   maxPauseMs: 10_000,
 }
 
-/** What one attempt should know of those before it. */
+/** What an attempt knows about the previous ones. */
 export interface AttemptState {
-  /** How long all of it may still take. */
+  /** The remaining total time. */
   leftMs: number
-  /** Whether one before it may have been carried out, though no answer said so. */
+  /** Whether a previous attempt without a response may have been carried out. */
   mayBeDone: boolean
 }
 
-/** Attempts something until it succeeds, fails in a way that no repetition mends, or the policy says that it is enough. */
+/** Repeats attempts until one succeeds, fails permanently, or the policy ends. */
 export async function repeat<Result>(
   { now, random, wait }: Runtime,
   policy: RetryPolicy,
@@ -43,7 +43,7 @@ export async function repeat<Result>(
     } catch (error) {
       if (!(error instanceof ClientError) || !error.isWorthRepeating || count >= policy.maxAttempts)
         throw error
-      // Full jitter: clients that failed together do not come back together.
+      // Full jitter, so that clients that failed together do not retry together.
       const longestMs = Math.min(policy.maxPauseMs, policy.firstPauseMs * 2 ** (count - 1))
       const pauseMs = (error.retryAfterMs ?? 0) + random() * longestMs
       if (now() + pauseMs >= endsAt) throw error

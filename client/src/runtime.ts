@@ -1,16 +1,16 @@
-/** Time and chance, handed in so that tests can hold them still. */
+/** Time and randomness, injected so that tests can control them. */
 export interface Runtime {
   /** Milliseconds since 1970. */
   now(): number
-  /** From 0 to just under 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   random(): number
-  /** Resolves after so long; rejects with the signal's reason as soon as that aborts. */
+  /** Resolves after this time; rejects with the signal's reason when it aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 export const systemRuntime: Runtime = { now: Date.now, random: Math.random, wait }
 
-/** No timer runs longer; one that is asked to fires immediately. */
+/** A longer timer would fire immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 function wait(ms: number, signal?: AbortSignal): Promise<void> {

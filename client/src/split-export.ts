@@ -1,4 +1,4 @@
-/** A part of the JSON of an export: the answer without its two lists, as far as it goes, then the items of those, one by one. */
+/** A part of the JSON of an export: the beginning of the response, then the items of its two lists, then the rest. */
 export type ExportText =
   | { kind: 'record'; text: string }
   | { kind: 'session' | 'event'; text: string }
@@ -7,8 +7,8 @@ export type ExportText =
 const listStart = /"(sessions|events)"\s*:\s*\[$/
 
 /**
- * Takes the JSON of an export apart as it comes, without ever holding more than one item of its lists. `record` is the answer up to the
- * first list, closed; `end` is the answer with both lists empty, which is JSON only if all of it came.
+ * Splits the JSON of an export while it arrives, keeping at most one item of its lists in memory. `record` is the
+ * response up to the first list, closed; `end` is the response with empty lists, valid JSON only if it is complete.
  */
 export async function* splitExport(pieces: AsyncIterable<string>): AsyncGenerator<ExportText> {
   let [frame, item] = ['', '']
@@ -16,7 +16,7 @@ export async function* splitExport(pieces: AsyncIterable<string>): AsyncGenerato
   let list: 'session' | 'event' | null = null
   let hasRecord = false
   for await (const piece of pieces) {
-    // Where the text begins that belongs to the frame, or to the item.
+    // The start of the text that belongs to the frame or to the item.
     let from = 0
     for (let i = 0; i < piece.length; i++) {
       const code = piece.charCodeAt(i)
@@ -28,7 +28,7 @@ export async function* splitExport(pieces: AsyncIterable<string>): AsyncGenerato
       else if (code === openBrace || code === openBracket) {
         depth += 1
         if (list !== null && depth === itemDepth) {
-          // What stands between two items is nothing but a comma.
+          // Only a comma separates two items.
           from = i
         } else if (code === openBracket && depth === listDepth) {
           const [, name] = listStart.exec(frame.slice(-40) + piece.slice(from, i + 1)) ?? []
@@ -60,6 +60,6 @@ export async function* splitExport(pieces: AsyncIterable<string>): AsyncGenerato
 
 const [quote, backslash] = [34, 92]
 const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125]
-/** The answer, its data, a list in that, an item of the list. */
+/** The nesting: the response, its data, a list, an item. */
 const listDepth = 3
 const itemDepth = 4

@@ -2,15 +2,15 @@ import { type Event, isEvent, isMeta, isSession, isSubject, type Session, type S
 import { ConnectionError, UnexpectedAnswerError } from './errors.ts'
 import { splitExport } from './split-export.ts'
 
-/** Whose an entry is. */
+/** The data subject of an entry. */
 interface Owner {
   trackerId: string
   subjectId: string
 }
 
 /**
- * One piece of an export: the record first, then all sessions, then all events, both oldest first. Each names its owner, so
- * that `lethe import` takes them as they are.
+ * An entry of an export: first the record, then all sessions, then all events, oldest first. Each has the IDs of its
+ * tracker and data subject, so that `lethe import` accepts it unchanged.
  */
 export type ExportEntry =
   | ({ type: 'subject' } & Subject)
@@ -20,17 +20,16 @@ export type ExportEntry =
 interface ExportDeps {
   owner: Owner
   requestId: string | null
-  /** Sends the request, and hands back the answer as it comes. */
+  /** Sends the request and returns the response as it arrives. */
   open(): Promise<AsyncIterable<string>>
 }
 
-/** How much text is handed on in one piece, at least. */
+/** The minimum length of a piece of text. */
 const pieceLength = 65_536
 
 /**
- * All that is stored about a data subject at one moment, in one request, read while it is consumed: `for await` gives its entries,
- * `ndjson()` and `json()` give it as text, in pieces. Whatever goes wrong on the way is thrown, so a copy that ends without an error is
- * complete.
+ * All data of a data subject at one point in time, read while it is consumed: `for await` yields its entries,
+ * `ndjson()` and `json()` yield text. Errors are thrown, so an export that ends without one is complete.
  */
 export class SubjectExport implements AsyncIterable<ExportEntry> {
   readonly #deps: ExportDeps
@@ -48,7 +47,7 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
     }
   }
 
-  /** One JSON object a line, each with its `type` and whose it is: the lines that `lethe import` reads. */
+  /** One JSON object per line, each with its `type` and its data subject, as `lethe import` reads them. */
   async *ndjson(): AsyncGenerator<string, void, undefined> {
     const owner = JSON.stringify(this.#deps.owner).slice(1, -1)
     yield* gathered(this.#parts(), ({ kind, value }) =>
@@ -72,14 +71,14 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
     yield last === 'event' ? ']}\n' : '],\n"events":[]}\n'
   }
 
-  /** The record as it is, sessions and events as JSON. Throws when the answer ends before its end. */
+  /** The record as an object, sessions and events as JSON text. Throws if the response is incomplete. */
   async *#parts(): AsyncGenerator<{ kind: 'subject' | 'session' | 'event'; value: unknown }> {
     const { open, requestId } = this.#deps
     for await (const { kind, text } of splitExport(await open())) {
       if (kind === 'session' || kind === 'event') yield { kind, value: text }
       else {
         const answer = parse(text)
-        if (answer === undefined) throw new ConnectionError('it breaks off', requestId)
+        if (answer === undefined) throw new ConnectionError('the response is incomplete', requestId)
         if (kind === 'record') yield { kind: 'subject', value: withoutLists(answer) }
         else if (!isWhole(answer)) throw this.#unexpected()
       }
@@ -93,11 +92,11 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
 
   #unexpected(): UnexpectedAnswerError {
     const { requestId } = this.#deps
-    return new UnexpectedAnswerError(200, 'The answer has not the shape that was promised.', requestId)
+    return new UnexpectedAnswerError(200, 'The response does not match the API.', requestId)
   }
 }
 
-/** Texts put together to pieces that are worth handing on. */
+/** Combines short texts into longer pieces. */
 async function* gathered<Part>(
   parts: AsyncIterable<Part>,
   toText: (part: Part) => string,

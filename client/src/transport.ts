@@ -8,30 +8,30 @@ import { baseUrl, queryString, requestIdHeader } from './request-parts.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 
 export interface LetheClientOptions {
-  /** Where the service is, such as `https://lethe.example`. A path in it stands in front of the API's. */
+  /** The address of the service, such as `https://lethe.example`. Its path, if any, is prepended to the API's paths. */
   url: string
   /** The key string, `lethe_…`. */
   apiKey: string
-  /** How long one attempt may take, its last byte included; 30,000 without it. */
+  /** How long one attempt may take, including the last byte; 30,000 if omitted. */
   timeoutMs?: number | undefined
-  /** When to stop repeating what failed in passing. */
+  /** When to stop repeating a request after temporary failures. */
   retry?: Partial<RetryPolicy> | undefined
-  /** What to send requests with instead of the runtime's own `fetch`. */
+  /** Used instead of the runtime's `fetch`. */
   fetch?: typeof fetch | undefined
-  /** Time and chance, for tests. */
+  /** Time and randomness, for tests. */
   runtime?: Runtime | undefined
 }
 
-/** What any call takes. */
+/** Options of every call. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** The name of the request in the service's log and in errors: 1 to 200 printable ASCII characters, nothing personal. */
+  /** The request ID in the service's log and in errors: 1 to 200 printable ASCII characters, without personal data. */
   requestId?: string | undefined
-  /** Instead of the client's. */
+  /** Overrides the timeout of the client. */
   timeoutMs?: number | undefined
 }
 
-/** One request, and what its answer must be. */
+/** A request and the type of its response. */
 export interface Call<Data> extends CallOptions {
   method?: Outgoing['method']
   path: string
@@ -45,7 +45,7 @@ export interface Call<Data> extends CallOptions {
 export const maxPageSize = 200
 const jsonHeader = { 'content-type': 'application/json' }
 
-/** Sends the requests of a client: each with its key, as long as it may take, as often as is worth it. */
+/** Sends the requests of a client with its key, timeout and retry policy. */
 export class Transport {
   readonly url: string
   readonly runtime: Runtime
@@ -59,16 +59,16 @@ export class Transport {
     this.url = baseUrl(url)
     if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be the string of an API key.')
     this.#headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
-    // Only of the runtime's own is it known what it can unpack.
+    // It is unknown which encodings a custom fetch can decode.
     this.#exportHeaders = { ...this.#headers, ...(fetch === undefined && exportEncodings()) }
-    // Some runtimes want their own fetch called as a function of nothing else.
+    // Some runtimes require that fetch is not called as a method of another object.
     this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request))
     this.#timeoutMs = timeoutMs
     this.policy = { ...defaultRetryPolicy, ...retry }
     this.runtime = runtime ?? systemRuntime
   }
 
-  /** The pages of a list that is asked for with a query. */
+  /** A list whose pages are requested with a query. */
   list<Item, Page extends { nextCursor: string | null }>(
     path: string,
     isPage: (value: unknown) => value is Page,
@@ -80,7 +80,7 @@ export class Transport {
     }))
   }
 
-  /** The pages of a list, each by the call that leads to it. */
+  /** A list whose pages are requested by the given calls. */
   pages<Item, Page extends { nextCursor: string | null }>(
     isPage: (value: unknown) => value is Page,
     itemsOf: (page: Page) => Item[],
@@ -97,12 +97,12 @@ export class Transport {
     return new Listing({ readPage, itemsOf, cursor, signal: options.signal, runtime })
   }
 
-  /** Sends a request until it is answered for good. */
+  /** Sends a request, and repeats it after temporary failures. */
   repeat<Data>(call: Call<Data>): Promise<Answer & { data: Data }> {
     return repeat(this.runtime, this.policy, call.signal, (state) => this.attempt(call, state))
   }
 
-  /** Opens an answer of any size. Repeated until it begins; once it has, whatever goes wrong ends it. */
+  /** Opens a response of any size. Requests are repeated until it starts; later errors end it. */
   open(path: string, { requestId, timeoutMs = this.#timeoutMs, signal }: CallOptions) {
     return repeat(this.runtime, this.policy, signal, ({ leftMs }) =>
       openStream(
@@ -144,6 +144,6 @@ export class Transport {
     )
     const { data, meta } = answer
     if (isData(data)) return { ...answer, data }
-    throw new UnexpectedAnswerError(200, 'The answer has not the shape that was promised.', meta.requestId)
+    throw new UnexpectedAnswerError(200, 'The response does not match the API.', meta.requestId)
   }
 }

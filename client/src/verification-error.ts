@@ -14,7 +14,7 @@ export type VerificationFailure =
   | 'wrong_subject'
   | 'unsupported'
 
-/** Something is not proven. The message says what in plain words, and never holds the id of a data subject. */
+/** A failed verification. The message explains it and never contains the ID of a data subject. */
 export class VerificationError extends Error {
   override name = 'VerificationError'
   readonly reason: VerificationFailure

@@ -4,10 +4,10 @@ import { sha256 } from './web-crypto.ts'
 
 /** A verifier key of the C2SP signed-note, for Ed25519. */
 export interface VerifierKey {
-  /** As it was given: `name+id+base64`. */
+  /** The key as given: `name+id+base64`. */
   vkey: string
   name: string
-  /** The key's id: 8 hexadecimal digits. */
+  /** The key ID: 8 hexadecimal digits. */
   id: string
   publicKey: Bytes
 }
@@ -21,20 +21,20 @@ export async function parseVerifierKey(vkey: string): Promise<VerifierKey> {
   if (!isKeyName(name) || typed === null || typed.length === 0) {
     throw malformed('it is not of the form name+id+base64')
   }
-  if (typed[0] !== ed25519 || typed.length !== 33) throw malformed('it is no Ed25519 key')
+  if (typed[0] !== ed25519 || typed.length !== 33) throw malformed('it is not an Ed25519 key')
   const hash = await sha256(new TextEncoder().encode(`${name}\n`), typed)
-  if (hex(hash.subarray(0, 4)) !== id) throw malformed('its id does not belong to its name and key')
+  if (hex(hash.subarray(0, 4)) !== id) throw malformed('its ID does not match its name and key')
   return { vkey, name, id, publicKey: typed.slice(1) }
 }
 
-/** A text with one end, however many newlines follow it: a shell or `jq -r` adds one. */
+/** Replaces the newlines at the end of a text by `end`, because a shell or `jq -r` may add one. */
 export function withoutExtraNewlines(text: string, end = '\n'): string {
   let length = text.length
   while (text[length - 1] === '\n') length--
   return length === text.length ? text : text.slice(0, length) + end
 }
 
-/** Not empty, and neither spaces nor a plus in it. */
+/** Whether a name is not empty and has neither spaces nor a plus sign. */
 export function isKeyName(name: string): boolean {
   return name !== '' && !/[\p{White_Space}+]/u.test(name)
 }
@@ -44,5 +44,5 @@ export function hex(bytes: Uint8Array): string {
 }
 
 function malformed(what: string): VerificationError {
-  return new VerificationError('malformed_key', `A verifier key cannot be used: ${what}.`)
+  return new VerificationError('malformed_key', `A verifier key is not valid: ${what}.`)
 }

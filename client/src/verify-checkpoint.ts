@@ -4,29 +4,26 @@ import { editorsChange, openNote } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
 import { withoutExtraNewlines } from './verifier-key.ts'
 
-/** How large a ledger is, and the root of its tree. */
+/** The size of a ledger and the root of its tree. */
 export interface TreeHead {
   size: number
-  /** In base64, as it stands in a checkpoint. */
+  /** In base64, as in a checkpoint. */
   rootHash: string
 }
 
 export interface VerifiedCheckpoint extends TreeHead {
-  /** Whose ledger it is, such as `lethe.local/acme`. */
+  /** The name of the ledger, such as `lethe.local/acme`. */
   origin: string
-  /** Those of the given keys that signed it. */
+  /** The given keys that signed it. */
   verifiedBy: string[]
 }
 
 export interface CheckpointOptions {
-  /** The keys that are trusted, such as `verifierKeys` of the ledger. Take them from where a forger cannot put them. */
+  /** The trusted keys, such as `verifierKeys` of the ledger. Get them from a source that a forger cannot change. */
   verifierKeys: readonly string[]
 }
 
-/**
- * Verifies a signed head of a ledger (C2SP tlog-checkpoint). Extra newlines at its end, which no signature covers, are ignored.
- * Throws a `VerificationError`.
- */
+/** Verifies a signed head of a ledger (C2SP tlog-checkpoint), ignoring extra newlines at its end. Throws a `VerificationError`. */
 export async function verifyCheckpoint(
   checkpoint: string,
   { verifierKeys }: CheckpointOptions,
@@ -36,15 +33,15 @@ export async function verifyCheckpoint(
   const { text, signers } = await openNote(withoutExtraNewlines(checkpoint), verifierKeys)
   const lines = text.slice(0, -1).split('\n')
   const [origin = '', sizeLine = '', rootHash = ''] = lines
-  if (lines.includes('')) throw malformed('a line of it is empty')
+  if (lines.includes('')) throw malformed('it has an empty line')
   const size = parseSize(sizeLine)
-  if (size === null) throw malformed('its size is no number')
-  if (decodeHash(rootHash) === null) throw malformed('its root is no hash in base64')
+  if (size === null) throw malformed('its size is not a number')
+  if (decodeHash(rootHash) === null) throw malformed('its root is not a hash in base64')
   const verifiedBy = signers.filter(({ name }) => name === origin).map(({ vkey }) => vkey)
   if (verifiedBy.length === 0) {
     throw new VerificationError(
       'wrong_origin',
-      `The checkpoint is of ${origin}, and the key that signed it is not.`,
+      `The checkpoint is of ${origin}, but it was signed by a key of another ledger.`,
     )
   }
   return { origin, size, rootHash, verifiedBy }

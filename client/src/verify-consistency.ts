@@ -9,7 +9,7 @@ import {
 } from './verify-checkpoint.ts'
 
 export interface ConsistencyClaim {
-  /** What was known before: an older checkpoint, which is verified as well, or its size and root. */
+  /** The older checkpoint, which is verified as well, or its size and root. */
   from: string | TreeHead
   /** The newer checkpoint. */
   to: string
@@ -22,17 +22,14 @@ export interface VerifiedConsistency {
   to: VerifiedCheckpoint
 }
 
-/**
- * Verifies that a ledger has only grown: whatever stood in the older one stands in the newer one, at the same place. Throws a
- * `VerificationError`.
- */
+/** Verifies that a ledger has only grown: it has all older entries in the same positions. Throws a `VerificationError`. */
 export async function verifyConsistency(
   { from, to, proof }: ConsistencyClaim,
   options: CheckpointOptions,
 ): Promise<VerifiedConsistency> {
   const newer = await verifyCheckpoint(to, options)
   const older = typeof from === 'string' ? await olderCheckpoint(from, newer, options) : from
-  const hashes = proof.map((hash) => decoded(hash, 'one of its lines is no hash in base64'))
+  const hashes = proof.map((hash) => decoded(hash, 'one of its lines is not a hash in base64'))
   if (!(await isConsistent(hashedTree(older), hashedTree(newer), hashes))) {
     throw new VerificationError(
       'inconsistent',
@@ -51,15 +48,15 @@ async function olderCheckpoint(
   if (older.origin !== origin) {
     throw new VerificationError(
       'wrong_origin',
-      `The checkpoints are of two ledgers, ${older.origin} and ${origin}.`,
+      `The checkpoints are of different ledgers, ${older.origin} and ${origin}.`,
     )
   }
   return older
 }
 
 function hashedTree({ size, rootHash }: TreeHead): HashedTree {
-  if (!Number.isSafeInteger(size) || size < 0) throw malformed('the size to begin with is no number')
-  return { size, root: decoded(rootHash, 'the root to begin with is no hash in base64') }
+  if (!Number.isSafeInteger(size) || size < 0) throw malformed('the older size is not a number')
+  return { size, root: decoded(rootHash, 'the older root is not a hash in base64') }
 }
 
 function decoded(hash: string, otherwise: string): Bytes {

@@ -5,10 +5,7 @@ import type { ReceiptParts } from './parse-receipt.ts'
 import { VerificationError } from './verification-error.ts'
 import { type CheckpointOptions, type VerifiedCheckpoint, verifyCheckpoint } from './verify-checkpoint.ts'
 
-/**
- * Verifies that an entry stands in the ledger whose head one of the keys signed. Whom it is about takes the nonce of its receipt. Throws
- * a `VerificationError`.
- */
+/** Verifies that an entry is in the ledger whose head was signed by one of the keys. Throws a `VerificationError`. */
 export async function verifyEntry(
   { record, index, proof, checkpoint }: Omit<ReceiptParts, 'nonce'>,
   { verifierKeys }: CheckpointOptions,
@@ -19,7 +16,7 @@ export async function verifyEntry(
   if (root === null || !(await isIncluded(index, leafHash, proof, { size: head.size, root }))) {
     throw new VerificationError(
       'not_included',
-      `The proof does not show that the entry stands at ${index} in the ledger of ${head.size} entries.`,
+      `The proof does not show that the entry is at index ${index} of the ledger with ${head.size} entries.`,
     )
   }
   return { record: parseErasureRecord(record), checkpoint: head }

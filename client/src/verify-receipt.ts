@@ -7,26 +7,26 @@ import { verifyEntry } from './verify-entry.ts'
 import { hmacSha256 } from './web-crypto.ts'
 
 export interface ReceiptOptions extends CheckpointOptions {
-  /** The tracker that the erasure must be of. */
+  /** The expected tracker of the erasure. */
   trackerId?: string
-  /** The data subject that the erasure must be of. Without it, a receipt proves that somebody was erased. */
+  /** The expected data subject. Without it, a receipt proves only that someone was erased. */
   subjectId?: string
 }
 
 export interface VerifiedReceipt {
   /** What was erased, and when. */
   record: ErasureRecord
-  /** Where the entry stands in the ledger, from 0. */
+  /** The index of the entry in the ledger, from 0. */
   index: number
-  /** The head of the ledger that the entry is proven by. */
+  /** The head of the ledger that proves the entry. */
   checkpoint: VerifiedCheckpoint
-  /** Whether it is proven whose data were erased, which takes `subjectId`. */
+  /** Whether the receipt proves whose data was erased, which requires `subjectId`. */
   isSubjectProven: boolean
 }
 
 /**
- * Verifies the receipt of an erasure, offline: that the entry in it stands in the ledger whose head one of the keys signed, and that
- * it is of this tracker and data subject. Throws a `VerificationError`.
+ * Verifies the receipt of an erasure offline: that its entry is in the ledger whose head was signed by one of the
+ * keys, and that it is of this tracker and data subject. Throws a `VerificationError`.
  */
 export async function verifyReceipt(
   receipt: string,
@@ -43,7 +43,7 @@ export async function verifyReceipt(
   return { record, index: parts.index, checkpoint, isSubjectProven: subjectId !== undefined }
 }
 
-/** What stands for a data subject in the ledger. */
+/** The digest of a data subject in the ledger. */
 async function digestOf(
   subjectId: string,
   { trackerId }: ErasureRecord,

@@ -10,7 +10,7 @@ export async function hmacSha256(key: Bytes, message: Bytes): Promise<Bytes> {
   return new Uint8Array(await subtle().sign('HMAC', imported, message))
 }
 
-/** Whether a signature is good. Throws where the runtime does not know Ed25519: that says nothing about the signature. */
+/** Whether a signature is valid. Throws if the runtime does not support Ed25519. */
 export async function verifyEd25519(key: Bytes, signature: Bytes, message: Bytes): Promise<boolean> {
   try {
     const imported = await subtle().importKey('raw', key, 'Ed25519', false, ['verify'])
@@ -18,7 +18,11 @@ export async function verifyEd25519(key: Bytes, signature: Bytes, message: Bytes
   } catch (error) {
     if (error instanceof Error && error.name === 'DataError') return false
     if (error instanceof VerificationError) throw error
-    throw new VerificationError('unsupported', 'Ed25519 cannot be verified here: use a newer runtime.', error)
+    throw new VerificationError(
+      'unsupported',
+      'This runtime does not support Ed25519. Use a newer one.',
+      error,
+    )
   }
 }
 
@@ -27,7 +31,7 @@ function subtle() {
   if (found === undefined) {
     throw new VerificationError(
       'unsupported',
-      'There is no Web Crypto here: a browser offers it to local files and over https alone.',
+      'Web Crypto is not available. Browsers provide it only to local files and over https.',
     )
   }
   return found

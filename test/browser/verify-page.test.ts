@@ -83,7 +83,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
       [{ ...whole, tracker: 'blog' }, 'The receipt is of another tracker.'],
       [{ key: stranger.vkey }, 'None of the given keys signed the checkpoint.'],
       [{ key: 'lethe.local/acme' }, 'it is not of the form name+id+base64'],
-      [{ receipt: receipt.replace('index 2', 'index 1') }, 'does not show that the entry stands at 1'],
+      [{ receipt: receipt.replace('index 2', 'index 1') }, 'does not show that the entry is at index 1'],
       [{ receipt: 'Hello' }, 'its first line is not c2sp.org/tlog-proof@v1'],
     ] as const
     for (const [fields, why] of cases) {

@@ -172,7 +172,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assertRefused(await erase(['--yes']), 1, /belongs to another batch.*Choose another file with --journal/)
     const precious = join(cli.folder, 'precious')
     writeFileSync(precious, 'precious')
-    assertRefused(await erase(['--yes', '--journal', precious]), 1, /is not a journal/)
+    assertRefused(await erase(['--yes', '--journal', precious]), 1, /is not a checkpoint file/)
     assert.equal(readFileSync(precious, 'utf8'), 'precious')
   })
 
@@ -230,7 +230,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(summary?.failures, [
       { subjectId: 'visitor-1', code: 'ConnectionError', requestId: null },
     ])
-    assert.match(stderr, /^visitor-1: No whole answer came: /m)
+    assert.match(stderr, /^visitor-1: No complete response was received: /m)
     assert.equal(doneIn(journal).length, 2)
   })
 })

@@ -217,7 +217,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
       const { url } = await scriptedServer(t, reply(200, half))
       const env = { LETHE_URL: url, LETHE_API_KEY: key }
       const outcome = await cli.run(['subjects', 'export', 'shop', 'anna', ...args], { env })
-      assertRefused(outcome, 1, /breaks off|not the shape/)
+      assertRefused(outcome, 1, /is incomplete|does not match the API/)
     }
     assert.deepEqual(readdirSync(cli.folder), [])
   })
@@ -348,7 +348,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     [
       'something else answers',
       reply(200, '<html>', { headers: { 'Content-Type': 'text/html' } }),
-      /not Lethe.*LETHE_URL/,
+      /not from Lethe.*LETHE_URL/,
     ],
     ['it redirects', reply(301, '', { headers: { Location: 'https://x.example' } }), /redirects.*LETHE_URL/],
     [

@@ -229,7 +229,7 @@ describe('a journal is refused, and nothing sent or written,', () => {
     refused(
       t,
       { prepare: (path) => appendFileSync(path, 'oops\n{"type":"sent","position":1,"nextAt":null}\n') },
-      /^Line 4 of the journal is damaged/,
+      /^Line 4 of the checkpoint file is damaged/,
     ))
   it('when it speaks of positions that are not there', (t) =>
     refused(
@@ -244,11 +244,15 @@ describe('a journal is refused, and nothing sent or written,', () => {
         prepare: (path) =>
           writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2')),
       },
-      /not the journal/,
+      /not the checkpoint file/,
     ))
   it('when it is something else, whole lines or not', async (t) => {
-    await refused(t, { prepare: (path) => writeFileSync(path, 'precious') }, /is not a journal/)
-    await refused(t, { prepare: (path) => writeFileSync(path, 'precious\nlines\n') }, /is not a journal/)
+    await refused(t, { prepare: (path) => writeFileSync(path, 'precious') }, /is not a checkpoint file/)
+    await refused(
+      t,
+      { prepare: (path) => writeFileSync(path, 'precious\nlines\n') },
+      /is not a checkpoint file/,
+    )
   })
 })
 

@@ -128,7 +128,12 @@ describe('a client that keeps failing', { concurrency: true }, () => {
   const lasting: [what: string, behaviour: Behaviour, attempts: number, expected: object][] = [
     ['a 500', failure(500, 'internal_error'), 5, { name: 'ApiError', code: 'internal_error', status: 500 }],
     ['resets', reset, 5, { name: 'ConnectionError', requestId: null }],
-    ['silence', silence, 5, { name: 'TimeoutError', message: 'No whole answer came within 800 ms.' }],
+    [
+      'silence',
+      silence,
+      5,
+      { name: 'TimeoutError', message: 'No complete response was received within 800 ms.' },
+    ],
     ['a 401', failure(401, 'unauthorized'), 1, { name: 'ApiError', code: 'unauthorized', status: 401 }],
     ['a 404', failure(404, 'not_found'), 1, { code: 'not_found', requestId: 'of-the-server' }],
     ['a 502', reply(502, 'no'), 5, { name: 'UnexpectedAnswerError', status: 502 }],
@@ -136,7 +141,10 @@ describe('a client that keeps failing', { concurrency: true }, () => {
       'HTML where an answer should be',
       reply(200, '<html>', { headers: { 'Content-Type': 'text/html' } }),
       1,
-      { name: 'UnexpectedAnswerError', message: 'What answered is not Lethe: status 200 with text/html.' },
+      {
+        name: 'UnexpectedAnswerError',
+        message: 'The response is not from Lethe: status 200 with text/html.',
+      },
     ],
     [
       'JSON of something else',
@@ -144,7 +152,7 @@ describe('a client that keeps failing', { concurrency: true }, () => {
       1,
       { name: 'UnexpectedAnswerError', status: 200 },
     ],
-    ['data of another shape', reply(200, success({ a: 1 })), 1, { message: /not the shape/ }],
+    ['data of another shape', reply(200, success({ a: 1 })), 1, { message: /does not match the API/ }],
     [
       'an error with an unknown code',
       failure(418, 'teapot'),
@@ -155,7 +163,7 @@ describe('a client that keeps failing', { concurrency: true }, () => {
       'a redirect',
       reply(302, '', { headers: { Location: 'http://127.0.0.1:1/elsewhere' } }),
       1,
-      { message: 'The address redirects (status 302); use the one it leads to.' },
+      { message: 'The address redirects (status 302). Use the target of the redirect.' },
     ],
     [
       'a 429 that asks for more time than there is',
@@ -179,7 +187,7 @@ describe('a client that keeps failing', { concurrency: true }, () => {
     const client = new LetheClient({ url, apiKey: 'x', runtime: movedTime() })
     await assert.rejects(client.readSubject('shop', 'anna'), {
       name: 'ConnectionError',
-      message: 'No whole answer came: ECONNREFUSED.',
+      message: 'No complete response was received: ECONNREFUSED.',
     })
   })
 
