@@ -21,110 +21,107 @@ export interface Config {
   store: StoreAddress
   limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
-  /** How far apart the erasures of a batch are at least. */
+  /** The minimum interval between erasures of a batch. */
   batchPaceMs: number
   trustedProxies: string[]
-  /** How many clients may be connected concurrently. */
   maxConnections: number
-  /** The longest line of an import. */
+  /** The maximum length of an import line. */
   maxLineBytes: number
-  /** Where browsers reach the console, without a slash at its end; `null` when nobody said. */
+  /** The console's base URL without a trailing slash; `null` if not set. */
   publicUrl: string | null
   retentionDays: RetentionDays
-  /** How many days the activity is kept. */
   activityDays: number
-  /** How often the service sweeps what has aged out. */
   sweepSeconds: number
-  /** Where the installation's secrets are; `null` for the place that goes with the store. */
+  /** `null` for the default location next to the store. */
   secretFile: string | null
-  /** The file of the journal; `null` when none is kept. */
+  /** `null` if there is no journal. */
   journal: string | null
-  /** Where answers wait on the disk for slow clients; `null` for the system's folder for temporary files. */
+  /** Where responses to slow clients are buffered on disk; `null` for the system's temporary folder. */
   spoolFolder: string | null
-  /** What the names of all ledgers begin with. */
+  /** The prefix of all ledger names. */
   ledgerOrigin: string
-  /** How many days tombstones are kept at least; `null` for as long as any plan keeps anything, and 30. */
+  /** A minimum; `null` for the longest window of any plan plus 30 days. */
   tombstoneDays: number | null
   /** The hour (UTC) of the nightly scrub. */
   scrubHour: number | 'off'
   metricsHost: string
   metricsPort: number | 'off'
   logLevel: LogLevel
-  /** Where the service is that remote commands ask; empty when nobody said. */
+  /** The service that remote commands call; empty if not set. */
   apiUrl: string
-  /** The key string they ask it with; empty when nobody said. */
+  /** The API key of remote commands; empty if not set. */
   apiKey: string
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 type LogLevel = (typeof logLevels)[number]
 
-/** Every variable of the environment that means something to Lethe: its default and what it takes. */
+/** Every environment variable, with its default and the values that it accepts. */
 export const variables = {
-  LETHE_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
-  LETHE_PORT: { fallback: '8080', takes: 'a port from 0 (any free one) to 65535' },
-  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH or postgres://…' },
-  LETHE_LIMITER: { fallback: 'memory', takes: 'memory, redis://HOST:PORT or rediss://HOST:PORT' },
+  LETHE_HOST: { fallback: '127.0.0.1', accepts: 'an IP address or a host name to listen on' },
+  LETHE_PORT: { fallback: '8080', accepts: 'a port from 0 (any free one) to 65535' },
+  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', accepts: 'sqlite:PATH or postgres://…' },
+  LETHE_LIMITER: { fallback: 'memory', accepts: 'memory, redis://HOST:PORT or rediss://HOST:PORT' },
   LETHE_LIMIT_IP: {
     fallback: '60/minute',
-    takes: 'a budget such as 60/minute (per second, minute, hour or day)',
+    accepts: 'a budget such as 60/minute (per second, minute, hour or day)',
   },
   LETHE_LIMIT_KEY: {
     fallback: '120/minute',
-    takes: 'a budget such as 120/minute (per second, minute, hour or day)',
+    accepts: 'a budget such as 120/minute (per second, minute, hour or day)',
   },
   LETHE_LIMIT_ERASURE: {
     fallback: '60/hour',
-    takes: 'a budget such as 60/hour (per second, minute, hour or day)',
+    accepts: 'a budget such as 60/hour (per second, minute, hour or day)',
   },
   LETHE_BATCH_PACE: {
     fallback: '600/minute',
-    takes: 'the pace of a batch, such as 600/minute (per second, minute, hour or day)',
+    accepts: 'the pace of a batch, such as 600/minute (per second, minute, hour or day)',
   },
-  LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
-  LETHE_MAX_CONNECTIONS: { fallback: '10000', takes: 'a whole number from 10 to 1000000' },
-  LETHE_MAX_LINE_KIB: { fallback: '256', takes: 'a whole number of KiB from 1 to 1024' },
+  LETHE_TRUSTED_PROXIES: { fallback: '', accepts: 'IP addresses or CIDR ranges, separated by commas' },
+  LETHE_MAX_CONNECTIONS: { fallback: '10000', accepts: 'a whole number from 10 to 1000000' },
+  LETHE_MAX_LINE_KIB: { fallback: '256', accepts: 'a whole number of KiB from 1 to 1024' },
   LETHE_PUBLIC_URL: {
     fallback: '',
-    takes: 'the address for browsers, such as https://lethe.example',
+    accepts: 'the address for browsers, such as https://lethe.example',
   },
   LETHE_RETENTION_DAYS: {
     fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
-    takes: `days from 1 to ${maxRetentionDays} for one or more plans, such as free=180,pro=730`,
+    accepts: `days from 1 to ${maxRetentionDays} for one or more plans, such as free=180,pro=730`,
   },
   LETHE_ACTIVITY_DAYS: {
     fallback: String(defaultActivityDays),
-    takes: `whole days from 1 to ${maxRetentionDays}`,
+    accepts: `whole days from 1 to ${maxRetentionDays}`,
   },
-  LETHE_SECRET_FILE: { fallback: '', takes: "the path of the file with the installation's secrets" },
+  LETHE_SECRET_FILE: { fallback: '', accepts: "the path of the file with the installation's secrets" },
   LETHE_JOURNAL: {
     fallback: '',
-    takes: 'the path of the journal file',
+    accepts: 'the path of the journal file',
   },
   LETHE_SPOOL_DIR: {
     fallback: '',
-    takes: 'the path of a folder on disk, for exports to slow clients',
+    accepts: 'the path of a folder on disk, for exports to slow clients',
   },
   LETHE_LEDGER_ORIGIN: {
     fallback: 'lethe.local',
-    takes: 'the first part of ledger names, such as lethe.example, without spaces and plus signs',
+    accepts: 'the first part of ledger names, such as lethe.example, without spaces and plus signs',
   },
   LETHE_TOMBSTONE_DAYS: {
     fallback: '',
-    takes: `whole days from 1 to ${maxRetentionDays}; at least 30 and the longest window apply`,
+    accepts: `whole days from 1 to ${maxRetentionDays}; at least 30 and the longest window apply`,
   },
-  LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
-  LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
-  LETHE_METRICS_PORT: { fallback: 'off', takes: 'a port from 0 (any free one) to 65535, or off' },
-  LETHE_METRICS_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
-  LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
-  LETHE_URL: { fallback: '', takes: 'an http or https address, such as http://127.0.0.1:8080' },
-  LETHE_API_KEY: { fallback: '', takes: 'the complete string of an API key, lethe_…' },
+  LETHE_SWEEP_SECONDS: { fallback: '60', accepts: 'whole seconds from 1 to 86400' },
+  LETHE_SCRUB_HOUR: { fallback: '3', accepts: 'an hour from 0 to 23 (UTC), or off' },
+  LETHE_METRICS_PORT: { fallback: 'off', accepts: 'a port from 0 (any free one) to 65535, or off' },
+  LETHE_METRICS_HOST: { fallback: '127.0.0.1', accepts: 'an IP address or a host name to listen on' },
+  LETHE_LOG_LEVEL: { fallback: 'info', accepts: logLevels.join(', ') },
+  LETHE_URL: { fallback: '', accepts: 'an http or https address, such as http://127.0.0.1:8080' },
+  LETHE_API_KEY: { fallback: '', accepts: 'the complete string of an API key, lethe_…' },
 } as const
 
 type Variable = keyof typeof variables
 
-/** What may hold a password, a key or a secret, also where it cannot be read. */
+/** Variables whose value may contain a password, a key or a secret, even if it is invalid. */
 const confidential: readonly string[] = [
   'LETHE_STORE',
   'LETHE_LIMITER',
@@ -134,15 +131,15 @@ const confidential: readonly string[] = [
   'LETHE_API_KEY',
 ] satisfies Variable[]
 
-/** A configuration that will not do; its message is one line that names the variable, what it got and what it takes. */
+/** An invalid configuration. The message is one line with the variable, its value and the accepted values. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** Variables of the tests begin so, and say nothing to the program. */
+/** Variables of the tests, which the program ignores. */
 const testPrefix = 'LETHE_TEST_'
 
-/** A mistyped name would leave its default in force without a word, were it the store's or a window's. */
+/** A mistyped name would silently leave the default in force, even for the store or a retention window. */
 function unknownVariables(env: NodeJS.ProcessEnv): { name: string; problem: string }[] {
   const known = Object.keys(variables)
   return Object.keys(env)
@@ -150,42 +147,41 @@ function unknownVariables(env: NodeJS.ProcessEnv): { name: string; problem: stri
     .map((name) => (/^\w+$/.test(name) ? name : JSON.stringify(name)))
     .map((name) => ({
       name,
-      problem: `${name} is no variable of Lethe; the nearest is ${nearest(name, known)}.`,
+      problem: `${name} is not a variable of Lethe; the nearest is ${nearest(name, known)}.`,
     }))
 }
 
-/** Reads the configuration once. Nobody else reads the environment. */
+/** The only reader of the environment. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const [unknown] = unknownVariables(env)
   if (unknown) throw new ConfigError(unknown.problem)
   return assemble((variable, parse) => {
     const { text } = given(env, variable)
     const value = parse(text)
-    if (value === null) throw new ConfigError(complaint(variable, text))
+    if (value === null) throw new ConfigError(invalidValue(variable, text))
     return value
   })
 }
 
-/** A variable as it may be shown: what it is, where that comes from, and what is wrong with it. */
 export interface Setting {
-  /** Its name; also of one that is none of ours, and should not be there. */
+  /** May also be the name of an unknown variable. */
   variable: string
-  /** Without what is secret; `null` for nothing. */
+  /** Without secrets; `null` if empty. */
   value: string | null
   source: 'environment' | 'default'
   problem: string | null
 }
 
-/** Every variable as `readConfig` would take it, the wrong ones too. */
+/** Every variable as `readConfig` reads it, including invalid ones. */
 export function explainConfig(env: NodeJS.ProcessEnv): Setting[] {
   const settings: Setting[] = []
   assemble((variable, parse) => {
     const { text, source } = given(env, variable)
     const value = parse(text)
-    const problem = value === null ? complaint(variable, text) : null
+    const problem = value === null ? invalidValue(variable, text) : null
     settings.push({ variable, value: shown(variable, text, value !== null) || null, source, problem })
     const usable = value ?? parse(variables[variable].fallback)
-    if (usable === null) throw new Error(`The default of ${variable} will not do.`)
+    if (usable === null) throw new Error(`The default of ${variable} is invalid.`)
     return usable
   })
   const order = Object.keys(variables)
@@ -198,30 +194,30 @@ export function explainConfig(env: NodeJS.ProcessEnv): Setting[] {
 
 type Read = <Value>(variable: Variable, parse: (text: string) => Value | null) => Value
 
-/** What a variable is given, and by whom; an empty one counts as not set. */
+/** An empty variable counts as not set. */
 function given(env: NodeJS.ProcessEnv, variable: Variable): { text: string } & Pick<Setting, 'source'> {
   const text = env[variable]?.trim()
   return text ? { text, source: 'environment' } : { text: variables[variable].fallback, source: 'default' }
 }
 
-function complaint(variable: Variable, text: string): string {
-  return refusal(variable, text, confidential.includes(variable), variables[variable].takes)
+function invalidValue(variable: Variable, text: string): string {
+  return refusal(variable, text, confidential.includes(variable), variables[variable].accepts)
 }
 
-function refusal(name: string, text: string, isConfidential: boolean, takes: string): string {
+function refusal(name: string, text: string, isConfidential: boolean, accepts: string): string {
   const part = repeatable(text, isConfidential)
-  const got = part === '…' ? 'a value that is not shown because it may hold a password' : JSON.stringify(part)
-  return `${name} is ${got}; it takes ${takes}.`
+  const got =
+    part === '…' ? 'a value that is not shown because it may contain a password' : JSON.stringify(part)
+  return `${name} is ${got}; it accepts ${accepts}.`
 }
 
-/** A value without what is secret: of a key its id is left, of an address where it leads. */
+/** Removes secrets: of a key, only the ID remains; of an address, only the location. */
 function shown(variable: Variable, text: string, isGood: boolean): string {
   if (variable === 'LETHE_API_KEY') return text && `lethe_${readKeyId(text) ?? ''}…`
   if (!isGood) return repeatable(text, confidential.includes(variable))
   return text.includes('://') ? hideSecrets(text) : text
 }
 
-/** Every setting out of its variables, each read once. */
 function assemble(read: Read): Config {
   const readBudget = (variable: Variable, name: ApiBudgetName) =>
     read(variable, (text) => parseBudget(name, text))
@@ -242,7 +238,7 @@ function assemble(read: Read): Config {
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, maxRetentionDays)),
-    // The path of a file is repeated in errors; the secret itself, given in its place, must not be.
+    // Errors show the path, so it must not be the secret itself.
     secretFile: read('LETHE_SECRET_FILE', (text) => (parseSecret(text) ? null : parsePath(text))) || null,
     journal: read('LETHE_JOURNAL', parsePath) || null,
     spoolFolder: read('LETHE_SPOOL_DIR', parsePath) || null,
@@ -270,11 +266,11 @@ function parseHost(text: string): string | null {
   return /^[0-9A-Za-z.:_-]+$/.test(text) ? text : null
 }
 
-/** Reads the address of a store in an option of a command. */
+/** Parses the address of a store in a command's option. */
 export function readStoreAddress(option: string, text: string): StoreAddress {
   const address = parseStoreAddress(text)
   if (address) return address
-  throw new ConfigError(refusal(option, text, true, variables.LETHE_STORE.takes))
+  throw new ConfigError(refusal(option, text, true, variables.LETHE_STORE.accepts))
 }
 
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
@@ -295,13 +291,13 @@ function parseRate(text: string): Pick<Budget, 'limit' | 'windowMs'> | null {
   return { limit: Number(count), windowMs: windowMs[unit] }
 }
 
-/** A whole number within bounds, both included. */
-function parseInteger(text: string, least: number, most: number): number | null {
+/** Both bounds are inclusive. */
+function parseInteger(text: string, min: number, max: number): number | null {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : null
-  return number !== null && number >= least && number <= most ? number : null
+  return number !== null && number >= min && number <= max ? number : null
 }
 
-/** The plans it names get the days it gives them; the others keep theirs. */
+/** Plans that are not named keep their defaults. */
 function parseRetentionDays(text: string): RetentionDays | null {
   const days = { ...defaultRetentionDays }
   const named = new Set<string>()
@@ -323,30 +319,30 @@ function parseProxies(text: string): string[] | null {
   return proxies.every(isAddressOrRange) ? proxies : null
 }
 
-/** The origin of an address without path, query or password; `''` where there is none. */
+/** The origin of a URL without path, query or password; empty if not set. */
 function parsePublicUrl(text: string): string | null {
   if (text === '') return text
   const url = URL.canParse(text) ? new URL(text) : null
   return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url.origin : null
 }
 
-/** Strictly: a shorthand such as 10/8 could mean another range than was meant, and /0 would believe everybody. */
+/** Strict, because a shorthand such as 10/8 is ambiguous, and /0 would trust everyone. */
 function isAddressOrRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
   return bits === undefined || (/^[1-9]\d*$/.test(bits) && ipaddr.isValidCIDR(text))
 }
 
-/** Nothing but an origin and, behind a proxy, a path: a password or a query would be sent nowhere. */
+/** An origin with an optional path: a password or query would not be sent. */
 function isServiceUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   return [url.username, url.password, url.search, url.hash].every((part) => part === '')
 }
 
-/** What may be repeated of a value that cannot be read: of one that may hold a password its scheme, if it has one. */
+/** The part of an invalid value that errors may show: only the scheme if it may contain a password. */
 function repeatable(text: string, isConfidential: boolean): string {
-  // With an at sign it may be an address with a password, only given to another variable.
+  // A value with an at sign may be an address with a password, set on the wrong variable.
   const mayHoldPassword = isConfidential || /^[\w+.-]+:\/\/|@/.test(text)
   return mayHoldPassword ? `${/^[a-z+]+:\/\/?/.exec(text) ?? ''}…` : text
 }

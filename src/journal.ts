@@ -5,14 +5,14 @@ import type { JournalFile, JournalReading, JournalReports } from './domain/journ
 import { formatJournalLine, instantOf, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
 
 /**
- * A journal in a file, to which any number of processes of one machine may append. Lines that come while others are being written share
- * the next write. A write is one system call on a file that is open for appending, so that no other stands within it; it begins with a
- * newline, so that one that was torn before it, by a crash or a full disk, spoils nothing else.
+ * A journal in a file that several processes of one machine may append to. Lines that arrive during a write
+ * share the next one. Each write is a single append and starts with a newline, so that a torn line before it
+ * damages nothing else.
  */
 export class FileJournal implements JournalFile {
   readonly place: string
   #waiting: string[] = []
-  #underWay: Promise<unknown> = Promise.resolve()
+  #current: Promise<unknown> = Promise.resolve()
   #next: Promise<void> | null = null
   #hasFailed = false
   #reports: Pick<JournalReports, 'onFailed' | 'onRecovered'> = { onFailed() {}, onRecovered() {} }
@@ -42,12 +42,12 @@ export class FileJournal implements JournalFile {
     this.#reports = reports
   }
 
-  /** Everything that waits when the write before has ended is in the next one. */
+  /** Includes everything that waits when the previous write ends. */
   #write(): Promise<void> {
-    this.#next ??= this.#underWay.then(() => {
+    this.#next ??= this.#current.then(() => {
       this.#next = null
       const writing = this.#writeWaiting()
-      this.#underWay = writing.catch(() => {})
+      this.#current = writing.catch(() => {})
       return writing
     })
     return this.#next
@@ -62,7 +62,7 @@ export class FileJournal implements JournalFile {
       this.#waiting = [...lines, ...this.#waiting]
       this.#hasFailed = true
       const reason = cause instanceof Error ? cause.message : String(cause)
-      const error = new Error(`What was done stands, but the journal cannot be written: ${reason}.`, {
+      const error = new Error(`The change was made, but the journal cannot be written: ${reason}.`, {
         cause,
       })
       this.#reports.onFailed(error)
@@ -74,13 +74,13 @@ export class FileJournal implements JournalFile {
   }
 }
 
-/** Opened anew each time, so that lines never go to a file that was moved away. */
+/** Reopened for each write, so that lines never go to a file that was moved. */
 async function appendAndSync(path: string, text: string): Promise<void> {
   const file = await openForAppending(path)
   try {
     const bytes = Buffer.from(text)
     const { bytesWritten } = await file.write(bytes)
-    // The rest would come behind what others have written meanwhile.
+    // The rest would follow lines that other processes have written meanwhile.
     if (bytesWritten < bytes.length) throw new Error(`${path} took ${bytesWritten} of ${bytes.length} bytes`)
     await file.datasync()
   } finally {
@@ -98,12 +98,12 @@ async function openForAppending(path: string) {
   return found ?? create(path)
 }
 
-/** For its owner's eyes alone. Its name is on the disk before anything is in it. */
+/** Readable by its owner only. Its name is durable before its content. */
 async function create(path: string) {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = await open(path, appending | constants.O_CREAT, 0o600)
-  // Windows opens no folders, and makes names durable by itself.
+  // Windows cannot open folders, and makes names durable itself.
   if (process.platform === 'win32') return file
   const entries = await open(folder, 'r')
   try {
@@ -115,22 +115,22 @@ async function create(path: string) {
 }
 
 interface ReadOptions extends JournalReading {
-  /** A file that is not there is then an empty one. */
+  /** Treats a missing file as empty. */
   mayBeMissing?: boolean
 }
 
-/** Reads a journal to its end; memory does not grow with it. */
+/** Memory use does not grow with the file. */
 async function* readJournal(
   path: string,
   { onUnreadable, from = 0, onEnd, mayBeMissing = false }: ReadOptions = {},
 ): AsyncGenerator<JournalLine> {
   let number = 0
-  // A file that was moved away and begun again is shorter.
+  // A file that was moved away and restarted is shorter.
   const start = from > 0 && (await sizeOf(path)) < from ? 0 : from
   let offset = start
   for await (const { bytes, isWhole } of linesOf(path, start, mayBeMissing)) {
     number += 1
-    // A line without its end may still be on its way.
+    // A line without a newline may still be incomplete.
     if (isWhole) offset += bytes.length + 1
     if (bytes.length === 0) continue
     const line = parseJournalLine(bytes.toString('utf8'))
@@ -144,7 +144,7 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => null))?.size ?? 0
 }
 
-/** No line is longer, by far. */
+/** Far longer than any line. */
 const maxLineBytes = 1_000_000
 const newline = 0x0a
 
@@ -164,7 +164,7 @@ async function* linesOf(
         begin = end + 1
       }
       rest = bytes.subarray(begin)
-      if (rest.length > maxLineBytes) throw new Error(`${path} is no journal: it has no lines.`)
+      if (rest.length > maxLineBytes) throw new Error(`${path} is not a journal: it has no lines.`)
     }
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
@@ -178,10 +178,7 @@ async function* linesOf(
   if (rest.length > 0) yield { bytes: rest, isWhole: false }
 }
 
-/**
- * The lines of several journals, such as those of the machines of a fleet, by their instants: so the entries of a ledger come almost in
- * their order, and few of them have to be remembered.
- */
+/** Merges several journals by time, so that ledger entries are almost in order and few are buffered. */
 export async function* mergeJournals(
   paths: readonly string[],
   onUnreadable: (path: string, line: number) => void,
@@ -190,15 +187,15 @@ export async function* mergeJournals(
   try {
     const next = await Promise.all(readers.map(async (reader) => ({ reader, ...(await reader.next()) })))
     for (;;) {
-      let first: { at: number; place: number; line: JournalLine } | null = null
-      for (const [place, { done, value }] of next.entries()) {
+      let first: { at: number; index: number; line: JournalLine } | null = null
+      for (const [index, { done, value }] of next.entries()) {
         if (done || (first && first.at <= instantOf(value))) continue
-        first = { at: instantOf(value), place, line: value }
+        first = { at: instantOf(value), index, line: value }
       }
       if (!first) return
       yield first.line
-      const { reader } = next[first.place] ?? {}
-      if (reader) next[first.place] = { reader, ...(await reader.next()) }
+      const { reader } = next[first.index] ?? {}
+      if (reader) next[first.index] = { reader, ...(await reader.next()) }
     }
   } finally {
     for (const reader of readers) await reader.return(undefined)

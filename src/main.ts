@@ -1,9 +1,9 @@
 import { processTerminal } from './cli/terminal.ts'
 import { keepYoungGenerationSmall } from './cli/until-stopped.ts'
 
-// What loading the program makes stays. For that the heap would grow by ten megabytes which it never gives back.
+// Otherwise loading the program would permanently grow the heap by ten megabytes.
 keepYoungGenerationSmall()
-// Not awaited: the single executable is made of a script, which cannot wait here.
+// Not awaited, because the single executable runs a script, which has no top-level await.
 import('./cli/run-cli.ts').then(async ({ runCli }) => {
   process.exitCode = await runCli(process.argv.slice(2), processTerminal())
 })

@@ -15,10 +15,11 @@ import { systemRandomness } from './runtime/randomness.ts'
 import { openKeyring, type SecretReports } from './runtime/secret-file.ts'
 import { type OpenOptions, openStore, placeOf, readStoreStatus, storeExists } from './storage/open-store.ts'
 
-// The composition root: the only file that knows every part. Commands open the store here, the service starts here, and tests use both.
-// Only a service needs HTTP, the limiter, metrics and maintenance, so they are loaded when one starts.
+// The composition root: the only file that knows every part. Commands open the store here, the service starts
+// here, and tests use both. Only a service needs HTTP, the limiter, metrics and maintenance, so they are
+// loaded when one starts.
 
-/** Few enough that a request between their slices hardly waits. */
+/** Few enough that requests hardly wait between two slices. */
 const jobBounds = { permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 }
 
 type ServicesConfig = Pick<
@@ -26,7 +27,7 @@ type ServicesConfig = Pick<
   'store' | 'secretFile' | 'ledgerOrigin' | 'journal' | keyof RetentionPolicy
 >
 
-/** Opens the store, which must exist unless `create` is set, with its secrets and everything operations need. */
+/** Opens the store, which must exist unless `create` is set, with its secrets and everything else needed. */
 export async function openServices(
   config: ServicesConfig,
   options?: OpenOptions & SecretReports,
@@ -85,7 +86,7 @@ export async function createStore({ store }: Pick<Config, 'store'>): Promise<{
   return { place: placeOf(store), created }
 }
 
-/** Where the store is, and a look at it that changes nothing. `readStore` rejects if there is no store, or it does not answer. */
+/** `readStore` changes nothing, and rejects if the store does not exist or respond. */
 export function storeStatus({ store }: Pick<Config, 'store'>): {
   place: string
   readStore(): Promise<StoreStatus>
@@ -104,19 +105,18 @@ export async function isLimiterReachable({ limiter: address }: Pick<Config, 'lim
   }
 }
 
-/** A service that listens. */
 export interface Service {
   url: string
-  /** Where its metrics are read; `null` when they are off. */
+  /** `null` if metrics are off. */
   metricsUrl: string | null
-  /** Accepts no new connections, finishes the requests that are running, then closes the limiter and the store. */
+  /** Accepts no new connections, finishes running requests, then closes the limiter and the store. */
   stop(): Promise<void>
 }
 
-/** Puts every part together and listens. If a part fails to start, those before it are closed, and so are the services. */
+/** Starts every part and listens. If a part fails, the parts before it and the services are closed. */
 export async function startService(config: Config, services: Services, log: Log): Promise<Service> {
   const { logger } = log
-  // SQLite's writer may have to start a thread, which goes on beside everything that follows.
+  // SQLite's writer may start a thread, which continues in parallel.
   const readyToWrite = services.prepareToWrite?.()
   readyToWrite?.catch(() => {})
   const opened: { close(): Promise<void> | void }[] = [services]
@@ -138,10 +138,10 @@ export async function startService(config: Config, services: Services, log: Log)
     await startJournal(services, log, metrics?.journal)
 
     const use = keyUse(services, (error) =>
-      logger.warn({ err: error }, 'noting when keys were last used failed'),
+      logger.warn({ err: error }, 'recording when keys were last used failed'),
     )
     const measured = metrics ? { ...services, subjects: metrics.subjects } : services
-    // Requests may come before batches are worked on.
+    // Requests may arrive before batches run.
     let batches: BatchRunner | undefined
     const server = buildServer({
       ...config,
@@ -188,10 +188,7 @@ export async function startService(config: Config, services: Services, log: Log)
   }
 }
 
-/**
- * Brings the journal, if there is one, and the store to the same state. A service does not start if its journal cannot be read or
- * written, or contradicts the store.
- */
+/** The service does not start if the journal cannot be read or written, or contradicts the store. */
 async function startJournal(
   services: Services,
   { logger }: Log,

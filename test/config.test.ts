@@ -239,11 +239,11 @@ for (const variable of Object.keys(variables)) {
     it('refuses anything else in one line that names it, what it got and what it takes', () => {
       const cases = bad[variable] ?? []
       assert.ok(cases.length > 0, `no bad value of ${variable} is tested`)
-      const takes = Object.entries(variables).find(([name]) => name === variable)?.[1].takes ?? ''
+      const accepts = Object.entries(variables).find(([name]) => name === variable)?.[1].accepts ?? ''
       for (const value of cases) {
         const message = refusal(variable, value)
         assert.ok(message.startsWith(`${variable} is `), message)
-        assert.ok(message.includes(takes), message)
+        assert.ok(message.includes(accepts), message)
         assert.doesNotMatch(message, /\n/)
         if (secret.includes(variable)) assert.ok(!message.includes(JSON.stringify(value)), 'it is repeated')
         else if (!value.includes('//')) assert.ok(message.includes(JSON.stringify(value)), message)
@@ -294,7 +294,7 @@ describe('a refused value', () => {
         const env = { [variable]: text }
         const told = `${refusal(variable, text)} ${JSON.stringify(explainConfig(env))}`
         assert.doesNotMatch(told, /hunter2|lethe\//)
-        assert.match(told, /not shown because it may hold a password/)
+        assert.match(told, /not shown because it may contain a password/)
       }
       assert.throws(
         () => readStoreAddress('--from', text),
@@ -344,7 +344,7 @@ describe('a variable that begins with LETHE_ and is none of ours', () => {
     ['LETHE_', 'LETHE_URL'],
   ] as const) {
     it(`stops the start: ${name} may be ${nearest}`, () => {
-      assert.equal(refusal(name, 'hunter2'), `${name} is no variable of Lethe; the nearest is ${nearest}.`)
+      assert.equal(refusal(name, 'hunter2'), `${name} is not a variable of Lethe; the nearest is ${nearest}.`)
     })
   }
 

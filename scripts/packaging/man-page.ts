@@ -22,10 +22,10 @@ export async function manPage(date: Date): Promise<string> {
     '.SH COMMANDS',
     ...program.commands.flatMap((command) => [...sectionsOf(command, 'lethe')]),
     '.SH ENVIRONMENT',
-    ...Object.entries(variables).flatMap(([name, { takes, fallback }]) => [
+    ...Object.entries(variables).flatMap(([name, { accepts, fallback }]) => [
       '.TP',
       `.B ${text(name)}`,
-      text(`${takes}${fallback === '' ? '' : ` (default: ${fallback})`}`),
+      text(`${accepts}${fallback === '' ? '' : ` (default: ${fallback})`}`),
     ]),
     '.SH EXIT STATUS',
     '0 when it did what it was asked to, 1 when it failed, 2 when it was used wrongly.',

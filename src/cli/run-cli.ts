@@ -135,8 +135,8 @@ function addVariables(command: Command, firstWord: string): void {
   if (names.length === 0) return
   const width = Math.max(...names.map((name) => name.length))
   const lines = names.map((name) => {
-    const { fallback, takes } = variables[name]
-    return `  ${name.padEnd(width)}  ${takes}${fallback === '' ? '' : ` (default: ${fallback})`}`
+    const { fallback, accepts } = variables[name]
+    return `  ${name.padEnd(width)}  ${accepts}${fallback === '' ? '' : ` (default: ${fallback})`}`
   })
   command.addHelpText('after', `\nEnvironment:\n${lines.join('\n')}`)
 }

@@ -3,22 +3,21 @@ import { Socket } from 'node:net'
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
 
-/** Where the service says what it does. */
 export interface Log {
   logger: Logger
-  /** Takes whole lines of JSON as pino writes them, for whoever makes them quicker by hand. */
+  /** Takes complete lines of JSON in pino's format, for callers that format faster than pino. */
   write(lines: string): void
-  /** How many lines were dropped because they could not be written. */
+  /** How many lines could not be written. */
   droppedLines(): number
 }
 
-/** JSON lines on standard output, or lines for people where that is a terminal and nobody asked for JSON. */
+/** Writes JSON lines to standard output, or readable lines to a terminal unless `json` is set. */
 export async function createLog(
   { logLevel }: Pick<Config, 'logLevel'>,
   { json = false }: { json?: boolean },
 ): Promise<Log> {
   const output = standardLogOutput((dropped, reason) =>
-    logger.warn({ dropped, reason }, 'lines of this log were dropped; it can be written again'),
+    logger.warn({ dropped, reason }, 'log lines were dropped; the log can be written again'),
   )
   const forPeople = !json && process.stdout.isTTY ? await prettyLines() : null
   const write = (lines: string) => output.write(forPeople?.(lines) ?? lines)
@@ -35,41 +34,40 @@ async function prettyLines(): Promise<(lines: string) => string> {
   }
 }
 
-/** Lines wait for each other, so that a request does not wait for the disk; at most this long. */
+/** Lines are collected for at most this long, so that requests do not wait for the disk. */
 const flushEveryMs = 100
 const flushLength = 64 * 1024
-/** What may wait for a reader, or for room on a disk. Lines beyond it are dropped. */
+/** How much may wait for a slow reader or a full disk. Further lines are dropped. */
 export const maxWaitingLength = 4 * 1024 * 1024
-/** How soon a pipe that took nothing is tried again; each time twice as long, up to the usual pace. */
+/** The first retry of a full pipe; the delay then doubles, up to `flushEveryMs`. */
 const firstRetryMs = 5
-/** How long the end of the process waits for whoever reads slowly. */
+/** How long the end of the process waits for a slow reader. */
 const lastFlushMs = 1_000
 
 const lineFeed = 0x0a
 
-/** Writes some of the bytes and tells how many, or why none. */
+/** Writes some of the bytes, and reports how many. */
 type WriteSome = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void
 
-/** Told how many lines were dropped, and why the last of them were, once lines can be written again. */
+/** Called with the number of dropped lines and the last reason when lines can be written again. */
 type OnResumed = (droppedLines: number, reason: string) => void
 
 /**
- * Writes lines in their order, later. It never throws, blocks nobody and holds a bounded amount: what cannot be written, because a disk
- * is full or nobody reads, is dropped and counted.
+ * Writes lines in order, asynchronously. Never throws or blocks, and holds a bounded amount: lines that
+ * cannot be written are dropped and counted.
  */
 export class LogOutput {
-  /** How many lines were dropped, ever. */
   droppedLines = 0
   readonly #writeSome: WriteSome
   readonly #onResumed: OnResumed
   #waiting = ''
-  /** What is left of the lines that are being written. */
+  /** The rest of the lines being written. */
   #unwritten: Buffer = Buffer.alloc(0)
   #isWriting = false
-  /** Whether the last attempt failed. The next one then has to wait for the timer. */
+  /** Whether the last write failed; the next one then waits for the timer. */
   #isFailing = false
   #endsMidLine = false
-  #untoldLines = 0
+  #unreportedLines = 0
   #reason = ''
   #retryMs = firstRetryMs
   #timer: NodeJS.Timeout | null = null
@@ -79,7 +77,7 @@ export class LogOutput {
     this.#onResumed = onResumed
   }
 
-  /** Takes whole lines, each with its end. */
+  /** Takes complete lines, each with its newline. */
   write(lines: string): void {
     if (this.#waiting.length + this.#unwritten.length + lines.length > maxWaitingLength) {
       this.#drop(countLines(Buffer.from(lines)), 'too many lines waited')
@@ -90,10 +88,10 @@ export class LogOutput {
     else this.#flushWithin(flushEveryMs)
   }
 
-  /** Writes what can be written before the process ends, through `writeNow`, which writes some of the bytes or throws. */
+  /** Writes what it can before the process ends. `writeNow` writes some of the bytes or throws. */
   finish(writeNow: (bytes: Buffer) => number): void {
     const deadline = performance.now() + lastFlushMs
-    // What another thread is about to write is written, or hangs there.
+    // Bytes passed to another thread are written there, or never.
     let bytes = this.#isWriting ? Buffer.from(this.#waiting) : this.#take()
     while (bytes.length > 0) {
       try {
@@ -124,11 +122,11 @@ export class LogOutput {
     })
   }
 
-  /** What is to be written next: the rest of what was begun, or else all that waits. */
+  /** The rest of the current lines, or all that wait. */
   #take(): Buffer {
     if (this.#unwritten.length > 0) return this.#unwritten
     if (this.#waiting === '') return this.#unwritten
-    // Half a line that stands at the end, because the disk was full, must not become part of the next one.
+    // A partial line, left by a full disk, must not merge with the next one.
     const bytes = Buffer.from(this.#endsMidLine ? `\n${this.#waiting}` : this.#waiting)
     this.#waiting = ''
     return bytes
@@ -144,8 +142,8 @@ export class LogOutput {
       return
     }
     if (this.#waiting !== '') this.#flushWithin(flushEveryMs)
-    const dropped = this.#untoldLines
-    this.#untoldLines = 0
+    const dropped = this.#unreportedLines
+    this.#unreportedLines = 0
     if (dropped > 0) this.#onResumed(dropped, this.#reason)
   }
 
@@ -156,7 +154,7 @@ export class LogOutput {
       this.#retryMs = Math.min(2 * this.#retryMs, flushEveryMs)
       return
     }
-    // A line whose text was written already lacks only its end, which the next line brings.
+    // A line that lacks only its newline is not lost; the next line starts with one.
     const lines = countLines(this.#unwritten) - (this.#unwritten[0] === lineFeed ? 1 : 0)
     this.#unwritten = Buffer.alloc(0)
     this.#drop(lines, error.code ?? error.message)
@@ -166,13 +164,12 @@ export class LogOutput {
   #drop(lines: number, reason: string): void {
     this.#reason = reason
     this.droppedLines += lines
-    this.#untoldLines += lines
+    this.#unreportedLines += lines
   }
 }
 
 const never = new Int32Array(new SharedArrayBuffer(4))
 
-/** Whether it is only that nothing can be taken now. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
 }
@@ -183,7 +180,7 @@ function countLines(bytes: Buffer): number {
   return count
 }
 
-/** The lines that go to standard output. What waits when the process ends is written then. */
+/** Writes to standard output, and flushes when the process exits. */
 function standardLogOutput(onResumed: OnResumed): LogOutput {
   const fd = process.stdout.fd
   const writeNow = (bytes: Buffer) => writeSync(fd, bytes)
@@ -192,7 +189,7 @@ function standardLogOutput(onResumed: OnResumed): LogOutput {
   return output
 }
 
-/** For what takes bytes or refuses them, and never lets anybody wait. */
+/** For descriptors that never block. */
 function immediately(writeNow: (bytes: Buffer) => number): WriteSome {
   return (bytes, done) => {
     let written: number
@@ -212,8 +209,8 @@ function inThread(fd: number): WriteSome {
 }
 
 /**
- * Makes a pipe or a socket refuse what it has no room for. A thread that waits for its reader could not be ended, nor the process with
- * it. Node gives pipes back as they were when the process ends.
+ * Makes a pipe or a socket non-blocking. A thread that waits for a reader cannot be stopped, and would keep
+ * the process alive. Node restores pipes when the process ends.
  */
 function isNonBlocking(fd: number): boolean {
   if (process.platform === 'win32') return false

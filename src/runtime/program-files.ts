@@ -3,39 +3,39 @@ import { basename, dirname, extname, join, relative } from 'node:path'
 import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 
-/** A folder of files that the program brings along. Names are relative to it, with `/` between their parts. */
+/** A folder of files shipped with the program. Names are relative, separated by `/`. */
 export interface ProgramFolder {
-  /** Every file in it and below, in order; none where there is no such folder. */
+  /** All files, recursively and sorted; empty if there is no such folder. */
   names(): string[]
-  /** Throws where there is no such file. */
+  /** Throws if there is no such file. */
   read(name: string): Buffer
 }
 
-/** One by its path in a clone. */
+/** By its path in a clone. */
 export function programFolder(path: string): ProgramFolder {
   return isSea() ? folderOfAssets(`${path}/`) : folderOnDisk(urlOf(`${path}/`))
 }
 
-/** Where a file of a clone or of an installed package lies. In the latter this module is part of a bundle in `src`. */
+/** In an installed package, this module is part of a bundle in `src`. */
 function urlOf(path: string): URL {
   const isSource = /\/runtime\/program-files\.[jt]s$/.test(import.meta.url)
   return new URL(isSource ? `../../${path}` : `../${path}`, import.meta.url)
 }
 
-/** A single file by its path in a clone. */
+/** By its path in a clone. */
 export function programFile(path: string): Buffer {
   return programFolder(dirname(path)).read(basename(path))
 }
 
-/** What a thread runs, by the path of its source in a clone: a file, or the text of a script. */
+/** A thread's program, by its path in a clone: a file, or the text of a script. */
 export function threadScript(path: string): { script: URL | string; eval: boolean } {
   if (isSea()) return { script: getAsset(path, 'utf8'), eval: true }
-  // In an installed package it is JavaScript, as this is.
+  // In an installed package, it is JavaScript, as this module is.
   const script = path.replace(/\.ts$/, extname(import.meta.url))
   return { script: urlOf(script), eval: false }
 }
 
-/** A folder of a clone or of an installed package. */
+/** A folder of a clone or an installed package. */
 export function folderOnDisk(folder: URL): ProgramFolder {
   return {
     names() {
@@ -51,7 +51,7 @@ export function folderOnDisk(folder: URL): ProgramFolder {
   }
 }
 
-/** The files that lie inside a single executable, whose names are their paths in a clone. */
+/** Files embedded in a single executable, named by their paths in a clone. */
 function folderOfAssets(prefix: string): ProgramFolder {
   return {
     names: () =>

@@ -22,9 +22,8 @@ import { adoptStore, openKeyring, readKeyring, type SecretReports, secretPath } 
 
 export type { BackupContents } from '../storage/sqlite/backup.ts'
 
-/** What a restore did. */
 export interface Restored extends ReplayedInSetBack {
-  /** What stood in the place of the store before. */
+  /** What the backup replaced. */
   replaced: 'store' | 'unreadable' | 'none'
   backup: BackupContents
 }
@@ -33,14 +32,13 @@ interface RestoreOptions extends SecretReports {
   backup: string
   journals: readonly string[]
   onUnreadable(path: string, line: number): void
-  /** Told what is in place before it is touched; whoever does not want it replaced throws. */
+  /** Called before the store is replaced. Throws to cancel. */
   confirm(isThere: boolean): Promise<void>
 }
 
 /**
- * Puts a backup in the place of the embedded store, and does once more what has happened since: as the store in place tells, and
- * journals. Throws, with nothing changed, for a backup that will not do, while a process uses the store, and where a ledger would not
- * end as it was.
+ * Replaces the embedded store by a backup and repeats later changes, from the store and from journals. Throws
+ * if the backup is invalid, a process uses the store, or a ledger would be changed; nothing changes then.
  */
 export async function restoreStore(config: Config, options: RestoreOptions): Promise<Restored> {
   const { store } = config
@@ -66,7 +64,7 @@ export async function restoreStore(config: Config, options: RestoreOptions): Pro
   if (restored) return restored
   throw new LetheError(
     'invalid_request',
-    `A process uses the store ${store.path}. Stop the service and whatever else works with it, then try again.`,
+    `Another process uses the store ${store.path}. Stop the service and any other process that uses it, then try again.`,
   )
 }
 
@@ -80,7 +78,7 @@ async function* changes(
   yield* mergeJournals(journals, onUnreadable)
 }
 
-/** Reads a backup from end to end, and holds it against what stands beside it. Throws for one that will not do. */
+/** Reads a backup completely and compares it with the file next to it. Throws if it is invalid. */
 export async function checkBackup(file: string): Promise<BackupContents> {
   const { readBackup } = await import('../storage/sqlite/backup.ts')
   const contents = await readBackup(file)
@@ -94,7 +92,7 @@ export async function checkBackup(file: string): Promise<BackupContents> {
   return contents
 }
 
-/** The file beside a backup that tells what it holds. */
+/** The file next to a backup that describes it. */
 export function contentsPath(file: string): string {
   return `${file}.json`
 }
@@ -103,7 +101,7 @@ export function formatContents(contents: BackupContents): string {
   return `${JSON.stringify(contents, null, 2)}\n`
 }
 
-/** Does once more, in a store that was set back, what journals tell of. */
+/** Replays journals in a store that was set back. */
 export function replayJournals(
   services: RestoredDeps & Pick<Services, 'keyring'>,
   paths: readonly string[],
@@ -113,7 +111,7 @@ export function replayJournals(
   return replayIfSetBack(services, services.keyring, mergeJournals(paths, onUnreadable), options)
 }
 
-/** What journals hold. `onLines` is told how many lines were read, now and then. */
+/** `onLines` is called with the number of lines read. */
 export async function readJournals(
   paths: readonly string[],
   onUnreadable: (path: string, line: number) => void,
@@ -129,7 +127,7 @@ export async function readJournals(
   return known
 }
 
-/** Reads a backup that was just written, and puts what it holds beside it. */
+/** Describes a new backup in a file next to it. */
 export async function describeBackup(file: string): Promise<BackupContents> {
   const { readBackup } = await import('../storage/sqlite/backup.ts')
   const contents = await readBackup(file)
@@ -139,12 +137,11 @@ export async function describeBackup(file: string): Promise<BackupContents> {
   return contents
 }
 
-/** Where the secrets of a store are looked for. */
 export function secretFileOf({ secretFile }: Pick<Config, 'secretFile'>, store: Config['store']): string {
   return secretPath({ secretFile, store })
 }
 
-/** Replays journals in the copy of a store, with the secrets that the store belongs to. */
+/** Replays journals in the copy of a store. */
 export async function replayInto(
   config: Config,
   { from, target, journals }: { from: Config['store']; target: Store; journals: readonly string[] },

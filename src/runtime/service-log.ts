@@ -9,9 +9,7 @@ import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 import type { WaitingWindow } from '../maintenance/sweep.ts'
 import type { OpenedJournal } from '../operations/journal.ts'
 
-// What a running service writes to its log by itself, apart from requests.
-
-/** Logs when the limiter is lost and when it is back, with its host but no other part of its address. */
+/** Logs only the host of the limiter's address. */
 export function limiterLog(address: LimiterAddress, logger: Logger): LimiterReports {
   const limiter = address.engine === 'redis' ? hostAndPort(address) : address.engine
   return {
@@ -23,15 +21,13 @@ export function limiterLog(address: LimiterAddress, logger: Logger): LimiterRepo
 
 export function journalLog(journal: string, logger: Logger): JournalReports {
   return {
-    onFailed: (error) =>
-      logger.error({ err: error, journal }, 'the journal cannot be written; it is tried again'),
+    onFailed: (error) => logger.error({ err: error, journal }, 'the journal cannot be written; retrying'),
     onRecovered: () => logger.info({ journal }, 'the journal is complete again'),
     onSetBack: (error) =>
       logger.error({ err: error, journal }, 'the store was set back: nothing is erased until a restart'),
   }
 }
 
-/** Logs what it took to bring a journal and its store to the same state. */
 export function logOpenedJournal(
   journal: string,
   { appended, unreadable, replayed }: OpenedJournal,
@@ -41,8 +37,9 @@ export function logOpenedJournal(
     const { problems, ...counts } = replayed
     logger.warn({ journal, ...counts }, 'the store was older than its journal, which was replayed')
   }
-  if (appended > 0) logger.info({ journal, lines: appended }, 'the journal lacked lines of the store')
-  if (unreadable > 0) logger.warn({ journal, lines: unreadable }, 'the journal has lines that are torn')
+  if (appended > 0)
+    logger.info({ journal, lines: appended }, 'appended lines of the store that the journal lacked')
+  if (unreadable > 0) logger.warn({ journal, lines: unreadable }, 'the journal has torn lines')
 }
 
 export function maintenanceLog(logger: Logger): MaintenanceReports {
@@ -58,22 +55,22 @@ export function maintenanceLog(logger: Logger): MaintenanceReports {
         { aheadSeconds: Math.round(aheadMs / 1_000) },
         'the clock has jumped ahead: nothing is swept or scrubbed until it is right again, or for a day',
       ),
-    onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again'),
+    onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; retrying'),
   }
 }
 
 export function batchLog(logger: Logger): BatchReports {
   return {
     onFinished: ({ id, organisationId, erased }) =>
-      logger.info({ batch: id, organisationId, ...erased }, 'a batch of erasures is done'),
-    onError: (error) => logger.error({ err: error }, 'a batch of erasures came to a halt; it is tried again'),
+      logger.info({ batch: id, organisationId, ...erased }, 'an erasure batch has finished'),
+    onError: (error) => logger.error({ err: error }, 'an erasure batch failed; retrying'),
   }
 }
 
-/** At most this many organisations are named, so that they do not flood the log. */
+/** Bounds the number of lines. */
 const maxNamed = 20
 
-/** One line for each organisation whose data will be deleted earlier: there is a day to notice it. */
+/** One line per organisation, because there is only a day to notice. */
 function logWaitingWindows(windows: readonly WaitingWindow[], logger: Logger): void {
   for (const { organisationId, plan, kind, window } of windows.slice(0, maxNamed)) {
     const { days, shorter } = window
@@ -88,7 +85,7 @@ function logWaitingWindows(windows: readonly WaitingWindow[], logger: Logger): v
         shorterDays: shorter.days,
         deletesFrom: formatInstant(deletesFrom(shorter)),
       },
-      `a shorter retention window hides what is older, and will delete it: set ${undo} back before, and nothing is lost`,
+      `a shorter retention window hides older data and will delete it; to keep the data, set ${undo} back before then`,
     )
   }
   const unnamed = windows.length - maxNamed

@@ -66,7 +66,7 @@ describe('lethe config', () => {
     assert.equal(people.code, 1)
     assert.match(
       people.stdout,
-      /^LETHE_LIMIT_IP +lots +environment: LETHE_LIMIT_IP is "lots"; it takes a budget/m,
+      /^LETHE_LIMIT_IP +lots +environment: LETHE_LIMIT_IP is "lots"; it accepts a budget/m,
     )
     assert.match(people.stdout, /^LETHE_STORE +postgres:\/… +environment: LETHE_STORE is "postgres:\/…"/m)
     assert.match(people.stdout, /^LETHE_PORT +0 +environment$/m)
@@ -85,7 +85,7 @@ describe('lethe config', () => {
     assert.equal(code, 1)
     assert.match(
       stdout,
-      /LETHE_PROT +none +environment: LETHE_PROT is no variable of Lethe; the nearest is LETHE_PORT/,
+      /LETHE_PROT +none +environment: LETHE_PROT is not a variable of Lethe; the nearest is LETHE_PORT/,
     )
     assert.doesNotMatch(stdout, /hush/)
   })

@@ -122,14 +122,14 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const { cli, from } = await withFullStore(t)
     for (const wrong of ['mysql://lethe:hush@db/x', 'postgres:/lethe:hush@db/x']) {
       const outcome = await cli.run(['copy', '--from', from, '--to', wrong])
-      assertRefused(outcome, 2, /^error: --to is "[a-z]+:\/*…"; it takes sqlite:PATH or postgres:\/\/…\.$/m)
+      assertRefused(outcome, 2, /^error: --to is "[a-z]+:\/*…"; it accepts sqlite:PATH or postgres:\/\/…\.$/m)
     }
     for (const wrong of ['lethe:hush@db', 'host=db password=hush', 'hush']) {
       const outcome = await cli.run(['copy', '--from', wrong, '--to', from])
       assertRefused(
         outcome,
         2,
-        /^error: --from is a value that is not shown because it may hold a password; /,
+        /^error: --from is a value that is not shown because it may contain a password; /,
       )
       assert.doesNotMatch(outcome.stderr, /hush/)
     }

@@ -106,7 +106,7 @@ describe('every command', () => {
       assertRefused(
         await cli.run(args, { env: { LETHE_LIMIT_IP: 'lots' } }),
         2,
-        /LETHE_LIMIT_IP is "lots"; it takes a budget/,
+        /LETHE_LIMIT_IP is "lots"; it accepts a budget/,
       )
       const mistyped = await cli.run(args, { env: { LETHE_STOER: 'sqlite:acme.db' } })
       assertRefused(mistyped, 2, /LETHE_STOER .* LETHE_STORE\./)

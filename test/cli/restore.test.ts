@@ -211,7 +211,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     symlinkSync('lethe.db', link)
     const service = await serving(cli, t)
     const env = { LETHE_STORE: `sqlite:${link}`, LETHE_SECRET_FILE: secretOf(cli) }
-    assertRefused(await cli.run(['restore', backup, '--yes'], { env }), 1, /A process uses the store/)
+    assertRefused(await cli.run(['restore', backup, '--yes'], { env }), 1, /Another process uses the store/)
     await service.stop()
   })
 
@@ -292,7 +292,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     const backup = join(cli.folder, 'b')
     onlyJson(await cli.run(['backup', backup, '--json']))
     const service = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
-    assertRefused(await cli.run(['restore', backup, '--yes']), 1, /A process uses the store/)
+    assertRefused(await cli.run(['restore', backup, '--yes']), 1, /Another process uses the store/)
     await service.stop()
     const before = readFileSync(cli.storePath)
     assertRefused(await cli.run(['restore', backup]), 2, /--yes is missing/)

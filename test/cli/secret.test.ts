@@ -158,7 +158,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     const { cli, file, run } = await withSecret(t)
     const text = readFileSync(file, 'utf8')
     writeFileSync(`${file}.new`, '')
-    assertRefused(await run(['secret', 'rotate']), 1, /another rotation is under way.*remove that file/)
+    assertRefused(await run(['secret', 'rotate']), 1, /another rotation is in progress.*remove the file/)
     assert.equal(readFileSync(`${file}.new`, 'utf8'), '')
     assert.equal(readFileSync(file, 'utf8'), text)
     if (process.getuid?.() === 0) return t.diagnostic('root may write everywhere')
@@ -211,7 +211,7 @@ describe('a secret file', { concurrency: true }, () => {
     const { file, run } = await withSecret(t)
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n# hush\n`)
     const refused = await run(['ledger', 'verify'])
-    assertRefused(refused, 1, /Line 3 of .*own\.secret is no secret/)
+    assertRefused(refused, 1, /Line 3 of .*own\.secret is not a secret/)
     assert.doesNotMatch(refused.stderr, /hush/)
   })
 })
@@ -238,7 +238,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal(errors.length, 1)
       assert.match(
         errors[0],
-        /^This store belongs to the secret with the fingerprint [0-9a-f]{16};.*Bring the right file/,
+        /^This store belongs to the secret with the fingerprint [0-9a-f]{16}, but.*Use the right file/,
       )
       assert.equal(made.length, 1, 'nobody is told to keep a secret that nothing belongs to')
       assert.equal((await store.secrets.list()).length, 1)

@@ -43,7 +43,7 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
   it('on a wrong configuration, with one line and exit code 2', async (t) => {
     const cli = commandLine(t)
     const outcome = await cli.run(['serve'], { env: { LETHE_PORT: '80800' } })
-    assertRefused(outcome, 2, /^error: LETHE_PORT is "80800"; it takes a port from 0 .*\n$/)
+    assertRefused(outcome, 2, /^error: LETHE_PORT is "80800"; it accepts a port from 0 .*\n$/)
     assert.deepEqual(readdirSync(cli.folder), [], 'nothing was created')
   })
 

@@ -321,7 +321,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
       /LETHE_URL is a value that is not shown.*http or https address/,
     )
     const damaged = await cli.run(list, { env: { ...env, LETHE_API_KEY: `${LETHE_API_KEY}x` } })
-    assertRefused(damaged, 2, /LETHE_API_KEY is a value that is not shown.* it takes the complete string/)
+    assertRefused(damaged, 2, /LETHE_API_KEY is a value that is not shown.* it accepts the complete string/)
     assert.equal(damaged.stderr.includes(LETHE_API_KEY), false)
   })
 

@@ -298,7 +298,7 @@ describe('a batch', () => {
       assert.equal(record.alreadyErased, false)
     }
     assert.doesNotMatch(JSON.stringify(await report(id)), /emil-alone|fred-alone/)
-    await until(() => shop.logged.some((line) => line.includes('a batch of erasures is done')))
+    await until(() => shop.logged.some((line) => line.includes('an erasure batch has finished')))
     assert.doesNotMatch(shop.logged.join('\n'), /emil-alone|fred-alone/)
   })
 

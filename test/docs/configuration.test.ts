@@ -7,12 +7,12 @@ const page = read('docs/reference/configuration.md')
 
 test('the configuration page lists exactly the variables, with their defaults and accepted values', () => {
   assert.deepEqual(
-    tableRows(page).map(([name, fallback, takes]) => [
+    tableRows(page).map(([name, fallback, accepts]) => [
       code(name),
       fallback === 'none' ? '' : code(fallback),
-      takes,
+      accepts,
     ]),
-    Object.entries(variables).map(([name, { fallback, takes }]) => [name, fallback, takes]),
+    Object.entries(variables).map(([name, { fallback, accepts }]) => [name, fallback, accepts]),
   )
 })
 

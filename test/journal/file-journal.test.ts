@@ -114,7 +114,7 @@ describe('a journal in a file', () => {
     const journal = new FileJournal('/dev/full')
     const told: string[] = []
     journal.watch({ onFailed: () => told.push('failed'), onRecovered: () => told.push('recovered') })
-    await assert.rejects(journal.append([revoked('a')]), /What was done stands.*ENOSPC/)
+    await assert.rejects(journal.append([revoked('a')]), /The change was made.*ENOSPC/)
     await assert.rejects(journal.append([revoked('b')]), /ENOSPC/)
     await assert.rejects(journal.recover(), /ENOSPC/)
     assert.equal(journal.waitingLines(), 2)

@@ -99,7 +99,7 @@ describe('one journal', () => {
     appendFileSync(journal, whole.subarray(0, whole.length - 30))
     appendFileSync(journal, Buffer.from('\0\0\0'))
     const next = await serveHere(t, cli, journal)
-    await until(() => next.logged.some((line) => line.includes('the journal has lines that are torn')))
+    await until(() => next.logged.some((line) => line.includes('the journal has torn lines')))
     dataOf(await eraseAt(next.url, key)(people[3] ?? ''))
     await next.stop()
     const entries = entriesIn(journal)

@@ -48,7 +48,7 @@ describe('a configuration, whatever it is,', () => {
         assert.equal(control, undefined, 'a line with control characters')
         assert.ok(
           Object.entries(variables).some(
-            ([known, { takes }]) => known === name && config.endsWith(`it takes ${takes}.`),
+            ([known, { accepts }]) => known === name && config.endsWith(`it accepts ${accepts}.`),
           ),
         )
       }),
