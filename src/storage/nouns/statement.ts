@@ -80,24 +80,25 @@ export function statements(): readonly Statement[] {
   return [...made.values()]
 }
 
-/** The values of a statement's parameters, in the order of their numbers. */
-export function valuesOf({ parameters, text }: Statement, given: NamedValues): Value[] {
-  return parameters.map((name) => {
+/** The values of a statement's parameters, in the order of their numbers, as an engine stores them. */
+export function valuesOf<Stored>(
+  { parameters, text }: Statement,
+  given: NamedValues,
+  toStored: (value: Value) => Stored,
+): Stored[] {
+  const values: Stored[] = []
+  for (const name of parameters) {
     const value = given[name]
     if (!isValue(value)) throw new Error(`No value for "${name}" in: ${text}`)
-    return value
-  })
+    values.push(toStored(value))
+  }
+  return values
 }
 
 function isValue(value: unknown): value is Value {
-  return (
-    value === null ||
-    typeof value === 'string' ||
-    typeof value === 'number' ||
-    typeof value === 'boolean' ||
-    value instanceof Uint8Array ||
-    Array.isArray(value)
-  )
+  const type = typeof value
+  if (type === 'string' || type === 'number' || type === 'boolean' || value === null) return true
+  return value instanceof Uint8Array || Array.isArray(value)
 }
 
 /** Replaces question marks with numbered parameters, starting at `first`. */

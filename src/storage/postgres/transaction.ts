@@ -55,7 +55,7 @@ export function askForValues(client: ClientBase, statement: Statement, given: Gi
 }
 
 function toValues(statement: Statement, given: Given): unknown[] {
-  return isList(given) ? [...given] : valuesOf(statement, given).map(toStored)
+  return isList(given) ? [...given] : valuesOf(statement, given, toStored)
 }
 
 function isList(given: Given): given is readonly Value[] {

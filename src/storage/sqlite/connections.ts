@@ -55,30 +55,39 @@ export type SqliteRun = (statement: Statement, parameters?: NamedValues) => Resu
 
 /** Runs statements on a connection and prepares each on first use. */
 export function statementRunner(db: DatabaseSync): SqliteRun {
-  const prepared = new Map<Statement, (values: SQLInputValue[]) => Result>()
-  return (statement, parameters = {}) => {
-    const known = prepared.get(statement) ?? prepare(db, statement)
-    prepared.set(statement, known)
-    return known(valuesOf(statement, parameters).map(toStored))
+  const prepared = new Map<Statement, SqlitePrepared>()
+  return (statement, given = {}) => {
+    let run = prepared.get(statement)
+    if (!run) {
+      run = prepare(db, statement)
+      prepared.set(statement, run)
+    }
+    return run(given)
   }
 }
 
-function prepare(db: DatabaseSync, { sqlite }: Statement): (values: SQLInputValue[]) => Result {
-  if (sqlite === null) return () => ({ rows: [], count: 0 })
-  const statement = db.prepare(sqlite)
-  if (statement.columns().length === 0) {
-    return (values) => ({ rows: [], count: Number(statement.run(...values).changes) })
+type SqlitePrepared = (given: NamedValues) => Result
+
+function prepare(db: DatabaseSync, statement: Statement): SqlitePrepared {
+  if (statement.sqlite === null) return () => ({ rows: [], count: 0 })
+  const prepared = db.prepare(statement.sqlite)
+  if (prepared.columns().length === 0) {
+    return (given) => ({ rows: [], count: Number(prepared.run(...boundValues(statement, given)).changes) })
   }
-  return (values) => {
-    const rows = statement.all(...values)
+  return (given) => {
+    const rows = prepared.all(...boundValues(statement, given))
     return { rows, count: rows.length }
   }
 }
 
+function boundValues(statement: Statement, given: NamedValues): SQLInputValue[] {
+  return valuesOf(statement, given, toStored)
+}
+
 /** An array becomes JSON, with bytes in hexadecimal. */
 function toStored(value: Value): SQLInputValue {
+  if (typeof value === 'string' || typeof value === 'number' || value === null) return value
   if (typeof value === 'boolean') return value ? 1 : 0
-  if (value === null || typeof value === 'string' || typeof value === 'number') return value
   if (value instanceof Uint8Array) return value
   return JSON.stringify(
     value.map((each) => (each instanceof Uint8Array ? Buffer.from(each).toString('hex') : each)),

@@ -38,9 +38,9 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
   /** Erases one subject. The proof is made when the ledger has all entries of the transaction. */
   function erase(erasure: SubjectErasure, ledgers: Map<string, LockedLedger>) {
     const { view, subjectId, mark, note, item } = erasure
-    if (run(visible, { ...view }).count === 0) return null
-    if (item && !waiting.get(item.batchId, item.position)) return 'not-waiting'
     const { organisationId, trackerId } = view
+    if (run(visible, { trackerId, organisationId }).count === 0) return null
+    if (item && !waiting.get(item.batchId, item.position)) return 'not-waiting'
     const { erasedAt, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)
     const seen = lastSeen.get(trackerId, subjectId)
