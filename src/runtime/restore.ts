@@ -87,7 +87,7 @@ export async function checkBackup(file: string): Promise<BackupContents> {
     throw error
   })
   if (beside !== null && beside !== formatContents(contents)) {
-    throw new Error(`${file} is not the backup that ${contentsPath(file)} tells of.`)
+    throw new Error(`${file} is not the backup that ${contentsPath(file)} describes.`)
   }
   return contents
 }

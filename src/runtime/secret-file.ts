@@ -146,7 +146,7 @@ export async function rotateSecret(
   const draft = `${path}.new`
   const { mode, uid, gid } = await stat(path)
   await access(path, constants.W_OK).catch(cannotReplace(path))
-  // Whoever creates the draft has the rotation to itself, so that nothing changes between read and replace.
+  // Creating the draft locks the file against other rotations until it is replaced.
   const file = await open(draft, 'wx', 0o600).catch(cannotReplace(path))
   try {
     const found = await readSecrets(path)
