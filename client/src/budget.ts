@@ -44,7 +44,9 @@ function readItems(text: string | null): [name: string, parameters: Record<strin
   ])
 }
 
-/** The wait from `Retry-After`, in seconds or as a date, or else until the exhausted budgets reset; `null` if unknown. */
+/**
+ * The wait from `Retry-After`, a number or a date, or else until exhausted budgets reset; `null` if unknown.
+ */
 export function readRetryAfter(headers: Headers, servedAt: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   const seconds = integer(text)

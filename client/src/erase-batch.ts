@@ -16,9 +16,9 @@ import { type AttemptState, type RetryPolicy, repeat } from './repeat.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface BatchOptions {
-  /** The checkpoint file, from which a batch continues after an interruption. Without one, it starts from the beginning. */
+  /** The checkpoint file, from which an interrupted batch continues. Without one, it starts again. */
   journal?: Journal | undefined
-  /** The assumed number of erasures per hour until the service reports its budget; 60, the default budget, if omitted. */
+  /** The assumed number of erasures per hour until the service reports its budget; 60 if omitted. */
   erasuresPerHour?: number | undefined
   /** Called before the first request and after each outcome. */
   onProgress?: ((progress: BatchProgress) => void) | undefined
@@ -56,8 +56,9 @@ export async function planBatch(
 }
 
 /**
- * Erases one data subject after another, as fast as the budget allows. An error of one subject is an outcome; an
- * error that affects all (the key, the tracker, the checkpoint file, no response ever) is thrown. Both are recorded.
+ * Erases one data subject after another, as fast as the budget allows. An error of one subject is an outcome;
+ * an error that affects all (the key, the tracker, the checkpoint file, no response ever) is thrown. Both are
+ * recorded.
  */
 export async function* eraseBatch(
   { attempt, runtime, policy, ...identity }: BatchDeps,

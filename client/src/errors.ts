@@ -5,7 +5,7 @@ export type ErrorCode = Failure['error']['code']
 
 /** The base of all errors of this client. Messages never contain a key or the ID of a data subject. */
 export abstract class ClientError extends Error {
-  /** The ID to report to the operator of the service; `null` without a response, unless the caller chose one. */
+  /** The ID to report to the operator; `null` without a response, unless the caller chose one. */
   readonly requestId: string | null
   /** How long to wait before the next attempt, if the service says so. */
   readonly retryAfterMs: number | null

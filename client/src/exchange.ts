@@ -25,7 +25,9 @@ export interface Answer {
   budgets: readonly Budget[]
 }
 
-/** Sends a request once. Throws the error of the service, why there is no usable response, or the signal's reason. */
+/**
+ * Sends a request once. Throws the service's error, why there is no usable response, or the signal's reason.
+ */
 export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<Answer> {
   const requestId = outgoing.headers['x-request-id'] ?? null
   const { response, text } = await receive(outgoing, requestId)

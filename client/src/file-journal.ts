@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { JournalError } from './errors.ts'
 import { type Journal, journalStart } from './journal.ts'
 
-/** A checkpoint file for runtimes with `node:fs`. It is created with the first line, and only its owner can read it. */
+/** A checkpoint file for runtimes with `node:fs`. Only its owner can read it. */
 export function fileJournal(path: string): Journal {
   /** The start of a line that a crash left incomplete; `null` if there is none. */
   let tornAt: number | null = null

@@ -8,7 +8,7 @@ export interface Journal {
   append(line: string): Promise<void>
 }
 
-/** What happened to a data subject, by its position in the list. Entries have no IDs, so that they do not reveal who was erased. */
+/** What happened to a data subject, by its position in the list. No IDs, to not reveal who was erased. */
 export type JournalEntry =
   /** About to be sent. Without a later entry, it is unknown whether it was. */
   | { type: 'sent'; position: number; nextAt: string | null }

@@ -79,8 +79,8 @@ export class LetheClient {
   }
 
   /**
-   * Finds a person's data subjects in every tracker of the organisation, by identifier (`email` ignores case) or by ID.
-   * If nobody is found, the list is empty. `hidden` of a page has those that a shorter plan hides.
+   * Finds a person's data subjects in every tracker of the organisation, by identifier (`email` ignores case)
+   * or by ID. If nobody is found, the list is empty. `hidden` of a page has those that a shorter plan hides.
    */
   searchSubjects(
     sought: Sought,
@@ -145,8 +145,9 @@ export class LetheClient {
   }
 
   /**
-   * Erases a person's data subjects in every tracker, within the budget, with an outcome for each: those found now,
-   * including hidden ones, or the given ones. With `journal`, pass the given ones: erased subjects cannot be found again.
+   * Erases a person's data subjects in every tracker, within the budget, with an outcome for each: those
+   * found now, including hidden ones, or the given ones. With `journal`, pass the given ones: erased subjects
+   * cannot be found again.
    */
   async *erasePerson(
     who: Sought | readonly SubjectRef[],
@@ -192,7 +193,7 @@ export class LetheClient {
     return planBatch(this.#batch(trackerId, subjectIds), options)
   }
 
-  /** Lists the receipts of a data subject's erasures, newest first, as long as the service keeps the tombstones. */
+  /** Lists the receipts of a data subject's erasures, newest first, as long as their tombstones are kept. */
   listReceipts(
     trackerId: string,
     subjectId: string,
@@ -233,7 +234,8 @@ export class LetheClient {
     return {
       ...{ url, trackerId, runtime, policy },
       ids: distinctIds(subjectIds),
-      // Without the signal, because the service would complete a running erasure anyway, and its result matters.
+      // Without the signal, because the service would complete a running erasure anyway, and its result
+      // matters.
       attempt: (subjectId, state, onBudgets) => this.#eraseOnce(trackerId, subjectId, state, { onBudgets }),
     }
   }

@@ -18,8 +18,9 @@ interface ListingDeps<Item, Page> {
 }
 
 /**
- * A list of the service. `for await` yields its items, `pages()` its pages, and `page()` returns the first page.
- * Pages are requested when they are needed. If a budget is used up, the iteration waits until it resets.
+ * A list of the service. `for await` yields its items, `pages()` its pages, and `page()` returns the first
+ * page. Pages are requested when they are needed. If a budget is used up, the iteration waits until it
+ * resets.
  */
 export class Listing<Item, Page extends { nextCursor: string | null }> implements AsyncIterable<Item> {
   readonly #deps: ListingDeps<Item, Page>

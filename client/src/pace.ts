@@ -17,8 +17,9 @@ interface Window {
 }
 
 /**
- * Paces erasures so that none is refused: while every budget has requests left, they are sent immediately, then it
- * waits for the reset. While the service reports no budget, they are spread evenly over the last known or assumed one.
+ * Paces erasures so that none is refused: while every budget has requests left, they are sent immediately,
+ * then it waits for the reset. While the service reports no budget, they are spread evenly over the last
+ * known or assumed one.
  */
 export class Pace {
   readonly #runtime: Runtime
@@ -39,7 +40,9 @@ export class Pace {
     return this.#nextAt === null ? null : new Date(this.#nextAt).toISOString()
   }
 
-  /** Continues the pace of an earlier run. A time beyond the longest window comes from a wrong clock and is ignored. */
+  /**
+   * Continues the pace of an earlier run. A time beyond the longest window is from a wrong clock and ignored.
+   */
   resume(nextAt: string): void {
     const at = Date.parse(nextAt)
     if (at < this.#runtime.now() + longestWindowMs) this.#nextAt = at

@@ -22,7 +22,7 @@ const signatureLine = /^\u2014 ([^ ]+) ([^ ]+)$/u
 /** Control characters except the newline, and lone surrogates. */
 const unfitForNotes = /[^\n\u0020-\u{10ffff}]|\p{Surrogate}/u
 
-/** Opens a note. At least one given key must have signed it, and all signatures by given keys must be valid; others are ignored. */
+/** Opens a note. A given key must have signed it, and all signatures by given keys must be valid. */
 export async function openNote(note: string, vkeys: readonly string[]): Promise<OpenedNote> {
   const keys = await Promise.all([...new Set(vkeys)].map(parseVerifierKey))
   const { text, signatures } = parseNote(note)

@@ -1,4 +1,4 @@
-/** A part of the JSON of an export: the beginning of the response, then the items of its two lists, then the rest. */
+/** A part of the JSON of an export: the beginning, then the items of its two lists, then the rest. */
 export type ExportText =
   | { kind: 'record'; text: string }
   | { kind: 'session' | 'event'; text: string }
@@ -7,8 +7,9 @@ export type ExportText =
 const listStart = /"(sessions|events)"\s*:\s*\[$/
 
 /**
- * Splits the JSON of an export while it arrives, keeping at most one item of its lists in memory. `record` is the
- * response up to the first list, closed; `end` is the response with empty lists, valid JSON only if it is complete.
+ * Splits the JSON of an export while it arrives, keeping at most one item of its lists in memory. `record` is
+ * the response up to the first list, closed; `end` is the response with empty lists, valid JSON only if it is
+ * complete.
  */
 export async function* splitExport(pieces: AsyncIterable<string>): AsyncGenerator<ExportText> {
   let [frame, item] = ['', '']

@@ -9,8 +9,8 @@ interface Owner {
 }
 
 /**
- * An entry of an export: first the record, then all sessions, then all events, oldest first. Each has the IDs of its
- * tracker and data subject, so that `lethe import` accepts it unchanged.
+ * An entry of an export: first the record, then all sessions, then all events, oldest first. Each has the IDs
+ * of its tracker and data subject, so that `lethe import` accepts it unchanged.
  */
 export type ExportEntry =
   | ({ type: 'subject' } & Subject)

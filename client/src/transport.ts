@@ -8,7 +8,7 @@ import { baseUrl, queryString, requestIdHeader } from './request-parts.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 
 export interface LetheClientOptions {
-  /** The address of the service, such as `https://lethe.example`. Its path, if any, is prepended to the API's paths. */
+  /** The address of the service, such as `https://lethe.example`. Its path precedes those of the API. */
   url: string
   /** The key string, `lethe_…`. */
   apiKey: string
@@ -25,7 +25,7 @@ export interface LetheClientOptions {
 /** Options of every call. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** The request ID in the service's log and in errors: 1 to 200 printable ASCII characters, without personal data. */
+  /** The request ID in logs and errors: 1 to 200 printable ASCII characters, without personal data. */
   requestId?: string | undefined
   /** Overrides the timeout of the client. */
   timeoutMs?: number | undefined

@@ -19,11 +19,11 @@ export interface VerifiedCheckpoint extends TreeHead {
 }
 
 export interface CheckpointOptions {
-  /** The trusted keys, such as `verifierKeys` of the ledger. Get them from a source that a forger cannot change. */
+  /** The trusted keys, such as `verifierKeys` of the ledger, from a source that a forger cannot change. */
   verifierKeys: readonly string[]
 }
 
-/** Verifies a signed head of a ledger (C2SP tlog-checkpoint), ignoring extra newlines at its end. Throws a `VerificationError`. */
+/** Verifies a signed head of a ledger (C2SP tlog-checkpoint). Throws a `VerificationError`. */
 export async function verifyCheckpoint(
   checkpoint: string,
   { verifierKeys }: CheckpointOptions,

@@ -22,7 +22,7 @@ export interface VerifiedConsistency {
   to: VerifiedCheckpoint
 }
 
-/** Verifies that a ledger has only grown: it has all older entries in the same positions. Throws a `VerificationError`. */
+/** Verifies that a ledger still has all older entries in the same positions. Throws a `VerificationError`. */
 export async function verifyConsistency(
   { from, to, proof }: ConsistencyClaim,
   options: CheckpointOptions,

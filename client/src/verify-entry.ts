@@ -5,7 +5,7 @@ import type { ReceiptParts } from './parse-receipt.ts'
 import { VerificationError } from './verification-error.ts'
 import { type CheckpointOptions, type VerifiedCheckpoint, verifyCheckpoint } from './verify-checkpoint.ts'
 
-/** Verifies that an entry is in the ledger whose head was signed by one of the keys. Throws a `VerificationError`. */
+/** Verifies that an entry is in the ledger whose head a given key signed. Throws a `VerificationError`. */
 export async function verifyEntry(
   { record, index, proof, checkpoint }: Omit<ReceiptParts, 'nonce'>,
   { verifierKeys }: CheckpointOptions,

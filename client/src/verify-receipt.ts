@@ -25,8 +25,8 @@ export interface VerifiedReceipt {
 }
 
 /**
- * Verifies the receipt of an erasure offline: that its entry is in the ledger whose head was signed by one of the
- * keys, and that it is of this tracker and data subject. Throws a `VerificationError`.
+ * Verifies the receipt of an erasure offline: that its entry is in the ledger whose head was signed by one of
+ * the keys, and that it is of this tracker and data subject. Throws a `VerificationError`.
  */
 export async function verifyReceipt(
   receipt: string,

@@ -425,7 +425,7 @@ export interface Invitation {
   expiresAt: string
 }
 
-export interface BudgetTold {
+export interface BudgetSetting {
   name: string
   limit: number
   windowSeconds: number
@@ -443,7 +443,7 @@ export interface Settings {
     days: number
   }[]
   activityDays: number
-  budgets: BudgetTold[]
+  budgets: BudgetSetting[]
   batchesPerMinute: number
   engine: string
   version: string

@@ -97,7 +97,7 @@ export function secretReports({ tell }: Terminal) {
 
 const retryEveryMs = 100
 
-/** Does work that only one process may do at a time. While another process does such work, says so and waits. */
+/** Does work that only one process may do at a time. Waits for other processes, and says so. */
 export async function waitForMaintenanceLock<Result>(
   { tell }: Terminal,
   maintenance: MaintenanceStore,

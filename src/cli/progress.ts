@@ -31,7 +31,7 @@ interface ProgressOptions {
   tellEveryMs?: number
 }
 
-/** Shows progress: on a screen as one line that is redrawn, elsewhere as a line from time to time if it has advanced. */
+/** Shows progress: on a screen as a line that is redrawn, elsewhere as a line from time to time. */
 export class Progress {
   readonly #terminal: Terminal
   readonly #clock: Clock
@@ -93,7 +93,7 @@ export function workProgress(state: () => ProgressState): ProgressOptions['view'
   }
 }
 
-/** Step, percentage, count and rate, then the remaining time or, if the total is unknown, the elapsed time. */
+/** Step, percentage, count and rate, then the remaining or, if the total is unknown, the elapsed time. */
 export function progressFacts({ step, unit, count, share }: ProgressState, elapsedMs: number): string[] {
   const what = step === undefined ? [] : [step]
   const rate = elapsedMs > 0 ? Math.round((count / elapsedMs) * 1_000) : 0
@@ -142,7 +142,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return [line(headings), ...rows.map(line)]
 }
 
-/** Control characters and those that change the direction of text. Visitors' browsers can send any of them. */
+/** Control characters and those that change the direction of text. Browsers can send any of them. */
 const unsafeCharacters = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Escapes characters that would move a terminal's cursor or hide text. */

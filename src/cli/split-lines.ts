@@ -10,8 +10,8 @@ const lineFeed = 0x0a
 const byteOrderMark = '\ufeff'
 
 /**
- * Splits bytes into lines and yields the lines that each chunk completes. Only a line feed ends a line, because
- * JSON strings may contain every other separator. An invalid line is yielded as an `InvalidLine`.
+ * Splits bytes into lines and yields the lines that each chunk completes. Only a line feed ends a line,
+ * because JSON strings may contain every other separator. An invalid line is yielded as an `InvalidLine`.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Buffer>,

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import type { Config } from '../config.ts'
+import { LetheError } from '../domain/errors.ts'
 
 /** Where a command reads and writes. */
 export interface Terminal {
@@ -22,7 +23,7 @@ export interface Terminal {
 /** The width of a screen that does not report one. */
 const usualColumns = 80
 
-/** The terminal of this process. Questions go to standard error, so that standard output contains only results. */
+/** The terminal of this process. Questions go to standard error: standard output contains only results. */
 export function processTerminal(): Terminal {
   process.stdout.on('error', onOutputError)
   // Messages for people are no reason to fail.
@@ -70,8 +71,8 @@ function onOutputError({ code, message }: NodeJS.ErrnoException): never {
 }
 
 /**
- * Returns the environment and removes Lethe's settings from the process: they contain passwords, which a later
- * dump of the environment, such as Node's diagnostic report, would include.
+ * Returns the environment and removes Lethe's settings from the process: they contain passwords, which a
+ * later dump of the environment, such as Node's diagnostic report, would include.
  */
 function takeEnvironment(): NodeJS.ProcessEnv {
   const env = { ...process.env }
@@ -79,7 +80,7 @@ function takeEnvironment(): NodeJS.ProcessEnv {
   return env
 }
 
-/** The value of a flag or, on a terminal, the user's answer. In a script, a missing flag is a `UsageError`. */
+/** The value of a flag or, on a terminal, the user's answer. In a script, a missing flag is an error. */
 export async function flagOrAnswer(
   { ask }: Terminal,
   value: string | undefined,
@@ -89,6 +90,12 @@ export async function flagOrAnswer(
   const answer = value ?? (await ask(question))
   if (answer === null) throw new UsageError(`${flag} is missing. Add --help for usage.`)
   return answer
+}
+
+/** Asks for `yes` on a terminal. In a script, `--yes` is missing. */
+export async function requireYes(terminal: Terminal, question: string, refusal: string): Promise<void> {
+  const answer = await flagOrAnswer(terminal, undefined, '--yes', question)
+  if (answer.trim() !== 'yes') throw new LetheError('invalid_request', refusal)
 }
 
 /** The console's address: the configured public URL, or else the address that the service listens on. */

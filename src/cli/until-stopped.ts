@@ -16,8 +16,8 @@ export async function untilStopped(start: () => Promise<Service>, logger: Logger
     },
     onSecond: (signal) => logger.warn({ signal }, 'stopping immediately'),
   })
-  // An unhandled rejection of one request must not end the service for all others. An uncaught exception still
-  // ends the process, because no state can be relied on after it.
+  // An unhandled rejection of one request must not end the service for all others. An uncaught exception
+  // still ends the process, because no state can be relied on after it.
   const onStray = (reason: unknown) => logger.error({ err: reason }, 'a rejected promise was left unhandled')
   try {
     const service = await start()
@@ -42,7 +42,9 @@ interface StopHandlers {
   onSecond?(signal: NodeJS.Signals): void
 }
 
-/** Calls `onFirst` for the first signal, so that work can finish. A second signal ends the process immediately. */
+/**
+ * Calls `onFirst` for the first signal, so that work can finish. A second one ends the process immediately.
+ */
 export function onStopSignal({ onFirst, onSecond }: StopHandlers): { release(): void } {
   let firstAt: number | null = null
   function onSignal(signal: NodeJS.Signals): void {

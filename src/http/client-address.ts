@@ -4,8 +4,8 @@ import proxyAddress from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 
 /**
- * The bucket key of a request's address: that of the peer, or the one in `X-Forwarded-For` as far as it was written
- * by `trustedProxies` (addresses or CIDR ranges).
+ * The bucket key of a request's address: that of the peer, or the one in `X-Forwarded-For` as far as it was
+ * written by `trustedProxies` (addresses or CIDR ranges).
  */
 export function clientAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const isTrusted = proxyAddress.compile([...trustedProxies])
@@ -22,7 +22,7 @@ export function clientAddress(trustedProxies: readonly string[]): (request: Inco
     return addressBucketKey(address) ?? addressBucketKey(peer) ?? 'unknown'
   }
 
-  /** Caches the keys of recurring clients, because parsing an address costs as much as counting the request. */
+  /** Caches keys, because parsing an address costs as much as counting the request. */
   function remember(source: string, bucketKey: string): string {
     if (source.length > maxCachedLength) return bucketKey
     if (known.size >= maxCached) known.clear()

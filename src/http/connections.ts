@@ -9,7 +9,7 @@ export interface Exchange {
   response: ServerResponse
 }
 
-/** An exchange with the caller's organisation and the number of response bytes that the client has not read. */
+/** An exchange with the caller's organisation and the number of unread response bytes. */
 export interface AnsweredExchange extends Exchange {
   readonly owner: string | null
   unreadBytes: number
@@ -106,7 +106,9 @@ export class Connections {
     }
   }
 
-  /** Registers a request; `false` if its connection has ended. Pauses a connection with many waiting requests. */
+  /**
+   * Registers a request; `false` if its connection has ended. Pauses connections with many waiting requests.
+   */
   begin(exchange: Exchange): boolean {
     const { socket } = exchange.request
     const connection = this.#open.get(socket)
@@ -125,8 +127,8 @@ export class Connections {
   }
 
   /**
-   * Changes the number of unread bytes. Above the limit, it closes connections of the organisation with the most
-   * unread bytes, the slowest client first, so that slow clients do not harm others.
+   * Changes the number of unread bytes. Above the limit, it closes connections of the organisation with the
+   * most unread bytes, the slowest client first, so that slow clients do not harm others.
    */
   addUnread(exchange: AnsweredExchange, bytes: number): void {
     const { socket } = exchange.request
@@ -181,7 +183,7 @@ export class Connections {
     }
   }
 
-  /** Closes the connection that has been idle for the longest time, or the newest if all wait for responses. */
+  /** Closes the connection that has been idle longest, or the newest if all wait for responses. */
   #makeRoom(): void {
     for (const [socket, { latest }] of this.#open) {
       if (isProcessing(latest)) continue
@@ -198,7 +200,7 @@ export class Connections {
   }
 }
 
-/** Whether a complete request is still being processed. Incomplete requests and unread responses do not count. */
+/** Whether a complete request is being processed. Incomplete requests and unread responses do not count. */
 function isProcessing(exchange: Exchange | null): boolean {
   return exchange?.request.complete === true && !exchange.response.writableEnded
 }

@@ -4,8 +4,8 @@ import { createServer, type ListenOptions, type Server, type Socket } from 'node
 const backlog = 4_096
 
 /**
- * Listens on one port with several sockets. libuv accepts one connection per listening socket and iteration of the
- * event loop, so on one socket, a thousand new connections would wait for a thousand iterations.
+ * Listens on one port with several sockets. libuv accepts one connection per listening socket and iteration
+ * of the event loop, so on one socket, a thousand new connections would wait for a thousand iterations.
  */
 export class Listeners {
   readonly #server: Server

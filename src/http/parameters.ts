@@ -29,7 +29,7 @@ export const pathParameters = {
 
 type Validators = Map<string, { isValid(value: unknown): boolean; rule: string; isInteger: boolean }>
 
-/** Reads the path, the query and the body of a route, and collects problems. Public pages ignore the query. */
+/** Reads path, query and body of a route, and collects problems. Public pages ignore the query. */
 export function parameterReader(path: string, query: Fields, body: Fields, isPublic: boolean) {
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
   const unknown = names.find((name) => !pathValidators.has(name))

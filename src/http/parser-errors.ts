@@ -32,8 +32,8 @@ const messages: Record<string, string> = {
 }
 
 /**
- * Responds to data that the HTTP parser refuses, headers that are too large, and timeouts. Each counts against its
- * address, has a request ID, and gets a response in the usual envelope.
+ * Responds to data that the HTTP parser refuses, headers that are too large, and timeouts. Each counts
+ * against its address, has a request ID, and gets a response in the usual envelope.
  */
 export function parserErrors(deps: ParserErrorDeps) {
   async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {

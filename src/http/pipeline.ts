@@ -32,13 +32,13 @@ export interface PipelineDeps {
   noteRefusedString(keyString: string): void
 }
 
-/** How many large bodies are in memory, one per organisation. Other requests wait before their bodies are read. */
+/** The number of large bodies in memory, one per organisation. Others wait before their bodies are read. */
 const largeBodyBounds = { permits: 16, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
 
 /** Returns the reason to refuse a request, or `null`. */
 type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
 
-/** The pipelines of all requests, up to their operations. Each step can refuse a request, which skips the steps after it. */
+/** The pipelines of all requests, up to their operations. Each step can refuse a request. */
 export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
   const { services, http, budgets, addressOf, originPolicy, noteKeyUse } = deps
   const spend = spending(deps.limiter)
@@ -119,7 +119,9 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     })
   }
 
-  /** Resolves when the organisation has no other large body in memory. The permit is held until the response ends. */
+  /**
+   * Resolves when the organisation has no other large body in memory. Holds the permit until the response.
+   */
   function waitForLargeBody(context: RequestContext): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const { gone } = context

@@ -46,7 +46,7 @@ export function publicRoutes(
   ]
 }
 
-/** The page that verifies receipts. It also works offline as a file, so its policy has hashes of its script and style. */
+/** The page that verifies receipts. It also works as a local file, so its policy has hashes of its parts. */
 function verifyRoute(): Route {
   const made = once(() => {
     const page = programFile('docs/verify.html')

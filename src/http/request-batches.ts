@@ -3,14 +3,14 @@ import { RequestBatch, type RequestContext } from './request-context.ts'
 /** A larger number is split, so that the first responses are sent while other requests still arrive. */
 const maxBatch = 16
 /**
- * How many requests start per iteration of the event loop. Each iteration accepts one connection per listening
- * socket, so new clients would otherwise wait for several iterations of a thousand requests each.
+ * How many requests start per iteration of the event loop. Each iteration accepts one connection per
+ * listening socket, so new clients would otherwise wait for several iterations of a thousand requests each.
  */
 const maxPerIteration = 64
 
 /**
- * Runs requests that arrive in the same iteration of the event loop together: they share one read transaction, and
- * clients are woken once for many responses. Returns the function that accepts a request.
+ * Runs requests that arrive in the same iteration of the event loop together: they share one read
+ * transaction, and clients are woken once for many responses. Returns the function that accepts a request.
  */
 export function requestBatches(
   runBatch: (contexts: readonly RequestContext[]) => void,

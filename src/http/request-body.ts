@@ -5,7 +5,7 @@ import type { MaybePromise } from '../domain/maybe-promise.ts'
 
 export const maxBodyBytes = 64 * 1024
 
-/** Shorter than the server's timeout for a whole request, so that a slow body gets a response to its own request. */
+/** Shorter than the server's timeout for a request, so that a slow body gets a response of its request. */
 const bodyTimeoutMs = 20_000
 
 const bodyCutOff = 'lethe:body-cut-off'
@@ -58,7 +58,9 @@ export async function readJson(
   return { ...value }
 }
 
-/** The maximum number of fields at any depth. An item of a list that the route does not declare counts as a field. */
+/**
+ * The maximum number of fields at any depth. Items of lists that the route does not declare count as fields.
+ */
 const maxFields = 1_000
 
 /** No list has a longer name. */
@@ -209,7 +211,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0')
 }
 
-/** Resolves at the end of the body. `invalid_request` if it is too large, too slow or incomplete, or if `onChunk` throws. */
+/** Resolves at the end of the body. `invalid_request` if it is too large, too slow or incomplete. */
 function receive(
   request: IncomingMessage,
   onChunk: (chunk: Buffer) => void,

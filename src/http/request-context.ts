@@ -107,8 +107,8 @@ export function originOf(context: RequestContext): Origin {
 }
 
 /**
- * Who may use a route: a key with a scope, a signed-in member, anyone on a page of the console (with a budget), or
- * anyone at all. The last two must be listed in `publicPaths`.
+ * Who may use a route: a key with a scope, a signed-in member, anyone on a page of the console (with a
+ * budget), or anyone at all. The last two must be listed in `publicPaths`.
  */
 export type Access = Scope | 'member' | 'open' | 'public'
 
@@ -145,7 +145,7 @@ export interface Route {
   bodyBounds: BodyBounds | null
   /** Whether the body can identify a person. */
   bodyNamesPerson: boolean
-  /** The data of the response; `null` for a route that writes its response itself, such as a page or a stream. */
+  /** The data of the response; `null` if the route writes its response itself, such as a page or a stream. */
   response: Schema | null
   documentation: Documentation | null
   /** Reads the parameters and returns the operation. Throws a `validation_error` with all problems. */
@@ -157,7 +157,7 @@ export type PathParameters = Record<string, string>
 
 export type PipelineName = 'key' | 'member' | 'open' | 'public'
 
-/** The result of matching a method and a path. `path` is the pattern, with parameters in braces, never the path itself. */
+/** The result of matching a method and a path. `path` is the pattern, with parameters in braces. */
 export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
   | { kind: 'route'; path: string; route: Route }
   | { kind: 'other-method'; path: string; allow: string }
@@ -188,7 +188,7 @@ export interface HttpTools extends SignInTools {
 export interface SignInTools {
   /** Counts a sign-in attempt against its address, and refuses the request after too many. */
   countAttempt(context: RequestContext): Promise<void>
-  /** The same for the account: per known browser, otherwise per address and for all unknown browsers together. */
+  /** The same for the account: per known browser, otherwise per address and for all strangers together. */
   countGuess(context: RequestContext, account: string, browserId: string | null): Promise<void>
   /** The mark that the browser got at an earlier sign-in. */
   browserMark(context: RequestContext): string | null
@@ -216,8 +216,9 @@ export interface Responder {
   /** Writes a success in its envelope. */
   succeed(context: RequestContext, data: unknown): void
   /**
-   * Streams a response of any size, as fast as the client reads it. An error before the first text is an ordinary
-   * failure; a later one ends the connection before the response is complete. HEAD gets only the headers.
+   * Streams a response of any size, as fast as the client reads it. An error before the first text is an
+   * ordinary failure; a later one ends the connection before the response is complete. HEAD gets only the
+   * headers.
    */
   stream(
     context: RequestContext,

@@ -13,8 +13,8 @@ export interface ServerLog {
 }
 
 /**
- * Logs a line per request, without URLs, which contain IDs, and headers, which contain keys. The line has pino's
- * format, but is built by hand, which is faster for fixed fields.
+ * Logs a line per request, without URLs, which contain IDs, and headers, which contain keys. The line has
+ * pino's format, but is built by hand, which is faster for fixed fields.
  */
 export function requestLog({ logger, write }: ServerLog, clock: Clock) {
   return (context: RequestContext): void => {
@@ -34,8 +34,8 @@ export function requestLog({ logger, write }: ServerLog, clock: Clock) {
 }
 
 /**
- * Whether the log and the activity may contain a request ID chosen by the client: not if it reveals a person named
- * in the URL and, if the body can name a person, only if it is a UUID.
+ * Whether the log and the activity may contain a request ID chosen by the client: not if it reveals a person
+ * named in the URL and, if the body can name a person, only if it is a UUID.
  */
 export function isKeepable({ id, request, match }: RequestContext): boolean {
   const bodyNamesPerson = match.kind === 'route' ? match.route.bodyNamesPerson : hasBody(request)

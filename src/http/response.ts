@@ -38,8 +38,8 @@ export interface ResponderDeps {
 }
 
 /**
- * Writes every response. All headers are written together, which is the cheapest way in Node. A second response to
- * a request is dropped and logged.
+ * Writes every response. All headers are written together, which is the cheapest way in Node. A second
+ * response to a request is dropped and logged.
  */
 export function responder(deps: ResponderDeps): Responder {
   const { clock, randomness, logger, isClosing, onUnread } = deps
@@ -274,7 +274,7 @@ function withoutRepeated(common: HeaderList, own: HeaderList): HeaderList {
   return common.filter((_, i) => !isOwn(common[i - (i % 2)]))
 }
 
-/** The seconds until a budget resets, at least one, measured by the clock of the limiter, which may not be ours. */
+/** The seconds until a budget resets, at least one, by the clock of the limiter, which may not be ours. */
 function secondsLeft({ resetsAt, countedAt }: BudgetState): number {
   return Math.max(1, Math.ceil((resetsAt - countedAt) / 1000))
 }
@@ -286,8 +286,8 @@ const maxSpoolMemoryBytes = maxUnreadBytes / 2
 const minCompressedBytes = 1_024
 
 /**
- * Whether data after this request cannot be trusted: Node drops data after an upgrade request, and HTTP/1.0 has no
- * chunks, so a proxy may have seen another end of the body.
+ * Whether data after this request cannot be trusted: Node drops data after an upgrade request, and HTTP/1.0
+ * has no chunks, so a proxy may have seen another end of the body.
  */
 function isLastRequest({ headers, httpVersionMinor }: IncomingMessage): boolean {
   return (

@@ -1,7 +1,8 @@
 import { Ajv } from 'ajv'
 import { parseInstant } from '../domain/instant.ts'
 
-// Schemas that are both types and JSON Schema: they declare routes, validate requests and generate the OpenAPI document.
+// Schemas that are both types and JSON Schema: they declare routes, validate requests and generate the
+// OpenAPI document.
 
 declare const valueType: unique symbol
 const optionalMark = Symbol('optional')

@@ -35,8 +35,9 @@ export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'add
   /** The folder for streamed responses that wait for slow clients. */
   spoolFolder: string | null
   /**
-   * Called at the end of every request: with the pattern of its path, or null if the caller is not authenticated;
-   * its method, or null if the path does not support it; and its status, 0 if the client left before a response.
+   * Called at the end of every request: with the pattern of its path, or null if the caller is not
+   * authenticated; its method, or null if the path does not support it; and its status, 0 if the client left
+   * before a response.
    */
   onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
 }
@@ -48,7 +49,9 @@ export interface LetheServer {
   close(): Promise<void>
 }
 
-/** The maximum size of the request line and the headers: enough for two IDs of 256 four-byte characters and a cursor. */
+/**
+ * The maximum size of request line and headers: enough for two IDs of 256 four-byte characters and a cursor.
+ */
 const maxHeaderBytes = 16 * 1024
 
 export const serverTimeouts = {
@@ -164,7 +167,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     }
   }
 
-  /** Counts a refusal for the console's page of the key. An address's budget refuses before the key is known. */
+  /** Counts a refusal for the key's page. An address's budget refuses before the key is known. */
   function noteRefusal({ caller, match, request }: RequestContext): void {
     const keyString = match.pipeline === 'key' ? readBearerToken(request.headers.authorization) : undefined
     if (caller) deps.noteKeyRefusal(caller.key.id)
@@ -185,7 +188,7 @@ export function buildServer(options: ServerDeps): LetheServer {
   }
 }
 
-/** Whether the caller is not authenticated, but the path requires it. The paths of such requests are not recorded. */
+/** Whether the path requires authentication and the caller has none. Such paths are not recorded. */
 function isStranger({ match, caller, signedIn }: RequestContext): boolean {
   const isPublic = match.pipeline === 'public' || (match.pipeline === 'open' && match.kind === 'route')
   return !isPublic && caller === null && signedIn === null

@@ -26,7 +26,9 @@ interface RoomOptions {
   maxBytes?: number
 }
 
-/** The file that all spools share, so that they need only one handle. It has no name and exists only while it is used. */
+/**
+ * The file that all spools share, to need only one handle. It has no name and exists only while it is used.
+ */
 export class SpoolRoom {
   readonly randomness: Randomness
   readonly #folder: string
@@ -46,7 +48,9 @@ export class SpoolRoom {
     this.#mostBytes = maxBytes
   }
 
-  /** Writes at most a block. If there is no space, it cuts off the largest spool of the owner with the most blocks. */
+  /**
+   * Writes at most a block. Without space, it cuts off the largest spool of the owner with the most blocks.
+   */
   async write(spool: Spool, bytes: Buffer): Promise<Block> {
     const position = this.#free.pop() ?? this.#size++
     this.#used += 1
@@ -159,8 +163,8 @@ interface SpoolOptions {
 }
 
 /**
- * A queue of data that was produced but not sent yet: a little in memory, the rest in the file. It is encrypted with
- * a key that only this process has, so that no readable data is ever on disk.
+ * A queue of data that was produced but not sent yet: a little in memory, the rest in the file. It is
+ * encrypted with a key that only this process has, so that no readable data is ever on disk.
  */
 export class Spool {
   readonly owner: string | null

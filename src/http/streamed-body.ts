@@ -7,7 +7,7 @@ import { createGzip, createZstdCompress } from 'node:zlib'
 import ipaddr from 'ipaddr.js'
 import { Spool, type SpoolRoom } from './spool.ts'
 
-/** How many characters are buffered before they are sent, because each write is a system call and wakes the client. */
+/** How many characters are buffered, because each write is a system call and wakes the client. */
 const bufferedLength = 64 * 1024
 
 /** How many bytes may wait for compression, so that the producer need not wait for each piece. */
@@ -36,8 +36,8 @@ export class ClientGone extends Error {
 }
 
 /**
- * The body of a streamed response. A slow client does not delay the producer, because unread data waits in a spool.
- * It is compressed before, because a compressor needs more memory than the data that waits.
+ * The body of a streamed response. A slow client does not delay the producer, because unread data waits in a
+ * spool. It is compressed before, because a compressor needs more memory than the data that waits.
  */
 export class StreamedBody {
   readonly #response: ServerResponse
@@ -161,8 +161,9 @@ export class StreamedBody {
 const files = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 
 /**
- * The length of the send queue of each connection. Node cannot see it: the system accepts more only when a third of
- * the queue has drained, which can take a slow client minutes. Unknown on other systems, whose queues are shorter.
+ * The length of the send queue of each connection. Node cannot see it: the system accepts more only when a
+ * third of the queue has drained, which can take a slow client minutes. Unknown on other systems, whose
+ * queues are shorter.
  */
 export async function readSendQueues(): Promise<(socket: Socket) => string> {
   const queues = new Map<string, string>()
@@ -180,7 +181,7 @@ function readIfExists(file: string): Promise<string> {
   return readFile(file, 'latin1').catch(() => '')
 }
 
-/** An address and a port in the format of these files: each four bytes of an address in the host's byte order. */
+/** An address and a port as in these files: each four bytes of an address in the host's byte order. */
 function procAddress(address = '', port = 0): string {
   if (!ipaddr.isValid(address)) return ''
   const bytes = Buffer.from(ipaddr.parse(address).toByteArray())

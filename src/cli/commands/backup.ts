@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { LetheError } from '../../domain/errors.ts'
+
 import {
   type BackupContents,
   checkBackup,
@@ -11,7 +11,7 @@ import {
 import { storeStatus } from '../../start.ts'
 import { type CommandKit, secretReports } from '../command-kit.ts'
 import { counted } from '../progress.ts'
-import { flagOrAnswer, UsageError } from '../terminal.ts'
+import { requireYes, UsageError } from '../terminal.ts'
 import { failOnProblems, journalsOf, replayedInWords, unreadableReports } from './journal.ts'
 
 export function addBackupCommand(program: Command, { terminal, config, withStore }: CommandKit): void {
@@ -88,8 +88,7 @@ export function addRestoreCommand(program: Command, { terminal, config, summaris
           const question = isThere
             ? `The store at ${place} will be replaced by ${backup}. Type yes to continue: `
             : `There is neither a store at ${place} nor a journal at ${settings.journal}, so people erased since ${backup} was made will come back. Type yes to continue: `
-          if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() === 'yes') return
-          throw new LetheError('invalid_request', 'Not confirmed. Nothing was changed.')
+          await requireYes(terminal, question, 'Not confirmed. Nothing was changed.')
         },
       })
       if (options.json) summarise({ store: place, ...restored })

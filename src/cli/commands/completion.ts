@@ -136,7 +136,7 @@ function commandCases(commands: readonly Completable[]): string[] {
   return ['case "$at $word" in', `  ${paths.join(' | ')}) at="$at $word" ;;`, 'esac']
 }
 
-/** Cases that list what can follow that command: a value of the previous option, an option, a command or a value. */
+/** Cases that list what can follow: a value of the previous option, an option, a command or a value. */
 function candidateCases(
   commands: readonly Completable[],
   list: (words: readonly Word[]) => string,

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type ApiKey, allScopes, apiKeyState, scopes } from '../../domain/api-key.ts'
-import { LetheError } from '../../domain/errors.ts'
+
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import {
   createKey,
@@ -13,7 +13,7 @@ import {
 import { requireOrganisation } from '../../operations/organisation.ts'
 import { type CommandKit, readInstantOption } from '../command-kit.ts'
 import { table } from '../progress.ts'
-import { flagOrAnswer, type Terminal } from '../terminal.ts'
+import { flagOrAnswer, requireYes, type Terminal } from '../terminal.ts'
 
 export function addKeysCommand(program: Command, kit: CommandKit): void {
   const keys = program.command('keys').description('API keys: create, list, rename, rotate, revoke')
@@ -107,9 +107,7 @@ function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
       withStore(async (services) => {
         const key = await requireKey(services, id)
         const question = `The string of "${key.name}" that ends in ${key.lastFour} will stop working immediately. Type yes to rotate the key: `
-        if (!options.yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
-          throw new LetheError('invalid_request', 'Not confirmed. Nothing was changed.')
-        }
+        if (!options.yes) await requireYes(terminal, question, 'Not confirmed. Nothing was changed.')
         showIssued(terminal, await rotateKey(services, id), options.json)
       }),
     )

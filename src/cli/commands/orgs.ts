@@ -203,7 +203,7 @@ async function deleteNow(
   })
 }
 
-/** When a shorter window will delete data, at the latest a day from now; `null` if no window became shorter. */
+/** When a shorter window will delete data, at most a day from now; `null` if no window became shorter. */
 async function deletionOf(
   { retention, retentionDays, activityDays, clock }: ServicesWithoutSecrets,
   organisationId: string,

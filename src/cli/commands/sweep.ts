@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { LetheError } from '../../domain/errors.ts'
+
 import { formatInstant } from '../../domain/instant.ts'
 import { deletesFrom, startOfWindow, windowStart } from '../../domain/retention.ts'
 import type { ServicesWithoutSecrets } from '../../domain/services.ts'
@@ -12,7 +12,7 @@ import {
 } from '../../maintenance/sweep.ts'
 import { type CommandKit, waitForMaintenanceLock } from '../command-kit.ts'
 import { counted, countsInWords } from '../progress.ts'
-import { flagOrAnswer, type Terminal, UsageError } from '../terminal.ts'
+import { requireYes, type Terminal, UsageError } from '../terminal.ts'
 
 export function addSweepCommand(program: Command, { terminal, withStore }: CommandKit): void {
   program
@@ -50,7 +50,7 @@ export function drawProgress(terminal: Terminal) {
   }
 }
 
-/** Says how much will be deleted and asks. Returns the windows to settle, each valid only for its current plan. */
+/** Says how much will be deleted and asks. Returns the windows to settle, each for its current plan only. */
 async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, yes?: true) {
   const { organisations, retentionDays, activityDays, clock } = services
   const policy = { retentionDays, activityDays }
@@ -67,9 +67,7 @@ async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, 
     terminal.tell(`${id}, on the plan ${plan} (${kept}): ${sweptInWords(aged)} will be deleted.`)
   }
   const question = 'This cannot be undone. Type yes to delete it now: '
-  if (!yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
-    throw new LetheError('invalid_request', 'Not confirmed. Nothing was deleted.')
-  }
+  if (!yes) await requireYes(terminal, question, 'Not confirmed. Nothing was deleted.')
   return all.map(({ id, plan }) => ({
     ...{ policy, now: clock(), rule: 'immediately' as const },
     ...{ organisationId: id, plan },

@@ -47,7 +47,7 @@ interface FailedErasure {
   requestId: string | null
 }
 
-/** Erases the data subjects listed in a file: shows the plan, erases one after another, and always prints a summary. */
+/** Erases the data subjects listed in a file. Shows the plan first, and always prints a summary. */
 export async function eraseMany(
   kit: CommandKit,
   client: LetheClient,
@@ -68,7 +68,7 @@ export async function eraseMany(
     else terminal.print(checkInWords(checked, plan.total))
     return
   }
-  if (!yes && plan.done < plan.total) await confirm(terminal, plan)
+  if (!yes && plan.done < plan.total) await confirmCount(terminal, plan.total - plan.done)
   const stop = new AbortController()
   const stopping = onStopSignal({ onFirst: (signal) => stop.abort(stoppedBy(signal, path)) })
   try {
@@ -79,10 +79,10 @@ export async function eraseMany(
   }
 }
 
-async function confirm(terminal: Terminal, { total, done }: BatchProgress): Promise<void> {
-  const count = String(total - done)
+export async function confirmCount(terminal: Terminal, count: number): Promise<void> {
   const question = `This cannot be undone. Type the number of data subjects, ${count}, to erase them: `
-  if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
+  const answer = await flagOrAnswer(terminal, undefined, '--yes', question)
+  if (answer.trim() !== String(count)) throw notConfirmed()
 }
 
 async function run(
@@ -241,8 +241,8 @@ function spread(number: number, count: number, length: number): number {
 const chunkBytes = 256 * 1024
 
 /**
- * Reads IDs from a file, one per line; `-` is standard input. Empty lines are skipped; spaces are part of an ID.
- * An invalid line is an error, because an erasure cannot be undone.
+ * Reads IDs from a file, one per line; `-` is standard input. Empty lines are skipped; spaces are part of an
+ * ID. An invalid line is an error, because an erasure cannot be undone.
  */
 async function readIdList(file: string): Promise<string[]> {
   const name = file === '-' ? 'standard input' : file

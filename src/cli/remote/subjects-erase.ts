@@ -16,7 +16,7 @@ import type { CommandKit } from '../command-kit.ts'
 import { counted, countsInWords, legible } from '../progress.ts'
 import { flagOrAnswer, type Terminal, UsageError } from '../terminal.ts'
 import { onStopSignal } from '../until-stopped.ts'
-import { type EraseFlags, eraseMany } from './erase-many.ts'
+import { confirmCount, type EraseFlags, eraseMany } from './erase-many.ts'
 import {
   describeSubject,
   foundTable,
@@ -154,8 +154,8 @@ function readCount(text: string): number {
 }
 
 /**
- * Erases all data subjects of a person within the budget, after confirmation. Because an erased subject cannot
- * be found again, a list of them is kept next to the checkpoint file until all are erased.
+ * Erases all data subjects of a person within the budget, after confirmation. Because an erased subject
+ * cannot be found again, a list of them is kept next to the checkpoint file until all are erased.
  */
 async function erasePerson(
   { terminal, fail, summarise }: CommandKit,
@@ -174,11 +174,7 @@ async function erasePerson(
     if (json) summarise({ subjects, hidden, erasures: [], dryRun: dryRun ?? false })
     return
   }
-  if (!yes) {
-    const count = String(found.length)
-    const question = `This cannot be undone. Type the number of data subjects, ${count}, to erase them: `
-    if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
-  }
+  if (!yes) await confirmCount(terminal, found.length)
   if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify({ subjects, hidden })])
   const stop = new AbortController()
   const stopping = onStopSignal({

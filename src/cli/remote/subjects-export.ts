@@ -88,7 +88,7 @@ interface WrittenExport extends FoundSubject {
   bytes: number
 }
 
-/** Exports all data of a person to a folder: a file for each data subject, then an index, which marks it complete. */
+/** Exports all data of a person to a folder: a file for each data subject, and last an index. */
 async function exportPerson(
   client: LetheClient,
   identifier: Identifier,

@@ -4,7 +4,7 @@ import { addSubjectsErase } from './subjects-erase.ts'
 import { addSubjectsExport } from './subjects-export.ts'
 import { addSubjectsFind, addSubjectsList, addSubjectsShow } from './subjects-read.ts'
 
-/** These commands call a running service over HTTP with a key, like any other client. They never open the store. */
+/** Commands that call a running service over HTTP with a key, like any other client, without the store. */
 export function addSubjectsCommand(program: Command, kit: CommandKit): void {
   const subjects = program
     .command('subjects')

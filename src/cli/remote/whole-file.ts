@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 
 type Text = AsyncIterable<string> | Iterable<string>
 
-/** Writes a file that only its owner can read, and that exists only when it is complete. Returns its size in bytes. */
+/**
+ * Writes a file that only its owner can read and that exists only when complete. Returns its size in bytes.
+ */
 export async function writeWhole(file: string, text: Text): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} already exists. Choose another file.`)
   const partial = `${file}.partial`

@@ -1,15 +1,15 @@
-// What the examples speak of is in the sample of `npm start`: each of them works on it, and answers what stands here when it was made
-// at the instant of `exampleMeta`. A test tries them.
+// The examples use the sample data of `npm start`. On sample data created at the instant of `exampleMeta`,
+// each request gives the response shown here. A test checks this.
 
 export const exampleMeta = {
   requestId: '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34',
   timestamp: '2026-11-15T09:30:00.000Z',
 }
 
-/** A visitor of the sample's shop who is known by an address. */
+/** A visitor of the sample shop with an e-mail address. */
 export const exampleSubjectParameters = { trackerId: 'sample-shop', subjectId: 'visitor-61920061' }
 
-/** Another one, who is erased. */
+/** Another visitor, who is erased. */
 export const exampleErasureParameters = { trackerId: 'sample-shop', subjectId: 'visitor-18340075' }
 
 const phone = { country: 'US', language: 'en', device: 'phone', os: 'iOS', browser: 'Safari' }
@@ -46,7 +46,7 @@ export const exampleSubjects = [
   },
 ]
 
-/** Whoever is known by the same address, on another device and at the sample's blog. */
+/** The data subjects with the same e-mail address, on another device and on the sample blog. */
 export const exampleFound = [
   {
     trackerId: 'sample-shop',
@@ -98,7 +98,7 @@ function event(sessionId: string, number: number, occurredAt: string, properties
   return { eventId: `${sessionId}-${number}`, sessionId, name: 'pageview', occurredAt, properties }
 }
 
-// The receipt of the one erasure that the examples make; a test checks it against the key beside it.
+// The receipt of the example erasure. A test verifies it with the key.
 
 export const exampleOrigin = 'lethe.local/sample'
 

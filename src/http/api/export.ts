@@ -36,7 +36,7 @@ export const exportSubjectRoute = defineRoute({
     const { services, context, http } = call
     const { trackerId, subjectId } = call.path
     const view = trackerView(call, trackerId)
-    // Nobody is handed anything.
+    // HEAD exports nothing, so the activity does not record it.
     if (context.request.method === 'HEAD') await readSubject(services, view, subjectId)
     await http.respond.stream(context, async ({ add, meta, signal }) => {
       const { take, end } = exportWriter(trackerId, add, '{"data":')
@@ -47,13 +47,16 @@ export const exportSubjectRoute = defineRoute({
   },
 })
 
-/** Writes an export as one JSON object, in pieces, between what comes before and what `end` is given: the record's fields, two lists. */
+/**
+ * Writes an export in pieces as one JSON object: `before`, the record, two lists, and the text given to
+ * `end`.
+ */
 export function exportWriter(
   trackerId: string,
   add: (text: string) => Promise<void>,
   before = '',
 ): { take: TakePart; end(after: string): Promise<void> } {
-  /** The list that is open: none before the record. */
+  /** The list that is being written; none before the record. */
   let list: ExportPart['kind'] = 'record'
   let separator = ''
   return {
@@ -78,7 +81,7 @@ export function exportWriter(
   }
 }
 
-// What was collected is JSON already, and goes out as it is stored.
+// Attributes and properties are stored as JSON and are written unchanged.
 
 function sessionJson({ sessionId, startedAt, endedAt, counts, attributes }: ExportedSession): string {
   const times = `"startedAt":"${formatInstant(startedAt)}","endedAt":"${formatInstant(endedAt)}"`

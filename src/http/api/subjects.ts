@@ -44,7 +44,7 @@ import {
   receipt,
 } from './fields.ts'
 
-/** Generated clients take a field of a body with a default for one that is always there. */
+/** Without a default, because generated clients treat a body field with a default as always present. */
 const bodyLimit = integer({
   ...pageSize,
   description: `The maximum number of items to return; ${defaultPageSize} by default.`,
@@ -84,7 +84,6 @@ export const subjectListParameters = {
   ),
 }
 
-/** What the body of a search may hold. */
 export const subjectSearchBody = {
   identifier: optional(
     object(

@@ -57,11 +57,6 @@ export const activityFormat = oneOf(['csv', 'json'], { 'x-rule': 'csv or json' }
 
 export const activityListParameters = { ...sessionListParameters, ...activityFilterParameters }
 
-export function presentActivity(entry: ActivityEntry) {
-  const { id, at, actor, kind, target, requestId, counts, ledgerIndex } = entry
-  return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
-}
-
 export const activityRoutes = [
   defineRoute({
     method: 'GET',
@@ -132,4 +127,9 @@ async function writeJson(pages: Pages, add: Add, giveWay: GiveWay): Promise<void
     await giveWay()
   }
   await add('\n]}\n')
+}
+
+export function presentActivity(entry: ActivityEntry) {
+  const { id, at, actor, kind, target, requestId, counts, ledgerIndex } = entry
+  return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
 }

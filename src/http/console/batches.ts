@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { type BatchLines, batchKinds, type ErasureBatch } from '../../domain/erasure-batch.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import {
@@ -85,7 +85,7 @@ export const typedSubjects = integer({
 export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }))
 
 /** How many of an organisation's batches are listed, newest first. */
-export const mostListed = 100
+export const maxListedBatches = 100
 
 export const batchRoutes = [
   defineRoute({
@@ -95,7 +95,7 @@ export const batchRoutes = [
     response: BatchList,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
-      const batches = await services.erasureBatches.list(organisationId, 'list', mostListed)
+      const batches = await services.erasureBatches.list(organisationId, 'list', maxListedBatches)
       return { batches: batches.map(presentBatch) }
     },
   }),
@@ -173,7 +173,7 @@ export const batchRoutes = [
               for await (const items of reportBatch(services, batch)) {
                 await add(separator + items.map((item) => JSON.stringify(presentReported(item))).join(',\n'))
                 separator = ',\n'
-                await nextTurn()
+                await nextIteration()
                 await giveWay()
               }
               // A truncated report does not parse.

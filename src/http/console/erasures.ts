@@ -56,25 +56,6 @@ export const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'Receip
 
 export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
 
-export function presentLedgerErasure(
-  { index, record, by }: ErasureEntry,
-  batch: BatchOfEntry['batch'] | null,
-) {
-  const { trackerId, erasedAt, alreadyErased, counts } = record
-  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by, batch }
-}
-
-export function presentCertificate(
-  { erasure, batch, scrub, ...rest }: ErasureCertificate,
-  organisation: string,
-) {
-  const { lastAt, reachesEveryByte } = scrub
-  return {
-    ...{ ...rest, erasure: presentLedgerErasure(erasure, batch), organisation },
-    scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
-  }
-}
-
 export const erasureRoutes = [
   defineRoute({
     method: 'GET',
@@ -120,3 +101,22 @@ export const erasureRoutes = [
     },
   }),
 ]
+
+export function presentLedgerErasure(
+  { index, record, by }: ErasureEntry,
+  batch: BatchOfEntry['batch'] | null,
+) {
+  const { trackerId, erasedAt, alreadyErased, counts } = record
+  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by, batch }
+}
+
+export function presentCertificate(
+  { erasure, batch, scrub, ...rest }: ErasureCertificate,
+  organisation: string,
+) {
+  const { lastAt, reachesEveryByte } = scrub
+  return {
+    ...{ ...rest, erasure: presentLedgerErasure(erasure, batch), organisation },
+    scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
+  }
+}

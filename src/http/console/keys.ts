@@ -62,19 +62,6 @@ export const scopeList = list(text({ maxLength: 100 }), {
 
 export const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
 
-/** A key without its string, which is not stored. */
-export function presentKey(key: ApiKey, now: Instant) {
-  const { id, name, scopes, lastFour } = key
-  return {
-    ...{ id, name, scopes: [...scopes], lastFour, state: apiKeyState(key, now) },
-    createdAt: formatInstant(key.createdAt),
-    rotatedAt: instantOrNull(key.rotatedAt),
-    expiresAt: instantOrNull(key.expiresAt),
-    revokedAt: instantOrNull(key.revokedAt),
-    lastUsedAt: instantOrNull(key.lastUsedAt),
-  }
-}
-
 /** How many days of use a key's page shows. */
 const shownKeyDays = 90
 
@@ -172,4 +159,17 @@ export const keyRoutes = [
 
 function present({ key, keyString }: Issued, { clock }: Services) {
   return { key: presentKey(key, clock()), keyString }
+}
+
+/** A key without its string, which is not stored. */
+export function presentKey(key: ApiKey, now: Instant) {
+  const { id, name, scopes, lastFour } = key
+  return {
+    ...{ id, name, scopes: [...scopes], lastFour, state: apiKeyState(key, now) },
+    createdAt: formatInstant(key.createdAt),
+    rotatedAt: instantOrNull(key.rotatedAt),
+    expiresAt: instantOrNull(key.expiresAt),
+    revokedAt: instantOrNull(key.revokedAt),
+    lastUsedAt: instantOrNull(key.lastUsedAt),
+  }
 }

@@ -36,23 +36,8 @@ export const provenEntryParameters = {
   index: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'a whole number from 0 on' }),
 }
 
-export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenLedgerEntry) {
-  return { index, record, leafHash: Buffer.from(leafHash).toString('base64'), proof, checkpoint }
-}
-
-export function presentLedger(
-  { origin, size, rootHash, checkpoint, verifierKeys }: LedgerHead,
-  last: LedgerEntry | null,
-) {
-  const record = last && parseRecord(last.record)
-  return {
-    ...{ origin, size, rootHash: Buffer.from(rootHash).toString('base64'), checkpoint, verifierKeys },
-    lastErasedAt: instantOrNull(record?.erasedAt ?? null),
-  }
-}
-
 /** How many entries a member can have recomputed: a few seconds of work, in slices. */
-const mostVerified = 100_000
+const maxVerified = 100_000
 
 export const ledgerRoutes = [
   defineRoute({
@@ -76,10 +61,10 @@ export const ledgerRoutes = [
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
       const { size } = await readLedger(services, organisationId)
-      if (size > mostVerified) {
+      if (size > maxVerified) {
         throw new LetheError(
           'invalid_request',
-          `The ledger has more than ${mostVerified} entries. Run "lethe ledger verify" on the server instead.`,
+          `The ledger has more than ${maxVerified} entries. Run "lethe ledger verify" on the server instead.`,
         )
       }
       const { gone } = context
@@ -102,3 +87,18 @@ export const ledgerRoutes = [
     },
   }),
 ]
+
+export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenLedgerEntry) {
+  return { index, record, leafHash: Buffer.from(leafHash).toString('base64'), proof, checkpoint }
+}
+
+export function presentLedger(
+  { origin, size, rootHash, checkpoint, verifierKeys }: LedgerHead,
+  last: LedgerEntry | null,
+) {
+  const record = last && parseRecord(last.record)
+  return {
+    ...{ origin, size, rootHash: Buffer.from(rootHash).toString('base64'), checkpoint, verifierKeys },
+    lastErasedAt: instantOrNull(record?.erasedAt ?? null),
+  }
+}

@@ -25,10 +25,6 @@ export const email = text({
   'x-rule': emailRule,
 })
 
-export function presentMember({ id, email, createdAt, passwordSetAt }: StoredMember) {
-  return { id, email, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }
-}
-
 export const memberRoutes = [
   defineRoute({
     method: 'GET',
@@ -66,3 +62,7 @@ export const memberRoutes = [
     },
   }),
 ]
+
+export function presentMember({ id, email, createdAt, passwordSetAt }: StoredMember) {
+  return { id, email, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }
+}

@@ -13,7 +13,7 @@ import { identifier } from '../parameters.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, list, object, text } from '../schema.ts'
-import { Batch, BatchList, mostListed, presentBatch, typedSubjects } from './batches.ts'
+import { Batch, BatchList, maxListedBatches, presentBatch, typedSubjects } from './batches.ts'
 import { instant } from './fields.ts'
 
 /** The person to erase, as the pages describe it. */
@@ -58,7 +58,7 @@ export const peopleRoutes = [
     response: BatchList,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
-      const batches = await services.erasureBatches.list(organisationId, 'person', mostListed)
+      const batches = await services.erasureBatches.list(organisationId, 'person', maxListedBatches)
       return { batches: batches.map(presentBatch) }
     },
   }),

@@ -7,9 +7,9 @@ import { defineRoute, organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, text } from '../schema.ts'
 import { instant, typed } from './fields.ts'
 
-const BudgetTold = object(
+const BudgetSetting = object(
   { name: text(), limit: integer(), windowSeconds: integer() },
-  { title: 'BudgetTold' },
+  { title: 'BudgetSetting' },
 )
 
 export const Settings = object(
@@ -17,7 +17,7 @@ export const Settings = object(
     organisation: object({ id: text(), name: text(), plan: oneOf(plans), createdAt: instant }),
     windows: list(object({ plan: oneOf(plans), days: integer() })),
     activityDays: integer(),
-    budgets: list(BudgetTold),
+    budgets: list(BudgetSetting),
     batchesPerMinute: integer(),
     ...{ engine: text(), version: text() },
     scrub: object({ lastAt: instant, isDue: boolean(), reachesEveryByte: boolean() }),

@@ -29,12 +29,12 @@ export function setCookie(
   name: CookieName,
   isSecure: boolean,
   value: string,
-  livesMs: number,
+  lifetimeMs: number,
 ): void {
   const where = isSecure ? `Path=/; ${attributes}; Secure` : `Path=/console; ${attributes}`
   response.appendHeader(
     'Set-Cookie',
-    `${nameOf(name, isSecure)}=${value}; Max-Age=${livesMs / 1_000}; ${where}`,
+    `${nameOf(name, isSecure)}=${value}; Max-Age=${lifetimeMs / 1_000}; ${where}`,
   )
 }
 

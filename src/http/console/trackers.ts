@@ -38,7 +38,7 @@ export const days = optional(
 )
 
 /** How many event names are shown. */
-const shownNames = 10
+const maxShownNames = 10
 
 export const trackerRoutes = [
   defineRoute({
@@ -113,7 +113,7 @@ export const trackerRoutes = [
       const today = dayOf(services.clock())
       const view = trackerView(call, path.trackerId)
       const from = today - (query.days ?? 30) + 1
-      const found = await services.dailyTotals.names(view, from, today, shownNames)
+      const found = await services.dailyTotals.names(view, from, today, maxShownNames)
       if (found === null) throw notFound('This tracker')
       return found
     },

@@ -14,14 +14,14 @@ type Json = Record<string, unknown>
 
 const subjectsTag = 'Data subjects'
 
-/** What the document tells of the service that hands it out. */
+/** What the document says about the service. */
 export interface ServiceFacts {
   budgets: Record<ApiBudgetName, Budget>
-  /** Where clients reach it; `null` when nobody said. */
+  /** The address that clients use; `null` if it is not configured. */
   publicUrl: string | null
 }
 
-/** The OpenAPI 3.1 document of `/v1`, made of the very schemas that validate requests and write answers. */
+/** The OpenAPI 3.1 document of `/v1`, generated from the schemas that validate requests. */
 export function openApiDocument({ budgets, publicUrl }: ServiceFacts): Json {
   const { ip, key, erasure } = budgets
   const paths: Record<string, Json> = {}
@@ -73,10 +73,10 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
   }
 }
 
-/** Where a service listens that has no settings of its own. */
+/** The default address of a service. */
 const defaultAddress = 'http://127.0.0.1:8080'
 
-/** An address relative to the document's would be correct, but most tools cannot read one. */
+/** Always an absolute address, because most tools cannot handle a relative one. */
 export function serversAt(url: string): Json[] {
   return [{ url, description: 'This service.' }]
 }
@@ -134,7 +134,7 @@ function parameters(route: Route): Json[] {
   return [...inPath, ...inQuery, { $ref: '#/components/parameters/X-Request-Id' }]
 }
 
-/** What stands at the parameter goes with the other examples; an example in its schema goes without them. */
+/** The example of a parameter is for use with the other examples; an example in its schema, without them. */
 function parameter(
   { documentation }: Route,
   name: string,
@@ -175,7 +175,7 @@ function headerRefs(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Moves every schema with a title to the components and leaves a reference in its place, so that generated clients get named types. */
+/** Moves every schema with a title to the components, so that generated clients get named types. */
 export function hoistComponents<Document extends Json>(
   document: Document,
 ): { document: Json; schemas: Json } {

@@ -10,7 +10,7 @@ const documentHeaders = {
   'Access-Control-Allow-Origin': { $ref: '#/components/headers/Access-Control-Allow-Origin' },
 }
 
-/** The operations that need no key and carry no rate-limit headers. */
+/** The operations without a key and without rate-limit headers. */
 export const publicOperations = {
   '/v1/analytics/openapi.json': {
     get: {
@@ -80,11 +80,11 @@ export const publicOperations = {
 
 interface Probe {
   operationId: string
-  /** The name of its answer's schema. */
+  /** The name of the response schema. */
   envelope: string
   summary: string
   description: string
-  /** The fields of its `data`, all of them always there. */
+  /** The fields of `data`, all required. */
   properties: Record<string, unknown>
   example: Record<string, unknown>
 }
@@ -127,7 +127,7 @@ export const budgetHeaders = [
 
 const largest = Number.MAX_SAFE_INTEGER
 
-/** Every header an answer may carry beyond HTTP's own, with the budgets of the service in the examples. */
+/** Every response header besides those of HTTP, with the budgets of the service in the examples. */
 export function headers({ ip, key }: Record<ApiBudgetName, Budget>) {
   const seconds = ({ windowMs }: Budget) => windowMs / 1_000
   const policy = [ip, key].map((each) => `"${each.name}";q=${each.limit};w=${seconds(each)}`).join(', ')
@@ -217,7 +217,7 @@ interface ErrorExample {
   extraHeaders: readonly HeaderName[]
 }
 
-/** What each error means and looks like. */
+/** The description and an example of each error. */
 export const errorExamples: Record<ErrorCode, ErrorExample> = {
   invalid_request: {
     description:

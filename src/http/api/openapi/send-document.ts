@@ -4,10 +4,13 @@ import { readAccepted } from '../../asset.ts'
 import type { HeaderList, RequestContext, Responder } from '../../request-context.ts'
 import { serversAt } from './document.ts'
 
-/** The document up to its servers, which differ by request; packed once, because anybody may ask for it as often as they like. */
+/**
+ * The document up to its servers, which depend on the request. Compressed once, because requests are not
+ * limited.
+ */
 interface PackedDocument {
   plain: Buffer
-  /** Deflated blocks that end at a byte, so that others can follow. */
+  /** Deflated blocks that end at a byte boundary, so that others can follow. */
   deflated: Buffer
   checksum: number
   digest: string
@@ -23,7 +26,7 @@ export function packDocument({ servers: _, ...document }: Record<string, unknown
   }
 }
 
-/** Clients may keep it, and ask each time whether it is still the same. `serviceUrl` is where this client reaches the service. */
+/** Sends the document. Clients must revalidate it. `serviceUrl` is the address that this client uses. */
 export function sendDocument(
   { write }: Responder,
   context: RequestContext,
@@ -31,7 +34,7 @@ export function sendDocument(
   serviceUrl: string,
 ): void {
   const end = Buffer.from(`${JSON.stringify(serversAt(serviceUrl))}}`)
-  // Says the same of both forms, so it is a weak one.
+  // Weak, because it is the same for both encodings.
   const etag = `W/"${hash('sha256', `${document.digest} ${end}`).slice(0, 32)}"`
   const headers: HeaderList = [
     ...['X-Request-Id', context.id, 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'],
@@ -48,7 +51,7 @@ export function sendDocument(
   write(context, 200, isPacked ? gzip(document, end) : Buffer.concat([document.plain, end]), headers)
 }
 
-/** The document as gzip (RFC 1952), of which only the end is packed anew. */
+/** The document as gzip (RFC 1952). Only its end is compressed for each request. */
 function gzip({ plain, deflated, checksum }: PackedDocument, end: Buffer): Buffer {
   const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
   const trailer = Buffer.alloc(8)
@@ -57,7 +60,7 @@ function gzip({ plain, deflated, checksum }: PackedDocument, end: Buffer): Buffe
   return Buffer.concat([header, deflated, deflateRawSync(end), trailer])
 }
 
-/** Whether a client has it already. Tags compare weakly here, as HTTP has it. */
+/** Whether the client has the document. HTTP requires a weak comparison. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const opaque = etag.slice(2)
   const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
