@@ -155,7 +155,7 @@ describe('lethe orgs delete', () => {
       assertRefused(await cli.run(args), 1, /no organisation "acme"/)
     }
     const again = await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-    assertRefused(again, 1, /was an organisation that was deleted/)
+    assertRefused(again, 1, /is the ID of a deleted organisation/)
     const status = onlyJson(await cli.run(['status', '--json']))
     assert.equal(JSON.stringify(status).includes('Acme'), false)
   })
