@@ -67,12 +67,14 @@ export function limiterContract(
         return [granted, remaining, limit]
       }
       assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 2, 2]))
+      const began = performance.now()
       const { resetsAt } = await limiter.take(small, 'a')
       assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 1, 2]))
       await limiter.take(small, 'a')
       assert.deepEqual(await seen(), [false, 0, 2])
-      // What Redis says is left of a window is rounded to milliseconds.
-      assert.ok(Math.abs((await limiter.peek(small, 'a')).resetsAt - resetsAt) <= 1)
+      const difference = Math.abs((await limiter.peek(small, 'a')).resetsAt - resetsAt)
+      // Redis rounds the rest of a window to milliseconds, and its answers take time to arrive.
+      assert.ok(difference <= 1 + performance.now() - began)
       await pass(60_000)
       assert.deepEqual(await seen(), [true, 2, 2])
     })
