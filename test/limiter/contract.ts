@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Budget, BudgetState, Limiter } from '../../src/domain/budget.ts'
+import type { MaybePromise } from '../../src/domain/maybe-promise.ts'
 import type { Lifetime } from '../support/service.ts'
 
 const perMinute: Budget = { name: 'ip', limit: 60, windowMs: 60_000 }
@@ -67,14 +68,13 @@ export function limiterContract(
         return [granted, remaining, limit]
       }
       assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 2, 2]))
-      const began = performance.now()
-      const { resetsAt } = await limiter.take(small, 'a')
+      const [taken, takeMs] = await timed(() => limiter.take(small, 'a'))
       assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 1, 2]))
       await limiter.take(small, 'a')
       assert.deepEqual(await seen(), [false, 0, 2])
-      const difference = Math.abs((await limiter.peek(small, 'a')).resetsAt - resetsAt)
+      const [peeked, peekMs] = await timed(() => limiter.peek(small, 'a'))
       // Redis rounds the rest of a window to milliseconds, and its answers take time to arrive.
-      assert.ok(difference <= 1 + performance.now() - began)
+      assert.ok(Math.abs(peeked.resetsAt - taken.resetsAt) <= 1 + takeMs + peekMs)
       await pass(60_000)
       assert.deepEqual(await seen(), [true, 2, 2])
     })
@@ -207,4 +207,10 @@ export function limiterContract(
       assert.equal(waits, 2)
     })
   })
+}
+
+async function timed<Result>(work: () => MaybePromise<Result>): Promise<[Result, number]> {
+  const began = performance.now()
+  const result = await work()
+  return [result, performance.now() - began]
 }
