@@ -44,7 +44,9 @@ export function statement(
   shards: Shards = 'one',
   sqlite: string | null = withoutPostgres(source),
 ): Statement {
-  const known = made.get(source)
+  // The same text may be shared in one place, and PostgreSQL's alone in another.
+  const id = `${sqlite}\0${source}`
+  const known = made.get(id)
   if (known) return known
   const parameters = [...new Set(Array.from(source.matchAll(named), ([, name = '']) => name))]
   const number = (sql: string, sign: '$' | '?') =>
@@ -58,13 +60,13 @@ export function statement(
     shards,
     sqlite: sqlite && number(sqlite, '?'),
   }
-  made.set(source, fresh)
+  made.set(id, fresh)
   return fresh
 }
 
-/** A statement that only PostgreSQL needs, such as a lock. SQLite has a single writer. */
-export function postgresOnly(source: string): Statement {
-  return statement(source, 'one', null)
+/** A statement of PostgreSQL alone: of its hot path, or a lock, which SQLite with its single writer does not need. */
+export function postgresOnly(source: string, shards?: Shards): Statement {
+  return statement(source, shards, null)
 }
 
 /** Removes row locks and casts. On SQLite an array is passed as JSON. */

@@ -3,7 +3,7 @@ import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
 import { integer, integerOrNull, keyText, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import { findTombstones } from '../nouns/tombstone.ts'
 import { broughtIdentifiers } from '../rules/identifier.ts'
 import {
@@ -168,13 +168,13 @@ class KnownRows {
   }
 }
 
-export const findEvents = statement(
+export const findEvents = postgresOnly(
   `SELECT e.subject_key, e.occurred_at, e.event_id
    FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, occurred_at, event_id)
    JOIN events e USING (subject_key, occurred_at, event_id)`,
   'any',
 )
-const findSessions = statement(
+const findSessions = postgresOnly(
   `SELECT s.subject_key, s.session_id, started_at, ended_at, event_count, attributes, attributes_at
    FROM unnest($1::uuid[], $2::text[]) AS given (subject_key, session_id)
    JOIN sessions s USING (subject_key, session_id)`,

@@ -2,7 +2,7 @@ import type { DerivationStore, DerivedIdentifier, SourceKind } from '../../domai
 import type { TrackerRef } from '../../domain/tracker.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
-import { statement, type Value } from '../nouns/statement.ts'
+import { postgresOnly, type Value } from '../nouns/statement.ts'
 import { visible } from '../nouns/tracker.ts'
 import {
   fieldInJson,
@@ -21,7 +21,7 @@ import type { Run } from './transaction.ts'
 const mayHold = (facts: string) =>
   `EXISTS (SELECT 1 FROM unnest($3::text[]) AS field WHERE strpos(${facts}, field) > 0)`
 const rowsWithin = (rows: string, order: string) =>
-  statement(
+  postgresOnly(
     `SELECT id, at, facts FROM (SELECT *, ${heldBefore('facts', order)} FROM (${rows}) AS looked_at) AS held
      WHERE ${withinPage} ORDER BY ${order}`,
   )
@@ -41,13 +41,13 @@ const list = {
   ),
 }
 
-const findSessions = statement(
+const findSessions = postgresOnly(
   `SELECT s.subject_key, s.attributes_at, s.session_id
    FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, attributes_at, session_id)
    JOIN sessions s USING (subject_key, session_id, attributes_at)`,
   'any',
 )
-const findIdentifiers = statement(
+const findIdentifiers = postgresOnly(
   `SELECT i.subject_key, i.lookup_key, i.value, i.brought_at
    FROM unnest($1::uuid[], $2::uuid[]) AS given (subject_key, lookup_key)
    JOIN identifiers i USING (subject_key, lookup_key)`,

@@ -10,7 +10,7 @@ import { insertEntry, lockLedger } from '../nouns/ledger.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { integer, integerOrNull, type Row, text } from '../nouns/row.ts'
 import { countDeletion } from '../nouns/scrub.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import { insertTombstone } from '../nouns/tombstone.ts'
 import { visible } from '../nouns/tracker.ts'
 import { erasureRecords, type SubjectErasure } from '../rules/erasure.ts'
@@ -22,29 +22,29 @@ import type { Run } from './transaction.ts'
 
 // Every transaction that writes to a subject locks its row first, so nothing is added during an erasure. A
 // subject that the caller cannot see is not locked: the waiting time would reveal that it exists.
-const lock = statement(
+const lock = postgresOnly(
   `SELECT oldest_at, last_seen_at FROM subjects WHERE subject_key = $1
    AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
 )
 // If the subject does not exist, a row is inserted and deleted with the rest: this waits for a transaction
 // that is storing the subject, and later ones find the tombstone.
-const claim = statement(
+const claim = postgresOnly(
   `INSERT INTO subjects (subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
    VALUES ($1, $2, $3, 0, 0, 0, 0, 0) ON CONFLICT (subject_key) DO UPDATE SET oldest_at = subjects.oldest_at`,
 )
-const newestOf = statement(
+const newestOf = postgresOnly(
   `SELECT greatest((SELECT max(started_at) FROM sessions WHERE subject_key = $1),
      (SELECT max(occurred_at) FROM events WHERE subject_key = $1)) AS newest`,
 )
-const deleteAgedEvents = statement('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
-const deleteEvents = statement('DELETE FROM events WHERE subject_key = $1')
-const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $1 AND ended_at < $2')
-const deleteSessions = statement('DELETE FROM sessions WHERE subject_key = $1')
-const deleteSubject = statement('DELETE FROM subjects WHERE subject_key = $1')
+const deleteAgedEvents = postgresOnly('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
+const deleteEvents = postgresOnly('DELETE FROM events WHERE subject_key = $1')
+const deleteAgedSessions = postgresOnly('DELETE FROM sessions WHERE subject_key = $1 AND ended_at < $2')
+const deleteSessions = postgresOnly('DELETE FROM sessions WHERE subject_key = $1')
+const deleteSubject = postgresOnly('DELETE FROM subjects WHERE subject_key = $1')
 
 // The usual case: the subject exists, is not large, has nothing expired or in the future, no batch waits for
 // it, and nobody writes to it.
-const lockUsual = statement(
+const lockUsual = postgresOnly(
   `SELECT s.subject_key, s.session_count, s.event_count
    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (subject_key, tracker_id, since, erased_at)
    JOIN subjects s USING (subject_key)
@@ -56,10 +56,10 @@ const lockUsual = statement(
 )
 const insertRecords = `entry AS (${insertEntry.source}), tombstone AS (${insertTombstone.source})`
 /** What an erasure leaves behind, in one statement, which is cheaper for the server. Not for a cluster. */
-const leaveUsual = statement(`WITH ${insertRecords} ${insertActivityEntry.source}`, 'never')
+const leaveUsual = postgresOnly(`WITH ${insertRecords} ${insertActivityEntry.source}`, 'never')
 // Fails the transaction if the number of rows differs from what was counted: it is sent together with the
 // commit.
-const leaveUsualAndDelete = statement(
+const leaveUsualAndDelete = postgresOnly(
   `WITH ${insertRecords}, activity_entry AS (${insertActivityEntry.source}),
      gone_events AS (DELETE FROM events WHERE subject_key = ANY (:keys) RETURNING 1),
      gone_sessions AS (DELETE FROM sessions WHERE subject_key = ANY (:keys) RETURNING 1),
@@ -71,10 +71,10 @@ const leaveUsualAndDelete = statement(
 )
 
 const ofSubject = 'FROM erasure_batch_items WHERE tracker_id = $1 AND subject_id = $2'
-const anyWaiting = statement(`SELECT 1 ${ofSubject} LIMIT 1`)
-const lockWaiting = statement(`SELECT batch_id, place ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
+const anyWaiting = postgresOnly(`SELECT 1 ${ofSubject} LIMIT 1`)
+const lockWaiting = postgresOnly(`SELECT batch_id, place ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
 // Pausing or stopping a batch locks its row and then the items, in the same order as here.
-const keepRunning = statement(
+const keepRunning = postgresOnly(
   `SELECT 1 FROM erasure_batches WHERE id = $1 AND state = 'running' FOR KEY SHARE`,
 )
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExportStore } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { asInteger, asText, type Values } from '../nouns/row.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import {
   eventColumns,
   sessionColumns,
@@ -27,17 +27,17 @@ const rowsAtOnce = 300
 /** How many of them are passed on between two turns of the event loop. */
 const rowsPerTurn = 20
 
-const readStamp = statement(
+const readStamp = postgresOnly(
   `SELECT first_seen_at, last_seen_at, oldest_at, session_count, event_count FROM subjects WHERE subject_key = $1`,
 )
-const readLastEvent = statement(
+const readLastEvent = postgresOnly(
   `SELECT occurred_at, event_id FROM events WHERE subject_key = $1
    ORDER BY occurred_at DESC, event_id DESC LIMIT 1`,
 )
-const findEvent = statement(
+const findEvent = postgresOnly(
   'SELECT 1 FROM events WHERE subject_key = $1 AND occurred_at = $2 AND event_id = $3',
 )
-const listSessions = statement(
+const listSessions = postgresOnly(
   `SELECT ${sessionColumns} FROM (
      SELECT session_id, started_at, ended_at, attributes, ${heldBefore('attributes', 'started_at, session_id')},
        CASE WHEN started_at >= $2 THEN event_count ELSE event_count - (
@@ -46,7 +46,7 @@ const listSessions = statement(
      FROM sessions s WHERE subject_key = $1 AND ended_at >= $2 AND (started_at, session_id) > ($3, $4)
      ORDER BY started_at, session_id LIMIT $5) x WHERE ${withinPage}`,
 )
-const listEvents = statement(
+const listEvents = postgresOnly(
   `SELECT ${eventColumns} FROM (
      SELECT ${eventColumns}, ${heldBefore('properties', 'occurred_at, event_id')} FROM events
      WHERE subject_key = $1 AND (occurred_at, event_id) > ($2, $3) AND (occurred_at, event_id) <= ($4, $5)

@@ -2,7 +2,7 @@ import type { Client, PoolClient } from 'pg'
 import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
 import { keyText } from '../nouns/row.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import { broughtAgain } from '../rules/identifier.ts'
 import type { Addition } from './claim-subjects.ts'
 import { copyRows, type Run } from './transaction.ts'
@@ -19,16 +19,16 @@ export type IdentifierRow = readonly [
   broughtAt: number,
 ]
 
-const put = statement(
+const put = postgresOnly(
   `INSERT INTO identifiers (${columns.join(', ')})
    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
    ${broughtAgain}`,
   'any',
 )
 
-export const deleteIdentifiers = statement('DELETE FROM identifiers WHERE subject_key = $1')
+export const deleteIdentifiers = postgresOnly('DELETE FROM identifiers WHERE subject_key = $1')
 
-const addNames = statement(
+const addNames = postgresOnly(
   `INSERT INTO identifier_names (organisation_id, name) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING`,
 )
 

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg'
 import type { IngestStore } from '../../domain/ingest.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import { bySubject, DailyChanges, withoutRefused } from '../rules/ingest-batch.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
@@ -22,7 +22,7 @@ const sessionColumns = [
 ]
 const eventColumns = ['subject_key', 'occurred_at', 'event_id', 'session_id', 'name', 'properties']
 
-const updateSessions = statement(
+const updateSessions = postgresOnly(
   `INSERT INTO sessions (${sessionColumns.join(', ')})
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[])
    ON CONFLICT (subject_key, session_id) DO UPDATE SET started_at = excluded.started_at, ended_at = excluded.ended_at,
@@ -31,20 +31,20 @@ const updateSessions = statement(
 )
 
 // Sorted, so that two loads of the same days cannot deadlock.
-const addEvents = statement(
+const addEvents = postgresOnly(
   `INSERT INTO daily_events AS d (tracker_id, day, name, count)
    SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS added (tracker_id, day, name, count)
    ORDER BY tracker_id COLLATE "C", day, name COLLATE "C"
    ON CONFLICT (tracker_id, day, name) DO UPDATE SET count = d.count + excluded.count`,
 )
-const addSessions = statement(
+const addSessions = postgresOnly(
   `INSERT INTO daily_sessions AS d (tracker_id, day, count)
    SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[]) AS added (tracker_id, day, count)
    ORDER BY tracker_id COLLATE "C", day
    ON CONFLICT (tracker_id, day) DO UPDATE SET count = d.count + excluded.count`,
 )
 // A session that turned out to have started earlier may have been the only one of its day.
-const dropEmpty = statement(
+const dropEmpty = postgresOnly(
   'DELETE FROM daily_sessions WHERE tracker_id = ANY ($1) AND day = ANY ($2) AND count = 0',
 )
 

@@ -1,4 +1,4 @@
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../rules/interleaving.ts'
 import type { Run } from './transaction.ts'
 
@@ -7,13 +7,13 @@ interface GrownSubject extends SubjectGrowth {
   isInterleaved: boolean
 }
 
-const hasOverlap = statement(`SELECT 1 WHERE ${anyOverlap('$1')}`)
-const overlaps = statement(
+const hasOverlap = postgresOnly(`SELECT 1 WHERE ${anyOverlap('$1')}`)
+const overlaps = postgresOnly(
   `SELECT 1 FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS changed (session_id, started_at, ended_at)
    WHERE ${overlapsNeighbour('$1', 'changed.session_id', 'changed.started_at', 'changed.ended_at')} LIMIT 1`,
 )
-const markSubject = statement('UPDATE subjects SET interleaved = 1 WHERE subject_key = $1')
-const markEvents = statement('UPDATE events SET interleaved = 1 WHERE subject_key = $1')
+const markSubject = postgresOnly('UPDATE subjects SET interleaved = 1 WHERE subject_key = $1')
+const markEvents = postgresOnly('UPDATE events SET interleaved = 1 WHERE subject_key = $1')
 
 /**
  * Marks a subject that has become interleaved. Call it for every subject that a batch has changed. New events

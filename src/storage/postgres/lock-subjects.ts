@@ -1,6 +1,6 @@
 import { subjectKey } from '../../domain/subject.ts'
 import { integer, keyText, type Row, text } from '../nouns/row.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import type { Run } from './transaction.ts'
 
 /** A subject's row. */
@@ -21,31 +21,31 @@ const written =
 const columns = `${written}, interleaved`
 
 // Ordered by key, so that two transactions cannot deadlock.
-const lock = statement(
+const lock = postgresOnly(
   `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
   'never',
 )
 // Rows on several shards cannot be locked like that; an update without a change locks them too.
-const lockOnShards = statement(
+const lockOnShards = postgresOnly(
   `UPDATE subjects SET oldest_at = oldest_at WHERE subject_key = ANY ($1) RETURNING ${columns}`,
   'any',
 )
 const rows = `SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
   $7::bigint[], $8::bigint[]) AS given (${written}) ORDER BY subject_key`
-const insert = statement(
+const insert = postgresOnly(
   `INSERT INTO subjects (${written}) ${rows} ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
   'any',
 )
-const update = statement(
+const update = postgresOnly(
   `INSERT INTO subjects (${written}) ${rows} ON CONFLICT (subject_key) DO UPDATE SET
      first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at, oldest_at = excluded.oldest_at,
      session_count = excluded.session_count, event_count = excluded.event_count`,
   'any',
 )
-const remove = statement('DELETE FROM subjects WHERE subject_key = ANY ($1)', 'any')
+const remove = postgresOnly('DELETE FROM subjects WHERE subject_key = ANY ($1)', 'any')
 
 // Sorted, as above.
-const lockSeveral = statement(
+const lockSeveral = postgresOnly(
   'SELECT id, organisation_id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
 )
 

@@ -1,14 +1,14 @@
 import type { MaintenanceStore, ScrubState } from '../../domain/maintenance.ts'
 import { integer, type Row } from '../nouns/row.ts'
 import { deletionsLock } from '../nouns/scrub.ts'
-import { type Statement, statement } from '../nouns/statement.ts'
+import { postgresOnly, type Statement } from '../nouns/statement.ts'
 import { withClient } from './connect.ts'
 import type { Connections } from './connections.ts'
 
-const state = statement('SELECT deleted_round > scrubbed_round AS is_due, scrubbed_at FROM scrubs')
-const awaitDeletions = statement(`SELECT pg_advisory_xact_lock(${deletionsLock})`)
-const openRound = statement('UPDATE scrubs SET round = round + 1 RETURNING round')
-const noteScrubbed = statement('UPDATE scrubs SET scrubbed_round = $1, scrubbed_at = $2')
+const state = postgresOnly('SELECT deleted_round > scrubbed_round AS is_due, scrubbed_at FROM scrubs')
+const awaitDeletions = postgresOnly(`SELECT pg_advisory_xact_lock(${deletionsLock})`)
+const openRound = postgresOnly('UPDATE scrubs SET round = round + 1 RETURNING round')
+const noteScrubbed = postgresOnly('UPDATE scrubs SET scrubbed_round = $1, scrubbed_at = $2')
 
 /** The tables from which data about people is deleted. */
 const tablesOfPeople = [

@@ -1,7 +1,7 @@
 import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
 import { keyText, type Values } from '../nouns/row.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import { identifierNameStore, toSummary } from '../nouns/subject.ts'
 import { foundPosition, idsAt, isStillBrought, readPage } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
@@ -11,13 +11,13 @@ const idsOf = idsAt(5)
 const ofOrganisation = 't.organisation_id = $2 AND t.deleted_at IS NULL'
 
 // On a cluster every shard is queried once and has the index.
-const byIdentifier = statement(
+const byIdentifier = postgresOnly(
   `SELECT ${asSeen('$1', 's.subject_key')}, s.tracker_id, i.brought_at
    FROM identifiers i JOIN subjects s ON s.subject_key = i.subject_key JOIN trackers t ON t.id = s.tracker_id
    WHERE ${ofOrganisation} AND i.lookup_key = $3 AND i.subject_key > $4 ORDER BY i.subject_key LIMIT $5`,
   'any',
 )
-const byId = statement(
+const byId = postgresOnly(
   `SELECT ${asSeen('$1', 's.subject_key')}, s.tracker_id
    FROM trackers t JOIN subjects s ON s.tracker_id = t.id
    WHERE ${ofOrganisation} AND s.subject_id = $3 AND t.id > $4 ORDER BY t.id LIMIT $5`,

@@ -1,5 +1,5 @@
 import type { EventStore, SessionStore } from '../../domain/session.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import {
   eventColumns,
   eventPosition,
@@ -21,7 +21,7 @@ const agedEvents = `count(*) FROM events e WHERE e.subject_key = $1 AND e.occurr
   AND e.occurred_at < $3 AND e.session_id = s.session_id`
 
 // A session that started before the window has lost its earlier events.
-const listSessions = statement(
+const listSessions = postgresOnly(
   `SELECT ${sessionColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT session_id, started_at, ended_at, ${seenAttributes} AS attributes, ${heldBefore(seenAttributes, newestSessions)},
        CASE WHEN started_at >= $3 OR ended_at < $3 THEN event_count
@@ -58,13 +58,13 @@ const eventRange = 'subject_key = $1 AND occurred_at >= $3 AND (occurred_at, eve
 const newestEvents = 'occurred_at DESC, event_id DESC'
 const heldEvents = heldBefore('properties', newestEvents)
 
-const listEvents = statement(
+const listEvents = postgresOnly(
   `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT ${eventColumns}, ${heldEvents} FROM events WHERE ${eventRange}
      ORDER BY ${newestEvents} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
 // A session's span covers its events: if no other session overlaps it, they are one range.
-export const listOfSession = statement(
+export const listOfSession = postgresOnly(
   `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      (SELECT ${eventColumns}, ${heldEvents} FROM events
      WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${eventRange} AND session_id = $7

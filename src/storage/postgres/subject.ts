@@ -10,7 +10,7 @@ import type {
 } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { asInteger, integer, type Values } from '../nouns/row.ts'
-import { numbered, statement } from '../nouns/statement.ts'
+import { numbered, postgresOnly } from '../nouns/statement.ts'
 import { subjectPosition, toRecord, toSummary } from '../nouns/subject.ts'
 import { isVisible } from '../nouns/tracker.ts'
 import { type PageBuilder, readPage, subjectRange } from '../rules/page.ts'
@@ -45,7 +45,7 @@ const attributesAsSeen = (since: string, key: string) =>
 const recordAsSeen = (since: string, key: string) =>
   `${asSeen(since, key)}, ${attributesAsSeen(since, key)}, ${identifiersAsSeen(since, key)}`
 
-export const readOne = statement(
+export const readOne = postgresOnly(
   `SELECT ${recordAsSeen('$1', '$2')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
    WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3 AND t.deleted_at IS NULL`,
 )
@@ -82,14 +82,14 @@ export const withinPage = `held <= ${maxPageBytes}`
 /** Later than every instant: the start of a list, newest first. */
 export const behindAll = Number.MAX_SAFE_INTEGER
 
-const readSeveral = statement(
+const readSeveral = postgresOnly(
   `SELECT ${recordAsSeen('asked.since', 's.subject_key')}, asked.number
    FROM unnest($1::bigint[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (since, subject_key, organisation_id, number)
    JOIN subjects s USING (subject_key) JOIN trackers t ON t.id = s.tracker_id
    WHERE s.last_seen_at >= asked.since AND t.organisation_id = asked.organisation_id AND t.deleted_at IS NULL`,
   'never',
 )
-const count = statement(
+const count = postgresOnly(
   `SELECT count(*) AS count FROM (
      SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
      AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4 AND deleted_at IS NULL) LIMIT $3) AS counted`,
@@ -134,7 +134,7 @@ export function subjectStore(connections: Connections): SubjectStore {
     const text = `SELECT ${asSeen('$1', 's.subject_key')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
       (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3 AND t.deleted_at IS NULL)
       ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
-    const rows = await connections.readValues(statement(text, 'any'), [
+    const rows = await connections.readValues(postgresOnly(text, 'any'), [
       view.since,
       view.trackerId,
       view.organisationId,

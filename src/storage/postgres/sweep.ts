@@ -4,7 +4,7 @@ import type { SweptCounts } from '../../domain/retention.ts'
 import { lockSweptBefore, sweptBefore, windowOf } from '../nouns/retention.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
-import { statement } from '../nouns/statement.ts'
+import { postgresOnly } from '../nouns/statement.ts'
 import type { TrackerSweep } from '../nouns/stores.ts'
 import type { Connections } from './connections.ts'
 import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
@@ -13,26 +13,26 @@ import type { Run } from './transaction.ts'
 /** The most subjects per step: one may have very little to delete. */
 const maxSubjects = 1_000
 
-const agedSubjects = statement(
+const agedSubjects = postgresOnly(
   `SELECT subject_key, session_count + event_count AS rows FROM subjects WHERE tracker_id = $1 AND oldest_at < $2
    ORDER BY oldest_at LIMIT $3`,
   'any',
 )
 const ofSubjects = 'WHERE subject_key = ANY ($1)'
-const deleteEvents = statement(
+const deleteEvents = postgresOnly(
   `DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`,
   'any',
 )
 // What ended before the window also started before it, so the index by start can be used.
-const deleteSessions = statement(
+const deleteSessions = postgresOnly(
   `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
   'any',
 )
-const deleteAgedIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects} AND brought_at < $2`, 'any')
-const deleteIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects}`, 'any')
-const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`, 'any')
+const deleteAgedIdentifiers = postgresOnly(`DELETE FROM identifiers ${ofSubjects} AND brought_at < $2`, 'any')
+const deleteIdentifiers = postgresOnly(`DELETE FROM identifiers ${ofSubjects}`, 'any')
+const deleteSubjects = postgresOnly(`DELETE FROM subjects ${ofSubjects}`, 'any')
 // Of what started before the window, only what ends within it is left.
-const recountSessions = statement(
+const recountSessions = postgresOnly(
   `UPDATE sessions s SET event_count = (
      SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.session_id = s.session_id
      AND e.occurred_at >= s.started_at AND e.occurred_at <= s.ended_at)
@@ -41,7 +41,7 @@ const recountSessions = statement(
 )
 // When the next of the remaining rows expires, or earlier. Of the sessions that started before the window
 // only those that end within it are left, which are few, unless this step was partial ($3 is false).
-const whatIsLeft = statement(
+const whatIsLeft = postgresOnly(
   `SELECT subject_key,
      (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key) AS first_start,
      least((SELECT min(CASE WHEN $3 THEN ended_at ELSE started_at END) FROM sessions x
@@ -53,16 +53,16 @@ const whatIsLeft = statement(
   'any',
 )
 
-const countSubjects = statement(
+const countSubjects = postgresOnly(
   'SELECT count(*) AS count FROM subjects WHERE tracker_id = $1 AND last_seen_at < $2',
   'any',
 )
 const ofTracker = 'JOIN subjects s USING (subject_key) WHERE s.tracker_id = $1 AND s.oldest_at < $2'
-const countSessions = statement(
+const countSessions = postgresOnly(
   `SELECT count(*) AS count FROM sessions x ${ofTracker} AND x.started_at < $2 AND x.ended_at < $2`,
   'any',
 )
-const countEvents = statement(
+const countEvents = postgresOnly(
   `SELECT count(*) AS count FROM events e ${ofTracker} AND e.occurred_at < $2`,
   'any',
 )
@@ -201,21 +201,21 @@ async function settle(
   return gone.length
 }
 
-const eventBeyond = statement(
+const eventBeyond = postgresOnly(
   `SELECT occurred_at, event_id FROM events WHERE subject_key = $1 AND occurred_at < $2
    ORDER BY occurred_at, event_id LIMIT 1 OFFSET $3`,
 )
-const deleteEventsUpTo = statement(
+const deleteEventsUpTo = postgresOnly(
   'DELETE FROM events WHERE subject_key = $1 AND (occurred_at, event_id) < ($2, $3) RETURNING session_id',
 )
-const takeOff = statement(
+const takeOff = postgresOnly(
   'UPDATE sessions SET event_count = event_count - $3 WHERE subject_key = $1 AND session_id = $2',
 )
-const lastToEnd = statement(
+const lastToEnd = postgresOnly(
   `SELECT session_id FROM sessions WHERE subject_key = $1 AND ended_at = $2
    ORDER BY started_at DESC, session_id DESC LIMIT 1`,
 )
-const deleteSomeSessions = statement(
+const deleteSomeSessions = postgresOnly(
   `DELETE FROM sessions WHERE subject_key = $1 AND session_id IN (
      SELECT session_id FROM sessions WHERE subject_key = $1 AND started_at < $2 AND ended_at < $2 AND session_id <> $3
      ORDER BY started_at, session_id LIMIT $4)`,

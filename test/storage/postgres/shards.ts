@@ -25,7 +25,8 @@ export function shardTests(addressOf: () => string): void {
       client = new Client(address)
       await client.connect()
       lifetime.after(() => client.end())
-      for (const { name, text } of statements()) await client.query(`PREPARE ${name} AS ${text}`)
+      const texts = new Map(statements().map(({ name, text }) => [name, text]))
+      for (const [name, text] of texts) await client.query(`PREPARE ${name} AS ${text}`)
       const { rows } = await client.query(
         'SELECT name, parameter_types::text[] AS types FROM pg_prepared_statements',
       )
