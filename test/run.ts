@@ -17,8 +17,13 @@ const longest = [
   'test/client/package.test.ts',
 ]
 
-/** The same for those that change their process for good, or measure it. */
-const alone = ['test/bin/*.test.ts', 'test/client/export-memory.test.ts', 'test/e2e/on-postgres.test.ts']
+/** The same for those that change their process for good, measure it, or judge every statement made in it. */
+const alone = [
+  'test/bin/*.test.ts',
+  'test/client/export-memory.test.ts',
+  'test/e2e/on-postgres.test.ts',
+  'test/storage/sqlite/query-plan.test.ts',
+]
 
 /** Everything else, by folder, in so many processes; what takes long begins first. */
 const shared: Record<string, number> = {

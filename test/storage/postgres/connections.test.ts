@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { tooBusy } from '../../../src/domain/errors.ts'
-import { statement } from '../../../src/storage/nouns/statement.ts'
+import { postgresOnly } from '../../../src/storage/nouns/statement.ts'
 import { Connections } from '../../../src/storage/postgres/connections.ts'
 import { maxWaitingReads } from '../../../src/storage/postgres/readers.ts'
 import { maxWaitingWrites } from '../../../src/storage/postgres/transaction.ts'
@@ -13,7 +13,7 @@ import { inReverse } from '../../support/in-reverse.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-const planning = statement('SHOW plan_cache_mode')
+const planning = postgresOnly('SHOW plan_cache_mode')
 
 const database = await freshDatabase({ after })
 
@@ -39,7 +39,7 @@ describe('connections to PostgreSQL', () => {
     const lifetime = inReverse(t)
     const connections = new Connections(database, false)
     lifetime.after(() => connections.close())
-    const timeouts = statement(
+    const timeouts = postgresOnly(
       `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`,
     )
     assert.deepEqual(await connections.read(timeouts, []), [{ statement: '5s', lock: '0' }])
@@ -59,10 +59,10 @@ describe('connections to PostgreSQL', () => {
     const listen = (warning: Error) => warnings.push(warning)
     process.on('warning', listen)
     lifetime.after(() => void process.off('warning', listen))
-    const wait = statement('SELECT pg_sleep(0.05)')
-    await connections.transaction((run) => run(statement('CREATE TABLE numbers (number int)')))
-    const add = statement('INSERT INTO numbers VALUES ($1)')
-    const added = async () => connections.read(statement('SELECT number FROM numbers'), [])
+    const wait = postgresOnly('SELECT pg_sleep(0.05)')
+    await connections.transaction((run) => run(postgresOnly('CREATE TABLE numbers (number int)')))
+    const add = postgresOnly('INSERT INTO numbers VALUES ($1)')
+    const added = async () => connections.read(postgresOnly('SELECT number FROM numbers'), [])
     await connections.load(async (_, run) => {
       run(wait)
       run(add, [7])
@@ -84,7 +84,7 @@ describe('connections to PostgreSQL', () => {
     const lifetime = inReverse(t)
     const connections = new Connections(database, false)
     lifetime.after(() => connections.close())
-    const large = statement(`SELECT repeat('x', 1000000) AS text`)
+    const large = postgresOnly(`SELECT repeat('x', 1000000) AS text`)
     const heapMb = () => {
       collectGarbage()
       return process.memoryUsage().heapUsed / 1_000_000

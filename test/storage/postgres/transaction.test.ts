@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { statement } from '../../../src/storage/nouns/statement.ts'
+import { postgresOnly } from '../../../src/storage/nouns/statement.ts'
 import { withClient } from '../../../src/storage/postgres/connect.ts'
 import { ask, askForValues } from '../../../src/storage/postgres/transaction.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
 const rows = 300
-const many = statement(`SELECT i, repeat('x', 100) AS filler FROM generate_series(1, ${rows}) i`)
+const many = postgresOnly(`SELECT i, repeat('x', 100) AS filler FROM generate_series(1, ${rows}) i`)
 
 const database = await freshDatabase({ after })
 
@@ -18,7 +18,10 @@ function oldBytes(): number {
 describe('asking PostgreSQL', () => {
   it('hands over rows, as objects or as their values, or fails', async () => {
     await withClient(database, async (client) => {
-      const [pair, bad] = [statement('SELECT $1::text AS a, $2::text AS b'), statement('SELECT nothing')]
+      const [pair, bad] = [
+        postgresOnly('SELECT $1::text AS a, $2::text AS b'),
+        postgresOnly('SELECT nothing'),
+      ]
       assert.deepEqual((await ask(client, pair, ['1', '2'])).rows, [{ a: '1', b: '2' }])
       assert.deepEqual(await askForValues(client, pair, ['1', '2']), [['1', '2']])
       await assert.rejects(ask(client, bad, []), /nothing/)
