@@ -100,5 +100,6 @@ function example(type: string): string {
     return `ARRAY[${Array.from({ length: 40 }, () => example(type.slice(0, -2))).join(', ')}]::${type}`
   }
   if (type === 'uuid') return `'${randomUUID()}'`
+  if (type === 'json') return `'[[1, 1, "waiting", "shop", "anna"]]'`
   return type === 'text' ? `'example'` : type === 'boolean' ? 'true' : '1'
 }
