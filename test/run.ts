@@ -43,7 +43,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const settings = [
   '--test-global-setup=test/support/global-setup.ts',
   // More than processors: much of what tests do is to wait for other processes.
-  '--test-concurrency=6',
+  '--test-concurrency=4',
   '--test-timeout=120000',
   '--enable-source-maps',
 ]
