@@ -9,7 +9,7 @@ import type { Installation } from './http/request-context.ts'
 import { FileJournal } from './journal.ts'
 import type { BatchRunner } from './maintenance/erasure-batches.ts'
 import type { MaintenanceReports } from './maintenance/maintenance.ts'
-import { LedgerJournal } from './operations/journal.ts'
+import { LedgerJournal, openJournal } from './operations/journal.ts'
 import type { Log } from './runtime/log.ts'
 import { systemRandomness } from './runtime/randomness.ts'
 import { openKeyring, type SecretReports } from './runtime/secret-file.ts'
@@ -120,9 +120,6 @@ export async function startService(config: Config, services: Services, log: Log)
   const readyToWrite = services.prepareToWrite?.()
   readyToWrite?.catch(() => {})
   const opened: { close(): Promise<void> | void }[] = [services]
-  const closeAll = async () => {
-    for (const part of opened.toReversed()) await part.close()
-  }
   try {
     const { buildServer, serverTimeouts } = await import('./http/server.ts')
     const { openLimiter } = await import('./limiter/open-limiter.ts')
@@ -183,7 +180,7 @@ export async function startService(config: Config, services: Services, log: Log)
       },
     }
   } catch (error) {
-    await closeAll()
+    for (const part of opened.toReversed()) await part.close()
     throw error
   }
 }
@@ -196,7 +193,6 @@ async function startJournal(
 ): Promise<void> {
   const { journal } = services
   if (!journal) return
-  const { openJournal } = await import('./operations/journal.ts')
   const { journalLog, logOpenedJournal } = await import('./runtime/service-log.ts')
   const reports = journalLog(journal.place, logger)
   journal.watch({

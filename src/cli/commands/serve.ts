@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Services } from '../../domain/services.ts'
 import { createSample } from '../../operations/sample.ts'
 import { createLog } from '../../runtime/log.ts'
-import { openServices } from '../../start.ts'
+import { openServices, startService } from '../../start.ts'
 import { type CommandKit, secretReports } from '../command-kit.ts'
 import { reachable } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
@@ -34,7 +34,6 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
         log.logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }
       await untilStopped(async () => {
-        const { startService } = await import('../../start.ts')
         const service = await startService(settings, services, log)
         const { url, metricsUrl } = service
         log.logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
@@ -56,7 +55,6 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
         ...secretReports(terminal),
       })
       await untilStopped(async () => {
-        const { startService } = await import('../../start.ts')
         const service = await startService(settings, services, log)
         const url = reachable(service.url)
         const lines = await introduce(services, url, settings.publicUrl ?? url)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { readStatus, type Status } from '../../operations/store-status.ts'
-import { storeStatus } from '../../start.ts'
+import { isLimiterReachable, storeStatus } from '../../start.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { legible, table } from '../progress.ts'
 
@@ -15,8 +15,7 @@ export function addStatusCommand(program: Command, { terminal, config, fail }: C
       const status = await readStatus({
         ...storeStatus(settings),
         limiterEngine: settings.limiter.engine,
-        // Loaded on demand, because it loads the whole service.
-        isLimiterReachable: async () => (await import('../../start.ts')).isLimiterReachable(settings),
+        isLimiterReachable: () => isLimiterReachable(settings),
         retentionDays: settings.retentionDays,
       })
       const versions = { version: program.version() ?? '', node: process.versions.node }

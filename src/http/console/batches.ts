@@ -65,7 +65,7 @@ export const maxListBytes = 4 * 1024 * 1024
 
 /** The list of a batch and how to read it. */
 export const batchFields = {
-  text: text({ maxLength: maxListBytes, 'x-rule': 'a list, one data subject or person a line' }),
+  text: text({ maxLength: maxListBytes, 'x-rule': 'a list with one data subject or person per line' }),
   format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
   column: optional(text({ maxLength: 1_000, 'x-rule': 'the name of a column' })),
   by: oneOf(['subjectId', 'email'], { 'x-rule': 'subjectId or email' }),
@@ -78,11 +78,11 @@ export const batchFields = {
 export const typedSubjects = integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'how many data subjects are to be erased, as a whole number',
+  'x-rule': 'the number of data subjects to erase',
 })
 
 /** The position in a batch after which a page of its certificate starts. */
-export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }))
+export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number, 0 or more' }))
 
 /** How many of an organisation's batches are listed, newest first. */
 export const maxListedBatches = 100

@@ -33,7 +33,7 @@ export const ProvenEntry = object(
 )
 
 export const provenEntryParameters = {
-  index: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'a whole number from 0 on' }),
+  index: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'a whole number, 0 or more' }),
 }
 
 /** How many entries a member can have recomputed: a few seconds of work, in slices. */

@@ -31,7 +31,7 @@ export const password = text({
   'x-rule': `${minPasswordLength} to ${maxPasswordLength} characters`,
 })
 
-export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'what stands in the link' })
+export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'the token from the link' })
 
 export const organisation = optional(text(identifier))
 
