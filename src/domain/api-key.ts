@@ -1,10 +1,8 @@
-import { hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import type { ActivityNote } from './activity.ts'
+import { type CredentialProof, credentialFormat } from './credential.ts'
 import { LetheError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import { base62Alphabet, type Randomness } from './randomness.ts'
 import type { Plan } from './retention.ts'
 
 /** Only `analytics` has actions today. */
@@ -74,13 +72,6 @@ export function keyNotActive(key: ApiKey, now: Instant): LetheError {
 
 export const maxKeyNameLength = 64
 
-/** What the store keeps of a key string. */
-export interface KeyProof {
-  /** SHA-256 of the key string, in hexadecimal. */
-  hash: string
-  lastFour: string
-}
-
 /** A key's requests on a day (days since 1970-01-01, UTC), and how many a scope or a budget refused. */
 export interface KeyDay {
   keyId: string
@@ -109,7 +100,7 @@ export interface ApiKeyStore {
    * the previous one even if the clock was set back, since a replay orders rotations by time. Otherwise
    * `null`.
    */
-  rotate(id: string, proof: KeyProof, now: Instant, note?: ActivityNote): Promise<Instant | null>
+  rotate(id: string, proof: CredentialProof, now: Instant, note?: ActivityNote): Promise<Instant | null>
   /** Returns `false` if the key is not active at `now`. */
   revoke(id: string, now: Instant, note?: ActivityNote): Promise<boolean>
   /**
@@ -131,49 +122,11 @@ export interface ApiKeyStore {
   listDays(keyId: string, from: number): Promise<KeyDay[]>
 }
 
-export const keyIdLength = 16
-const secretLength = 32
-const checksumLength = 6
+const keyFormat = credentialFormat('lethe')
 
 /** Matches key strings; leak scanners use it too. Part of the contract. */
-export const keyStringPattern = /^lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}$/
-
+export const keyStringPattern = keyFormat.pattern
 /** Creates a key string `lethe_<id>_<secret><checksum>`. */
-export function createKeyString(id: string, randomness: Randomness): string {
-  const body = `lethe_${id}_${randomness.base62(secretLength)}`
-  return body + checksum(body)
-}
-
+export const createKeyString = keyFormat.create
 /** The ID in a key string; `null` for a damaged or foreign string, which is refused without a lookup. */
-export function readKeyId(text: string): string | null {
-  if (!keyStringPattern.test(text)) return null
-  const body = text.slice(0, -checksumLength)
-  if (checksum(body) !== text.slice(-checksumLength)) return null
-  return text.slice('lethe_'.length, 'lethe_'.length + keyIdLength)
-}
-
-export function proveKeyString(text: string): KeyProof {
-  return { hash: hashKeyString(text), lastFour: text.slice(-4) }
-}
-
-/** Hashing the text is three times as fast as hashing a buffer of it. */
-export function hashKeyString(text: string): string {
-  return hash('sha256', text, 'hex')
-}
-
-/** Removes key strings from a request ID, which the client chooses, before it is logged or stored. */
-export function withoutKeys(requestId: string): string {
-  if (!requestId.includes('lethe_')) return requestId
-  return requestId.replaceAll(/lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]+/g, '[key]')
-}
-
-/** CRC-32 in base62, padded with zeros. */
-function checksum(text: string): string {
-  let rest = crc32(text)
-  let digits = ''
-  for (let i = 0; i < checksumLength; i++) {
-    digits = base62Alphabet.charAt(rest % 62) + digits
-    rest = Math.floor(rest / 62)
-  }
-  return digits
-}
+export const readKeyId = keyFormat.readId

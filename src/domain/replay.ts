@@ -1,4 +1,4 @@
-import type { KeyProof } from './api-key.ts'
+import type { CredentialProof } from './credential.ts'
 import type { Instant } from './instant.ts'
 import type { JournalledErasure } from './journal-line.ts'
 import type { TombstoneKey } from './keyring.ts'
@@ -95,7 +95,7 @@ export interface ReplayStore {
   /** Revokes a key in any state. Returns `false` if it was revoked already or does not exist. */
   revokeKey(id: string, at: Instant): Promise<boolean>
   /** Returns `false` if the key was rotated then or later, or does not exist. */
-  rotateKey(id: string, proof: KeyProof, at: Instant): Promise<boolean>
+  rotateKey(id: string, proof: CredentialProof, at: Instant): Promise<boolean>
   /** Ends all sign-ins and withdraws all links: those ended or used later would be valid again. */
   endAccess(): Promise<EndedAccess>
 }

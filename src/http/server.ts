@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { withoutKeys } from '../domain/api-key.ts'
 import type { Limiter } from '../domain/budget.ts'
+import { withoutCredentials } from '../domain/credential.ts'
 import { andThen } from '../domain/maybe-promise.ts'
 import { passwordQueue } from '../operations/sign-in.ts'
 import { apiRoutes } from './api/routes.ts'
@@ -136,7 +136,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     const id = chosenId ?? randomness.uuid()
     const match = matchRoute(request.method ?? '', request.url ?? '')
     const context = new RequestContext(id, chosen, request, response, match)
-    if (id === chosenId) context.keptId = isKeepable(context) ? withoutKeys(id) : randomness.uuid()
+    if (id === chosenId) context.keptId = isKeepable(context) ? withoutCredentials(id) : randomness.uuid()
     response.on('close', () => leave(context))
     addToBatch(context)
   }

@@ -8,7 +8,7 @@ import {
   isActivityKind,
   type Origin,
 } from '../domain/activity.ts'
-import { withoutKeys } from '../domain/api-key.ts'
+import { withoutCredentials } from '../domain/credential.ts'
 import type { Problems } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant, readInstant } from '../domain/instant.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageSize, readCursor } from '../domain/page.ts'
@@ -20,7 +20,7 @@ export function activityNote(
   what: { organisationId: string; kind: ActivityKind; target: string | null },
 ): ActivityNote {
   const id = randomness.uuid()
-  return { id, at: clock(), actor, requestId: requestId && withoutKeys(requestId), ...what }
+  return { id, at: clock(), actor, requestId: requestId && withoutCredentials(requestId), ...what }
 }
 
 interface ActivityListOptions {

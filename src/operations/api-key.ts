@@ -6,14 +6,12 @@ import {
   apiKeyState,
   type Caller,
   createKeyString,
-  hashKeyString,
   isScope,
-  keyIdLength,
   keyNotActive,
   maxKeyNameLength,
-  proveKeyString,
   readKeyId,
 } from '../domain/api-key.ts'
+import { credentialIdLength, hashCredential, proveCredential } from '../domain/credential.ts'
 import { LetheError, notFound, Problems } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
@@ -56,9 +54,9 @@ export async function createKey(
   problems.throwIfAny()
   await requireOrganisation(deps, organisationId)
 
-  const id = deps.randomness.base62(keyIdLength)
+  const id = deps.randomness.base62(credentialIdLength)
   const keyString = createKeyString(id, deps.randomness)
-  const { hash, lastFour } = proveKeyString(keyString)
+  const { hash, lastFour } = proveCredential(keyString)
   const key: ApiKey = {
     id,
     organisationId,
@@ -118,7 +116,7 @@ export async function rotateKey(
   const { organisationId, name } = await requireKey(deps, id, origin)
   const keyString = createKeyString(id, deps.randomness)
   const note = activityNote(deps, origin, { organisationId, kind: 'key.rotated', target: name })
-  const proof = proveKeyString(keyString)
+  const proof = proveCredential(keyString)
   const at = await deps.apiKeys.rotate(id, proof, now, note)
   const key = await requireKey(deps, id)
   if (at === null) throw keyNotActive(key, now)
@@ -156,7 +154,7 @@ export function authenticateKey(
   if (id === null) return null
   // Timing reveals at most how two hashes begin, and nobody can choose a hash.
   return andThen(apiKeys.findCaller(id), (found) => {
-    if (found === null || found.hash !== hashKeyString(keyString)) return null
+    if (found === null || found.hash !== hashCredential(keyString)) return null
     return apiKeyState(found.key, clock()) === 'active' ? found : null
   })
 }

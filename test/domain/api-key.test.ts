@@ -7,13 +7,12 @@ import {
   apiKeyState,
   areas,
   createKeyString,
-  hashKeyString,
   isScope,
   keyNotActive,
   keyStringPattern,
-  proveKeyString,
   readKeyId,
 } from '../../src/domain/api-key.ts'
+import { hashCredential, proveCredential } from '../../src/domain/credential.ts'
 import { base62Alphabet } from '../../src/domain/randomness.ts'
 import { newApiKey } from '../support/new-api-key.ts'
 
@@ -89,8 +88,8 @@ describe('a key string', () => {
 
   it('is stored as its SHA-256 and its last four characters', () => {
     const sha256 = createHash('sha256').update(sample).digest('hex')
-    assert.equal(hashKeyString(sample), sha256)
-    const proof = proveKeyString(sample)
+    assert.equal(hashCredential(sample), sha256)
+    const proof = proveCredential(sample)
     assert.equal(proof.hash, sha256)
     assert.equal(proof.lastFour, 'FHOb')
   })

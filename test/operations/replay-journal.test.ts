@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
-import { proveKeyString } from '../../src/domain/api-key.ts'
+import { proveCredential } from '../../src/domain/credential.ts'
 import { KnownChanges } from '../../src/domain/journal.ts'
 import type { JournalLine, JournalledErasure } from '../../src/domain/journal-line.ts'
 import { Keyring } from '../../src/domain/keyring.ts'
@@ -160,7 +160,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const deps = { ...store, journal, clock: () => now, randomness: systemRandomness }
       const wanted = { organisationId: 'acme', name: 'k', scopes: ['analytics:view'], expiresAt: null }
       const { key, keyString } = await createKey(deps, wanted)
-      await older.apiKeys.create(key, proveKeyString(keyString).hash)
+      await older.apiKeys.create(key, proveCredential(keyString).hash)
       now += 3_600_000
       const early = await rotateKey(deps, key.id)
       now -= 3_600_000

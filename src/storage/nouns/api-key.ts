@@ -5,9 +5,9 @@ import {
   type Caller,
   isScope,
   type KeyDay,
-  type KeyProof,
   keyUsageDays,
 } from '../../domain/api-key.ts'
+import type { CredentialProof } from '../../domain/credential.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
 import { insertActivity } from './activity.ts'
@@ -71,7 +71,7 @@ export const apiKeyTransactions = {
   async rotateApiKey(
     run: Run,
     id: string,
-    proof: KeyProof,
+    proof: CredentialProof,
     now: Instant,
     note?: ActivityNote,
   ): Promise<Instant | null> {

@@ -1,4 +1,4 @@
-import type { KeyProof } from '../../domain/api-key.ts'
+import type { CredentialProof } from '../../domain/credential.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { JournalledErasure } from '../../domain/journal-line.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
@@ -219,7 +219,7 @@ export const replayTransactions = {
   async replayRevocation(run: Run, id: string, at: Instant): Promise<boolean> {
     return (await run(revoke, { id, at })).count === 1
   },
-  async replayRotation(run: Run, id: string, proof: KeyProof, at: Instant): Promise<boolean> {
+  async replayRotation(run: Run, id: string, proof: CredentialProof, at: Instant): Promise<boolean> {
     return (await run(rotate, { ...proof, id, at })).count === 1
   },
   async endAccess(run: Run): Promise<EndedAccess> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { createKeyString, keyStringPattern, readKeyId, withoutKeys } from '../../../../src/domain/api-key.ts'
+import { createKeyString, keyStringPattern, readKeyId } from '../../../../src/domain/api-key.ts'
+import { withoutCredentials } from '../../../../src/domain/credential.ts'
 import { Problems } from '../../../../src/domain/errors.ts'
 import { isIdentifier } from '../../../../src/domain/identifier.ts'
 import { decodeCursor, encodeCursor, readCursor } from '../../../../src/domain/page.ts'
@@ -110,7 +111,7 @@ describe('a key string', () => {
     hold(
       t,
       fc.property(issued, fc.string(), fc.string(), ({ text }, before, behind) => {
-        assert.equal(withoutKeys(before + text + behind).includes(text), false)
+        assert.equal(withoutCredentials(before + text + behind).includes(text), false)
       }),
     ))
 
