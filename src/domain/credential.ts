@@ -5,6 +5,9 @@ import { base62Alphabet, type Randomness } from './randomness.ts'
 // API keys and variable tokens are strings of one form: `<prefix>_<id>_<secret><checksum>`. The store finds
 // them by ID and keeps only a hash.
 
+/** What a credential is for. */
+export type CredentialKind = 'key' | 'variable-token'
+
 export const credentialIdLength = 16
 const secretLength = 32
 const checksumLength = 6

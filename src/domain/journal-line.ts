@@ -1,3 +1,4 @@
+import type { CredentialKind, CredentialProof } from './credential.ts'
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
 import { parseRecord } from './receipt.ts'
 
@@ -13,18 +14,18 @@ export interface JournalledErasure {
 }
 
 export interface JournalledRevocation {
-  kind: 'key.revoked'
-  keyId: string
+  kind: 'revocation'
+  credential: CredentialKind
+  id: string
   at: Instant
 }
 
-export interface JournalledRotation {
-  kind: 'key.rotated'
-  keyId: string
+/** A credential with a new string. */
+export interface JournalledRotation extends CredentialProof {
+  kind: 'rotation'
+  credential: CredentialKind
+  id: string
   at: Instant
-  /** SHA-256 of the new key string, in hexadecimal. */
-  hash: string
-  lastFour: string
 }
 
 /** A change that must survive the loss of the store. Without the secrets, it identifies no subject. */
@@ -34,15 +35,18 @@ export function instantOf(line: JournalLine): Instant {
   return line.kind === 'erasure' ? line.erasedAt : line.at
 }
 
+const idFields: Record<CredentialKind, string> = { key: 'keyId', 'variable-token': 'tokenId' }
+
 /** Without the trailing newline. */
 export function formatJournalLine(line: JournalLine): string {
-  const { kind } = line
-  if (kind === 'key.revoked') return JSON.stringify({ kind, keyId: line.keyId, at: formatInstant(line.at) })
-  if (kind === 'key.rotated') {
-    const { keyId, at, hash, lastFour } = line
-    return JSON.stringify({ kind, keyId, at: formatInstant(at), hash, lastFour })
+  if (line.kind !== 'erasure') {
+    const { credential, id } = line
+    const changed = { [idFields[credential]]: id, at: formatInstant(line.at) }
+    if (line.kind === 'revocation') return JSON.stringify({ kind: `${credential}.revoked`, ...changed })
+    const { hash, lastFour } = line
+    return JSON.stringify({ kind: `${credential}.rotated`, ...changed, hash, lastFour })
   }
-  const { organisationId, index, record, tombstone } = line
+  const { kind, organisationId, index, record, tombstone } = line
   return JSON.stringify({
     kind,
     organisationId,
@@ -64,8 +68,11 @@ export function parseJournalLine(text: string): JournalLine | null {
     case 'erasure':
       return parseErasure(fields)
     case 'key.revoked':
+    case 'variable-token.revoked':
+      return parseRevocation(fields.kind === 'key.revoked' ? 'key' : 'variable-token', fields)
     case 'key.rotated':
-      return parseKeyChange(fields)
+    case 'variable-token.rotated':
+      return parseRotation(fields.kind === 'key.rotated' ? 'key' : 'variable-token', fields)
     default:
       return null
   }
@@ -84,12 +91,18 @@ function parseErasure({ organisationId, index, record, digest, refusedUntil }: F
   return { ...entry, tombstone: { digest: Buffer.from(digest, 'hex'), refusedUntil: until } }
 }
 
-function parseKeyChange({ kind, keyId, at, hash, lastFour }: Fields): JournalLine | null {
-  const instant = readInstant(at)
-  if (typeof keyId !== 'string' || instant === null) return null
-  if (kind === 'key.revoked') return { kind, keyId, at: instant }
-  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash) || typeof lastFour !== 'string') return null
-  return { kind: 'key.rotated', keyId, at: instant, hash, lastFour }
+function parseRevocation(credential: CredentialKind, fields: Fields): JournalledRevocation | null {
+  const id = fields[idFields[credential]]
+  const at = readInstant(fields.at)
+  return typeof id === 'string' && at !== null ? { kind: 'revocation', credential, id, at } : null
+}
+
+function parseRotation(credential: CredentialKind, fields: Fields): JournalledRotation | null {
+  const changed = parseRevocation(credential, fields)
+  const { hash, lastFour } = fields
+  if (changed === null || typeof lastFour !== 'string') return null
+  if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return null
+  return { ...changed, kind: 'rotation', hash, lastFour }
 }
 
 function readInstant(value: unknown): Instant | null {

@@ -1,5 +1,10 @@
 import type { Instant } from './instant.ts'
-import type { JournalLine, JournalledErasure } from './journal-line.ts'
+import type {
+  JournalLine,
+  JournalledErasure,
+  JournalledRevocation,
+  JournalledRotation,
+} from './journal-line.ts'
 import { appendLeaf, type Frontier, hashLeaf } from './merkle-tree.ts'
 
 export interface JournalReports {
@@ -128,21 +133,22 @@ export class KnownLedger {
   }
 }
 
-/** The changes in a journal: a hash for each ledger entry, and the last change of each key. */
+/** The changes in a journal: a hash for each ledger entry, and the last change of each credential. */
 export class KnownChanges {
+  /** By kind and ID. */
   readonly ledgers = new Map<string, KnownLedger>()
   readonly rotations = new Map<string, Instant>()
   readonly revoked = new Set<string>()
 
   add(line: JournalLine): void {
     if (line.kind === 'erasure') this.ledger(line.organisationId).add(line)
-    else if (line.kind === 'key.revoked') this.revoked.add(line.keyId)
-    else this.rotations.set(line.keyId, Math.max(line.at, this.rotations.get(line.keyId) ?? line.at))
+    else if (line.kind === 'revocation') this.revoked.add(nameOf(line))
+    else this.rotations.set(nameOf(line), Math.max(line.at, this.rotations.get(nameOf(line)) ?? line.at))
   }
 
   has(line: JournalLine): boolean {
-    if (line.kind === 'key.revoked') return this.revoked.has(line.keyId)
-    if (line.kind === 'key.rotated') return line.at <= (this.rotations.get(line.keyId) ?? -1)
+    if (line.kind === 'revocation') return this.revoked.has(nameOf(line))
+    if (line.kind === 'rotation') return line.at <= (this.rotations.get(nameOf(line)) ?? -1)
     return (this.ledgers.get(line.organisationId)?.leaf(line.index) ?? null) !== null
   }
 
@@ -151,6 +157,10 @@ export class KnownChanges {
     this.ledgers.set(organisationId, known)
     return known
   }
+}
+
+function nameOf({ credential, id }: JournalledRevocation | JournalledRotation): string {
+  return `${credential} ${id}`
 }
 
 /** Inclusive. */

@@ -1,6 +1,4 @@
-import type { CredentialProof } from './credential.ts'
-import type { Instant } from './instant.ts'
-import type { JournalledErasure } from './journal-line.ts'
+import type { JournalledErasure, JournalledRevocation, JournalledRotation } from './journal-line.ts'
 import type { TombstoneKey } from './keyring.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { SweptCounts } from './retention.ts'
@@ -14,6 +12,8 @@ export interface Replayed {
   movedEntries: number
   revokedKeys: number
   rotatedKeys: number
+  revokedTokens: number
+  rotatedTokens: number
   /** Data that tombstones refuse. */
   removed: SweptCounts
   /** Entries of organisations that the store does not have. */
@@ -92,10 +92,10 @@ export interface ReplayStore {
     subjectIds: readonly string[],
     keys: readonly TombstoneKey[],
   ): Promise<SweptCounts>
-  /** Revokes a key in any state. Returns `false` if it was revoked already or does not exist. */
-  revokeKey(id: string, at: Instant): Promise<boolean>
-  /** Returns `false` if the key was rotated then or later, or does not exist. */
-  rotateKey(id: string, proof: CredentialProof, at: Instant): Promise<boolean>
+  /** Revokes a credential in any state. Returns `false` if it was revoked already or does not exist. */
+  revoke(revocation: JournalledRevocation): Promise<boolean>
+  /** Returns `false` if the credential was rotated then or later, or does not exist. */
+  rotate(rotation: JournalledRotation): Promise<boolean>
   /** Ends all sign-ins and withdraws all links: those ended or used later would be valid again. */
   endAccess(): Promise<EndedAccess>
 }

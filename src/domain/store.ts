@@ -18,12 +18,16 @@ import type { SubjectStore } from './subject.ts'
 import type { ExportStore } from './subject-export.ts'
 import type { SearchStore } from './subject-search.ts'
 import type { TrackerStore } from './tracker.ts'
+import type { VariableStore } from './variable.ts'
+import type { VariableTokenStore } from './variable-token.ts'
 
 /** What an engine implements: one narrow port per noun. */
 export interface Store {
   organisations: OrganisationStore
   trackers: TrackerStore
   apiKeys: ApiKeyStore
+  variables: VariableStore
+  variableTokens: VariableTokenStore
   subjects: SubjectStore
   search: SearchStore
   exports: ExportStore

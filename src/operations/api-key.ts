@@ -120,7 +120,7 @@ export async function rotateKey(
   const at = await deps.apiKeys.rotate(id, proof, now, note)
   const key = await requireKey(deps, id)
   if (at === null) throw keyNotActive(key, now)
-  await deps.journal?.append([{ kind: 'key.rotated', keyId: id, at, ...proof }])
+  await deps.journal?.append([{ kind: 'rotation', credential: 'key', id, at, ...proof }])
   return { key, keyString }
 }
 
@@ -141,7 +141,7 @@ export async function revokeKey(
   const isRevoked = await deps.apiKeys.revoke(id, now, note)
   const key = await requireKey(deps, id)
   if (!isRevoked) throw keyNotActive(key, now)
-  await deps.journal?.append([{ kind: 'key.revoked', keyId: id, at: now }])
+  await deps.journal?.append([{ kind: 'revocation', credential: 'key', id, at: now }])
   return key
 }
 

@@ -1,3 +1,4 @@
+import type { CredentialKind } from '../domain/credential.ts'
 import type { KnownChanges } from '../domain/journal.ts'
 import type { JournalLine } from '../domain/journal-line.ts'
 import type { LedgerEntry } from '../domain/ledger.ts'
@@ -9,22 +10,29 @@ type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer'>
 
 const pageEntries = 250
 
-/** All changes in a store that a journal lacks: ledger entries in order, then key changes. */
+/** All changes in a store that a journal lacks: ledger entries in order, then changes of credentials. */
 export async function* readChanges(store: Source, known: KnownChanges): AsyncGenerator<JournalLine[]> {
   for await (const organisations of readPages(store.transfer, tableNamed(store, 'organisations'))) {
     for (const [id] of organisations) yield* readEntries(store, String(id), known)
   }
-  for await (const changes of readKeyChanges(store)) {
+  for await (const changes of readCredentialChanges(store)) {
     const lines = changes.filter((line) => !known.has(line))
     if (lines.length > 0) yield lines
   }
 }
 
+const credentialTables: Record<CredentialKind, string> = {
+  key: 'api_keys',
+  'variable-token': 'variable_tokens',
+}
+
 /** All rotations and revocations in a store. */
-export async function* readKeyChanges(store: Pick<Store, 'transfer'>): AsyncGenerator<JournalLine[]> {
-  const keys = tableNamed(store, 'api_keys')
-  for await (const rows of readPages(store.transfer, keys)) {
-    yield rows.flatMap((row) => keyChanges(keys, row))
+export async function* readCredentialChanges(store: Pick<Store, 'transfer'>): AsyncGenerator<JournalLine[]> {
+  for (const credential of ['key', 'variable-token'] as const) {
+    const table = tableNamed(store, credentialTables[credential])
+    for await (const rows of readPages(store.transfer, table)) {
+      yield rows.flatMap((row) => credentialChanges(credential, table, row))
+    }
   }
 }
 
@@ -64,12 +72,18 @@ function tableNamed({ transfer }: Pick<Store, 'transfer'>, name: string): Transf
   return table
 }
 
-function keyChanges({ columns }: TransferTable, row: TransferRow): JournalLine[] {
+function credentialChanges(
+  credential: CredentialKind,
+  { columns }: TransferTable,
+  row: TransferRow,
+): JournalLine[] {
   const value = (name: string) => row[columns.findIndex((column) => column.name === name)] ?? null
-  const [keyId, hash, lastFour] = [String(value('id')), String(value('hash')), String(value('last_four'))]
+  const [id, hash, lastFour] = [String(value('id')), String(value('hash')), String(value('last_four'))]
   const [rotatedAt, revokedAt] = [value('rotated_at'), value('revoked_at')]
   const lines: JournalLine[] = []
-  if (rotatedAt !== null) lines.push({ kind: 'key.rotated', keyId, at: Number(rotatedAt), hash, lastFour })
-  if (revokedAt !== null) lines.push({ kind: 'key.revoked', keyId, at: Number(revokedAt) })
+  if (rotatedAt !== null) {
+    lines.push({ kind: 'rotation', credential, id, at: Number(rotatedAt), hash, lastFour })
+  }
+  if (revokedAt !== null) lines.push({ kind: 'revocation', credential, id, at: Number(revokedAt) })
   return lines
 }

@@ -11,7 +11,7 @@ import { ShortLedger } from '../domain/ledger.ts'
 import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
 import type { ReplayedInSetBack } from '../domain/replay.ts'
 import type { Store } from '../domain/store.ts'
-import { readChanges, readEntries, readKeyChanges } from './journal-changes.ts'
+import { readChanges, readCredentialChanges, readEntries } from './journal-changes.ts'
 import { type RestoredDeps, replayIfSetBack } from './replay-journal.ts'
 
 /** How long after a failure an erasure may still be committed. */
@@ -237,7 +237,7 @@ const pageEntries = 500
 
 async function hasOlderKeys(store: Store, known: KnownChanges): Promise<boolean> {
   const own = new KnownChanges()
-  for await (const lines of readKeyChanges(store)) for (const line of lines) own.add(line)
+  for await (const lines of readCredentialChanges(store)) for (const line of lines) own.add(line)
   const older = new Set([
     ...[...known.revoked].filter((id) => !own.revoked.has(id)),
     ...[...known.rotations].filter(([id, at]) => at > (own.rotations.get(id) ?? -1)).map(([id]) => id),

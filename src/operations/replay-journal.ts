@@ -23,7 +23,7 @@ export interface ReplayOptions {
 const batchEntries = 500
 
 /**
- * Repeats changes in a store that lacks them: ledger entries, key changes, and deletions of erased data.
+ * Repeats changes in a store that lacks them: ledger entries, changes of credentials, and deletions of erased data.
  * Lines may be repeated and slightly out of order. Problems are reported after everything else is done.
  * Idempotent.
  */
@@ -39,6 +39,8 @@ export async function replayChanges(
     movedEntries: 0,
     revokedKeys: 0,
     rotatedKeys: 0,
+    revokedTokens: 0,
+    rotatedTokens: 0,
     removed: { subjects: 0, sessions: 0, events: 0 },
     entriesOfOthers: 0,
     problems: [],
@@ -53,8 +55,11 @@ export async function replayChanges(
       ledgers.set(organisationId, ledger)
       if (ledger) await ledger.add(line)
       else done.entriesOfOthers += 1
-    } else if (await replayKeyChange(store.replay, line)) {
-      done[line.kind === 'key.revoked' ? 'revokedKeys' : 'rotatedKeys'] += 1
+    } else if (line.kind === 'revocation') {
+      if (await store.replay.revoke(line))
+        done[line.credential === 'key' ? 'revokedKeys' : 'revokedTokens'] += 1
+    } else if (await store.replay.rotate(line)) {
+      done[line.credential === 'key' ? 'rotatedKeys' : 'rotatedTokens'] += 1
     }
   }
   for (const ledger of ledgers.values()) await ledger?.end(mend)
@@ -96,19 +101,12 @@ function hasChanged({
   movedEntries,
   revokedKeys,
   rotatedKeys,
+  revokedTokens,
+  rotatedTokens,
   removed,
 }: Replayed): boolean {
-  const { sessions, events } = removed
-  return entries + tombstones + movedEntries + revokedKeys + rotatedKeys + sessions + events > 0
-}
-
-function replayKeyChange(
-  replay: ReplayStore,
-  line: Exclude<JournalLine, JournalledErasure>,
-): Promise<boolean> {
-  if (line.kind === 'key.revoked') return replay.revokeKey(line.keyId, line.at)
-  const { keyId, hash, lastFour, at } = line
-  return replay.rotateKey(keyId, { hash, lastFour }, at)
+  const credentials = revokedKeys + rotatedKeys + revokedTokens + rotatedTokens
+  return entries + tombstones + movedEntries + credentials + removed.sessions + removed.events > 0
 }
 
 /** Orders the entries of one ledger and appends them in batches. */

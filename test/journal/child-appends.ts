@@ -5,5 +5,7 @@ const [, , path = '', name = '', count = ''] = process.argv
 const journal = new FileJournal(path)
 const numbers = Array.from({ length: Number(count) }, (_, number) => number)
 await Promise.all(
-  numbers.map((number) => journal.append([{ kind: 'key.revoked', keyId: `${name}-${number}`, at: number }])),
+  numbers.map((number) =>
+    journal.append([{ kind: 'revocation', credential: 'key', id: `${name}-${number}`, at: number }]),
+  ),
 )

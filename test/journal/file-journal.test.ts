@@ -12,8 +12,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const appendLines = childProgram(new URL('child-appends.ts', import.meta.url))
 
-function revoked(keyId: string, at = 1): JournalLine {
-  return { kind: 'key.revoked', keyId, at }
+function revoked(id: string, at = 1): JournalLine {
+  return { kind: 'revocation', credential: 'key', id, at }
 }
 
 async function linesOf(lines: AsyncIterable<JournalLine>): Promise<JournalLine[]> {
@@ -36,11 +36,14 @@ describe('a journal in a file', () => {
       erasedAt: 5,
     }
     const tombstone = { digest: Buffer.alloc(16, 9), refusedUntil: 7 }
+    const rotation = { kind: 'rotation', id: 'k', at: 6, hash: 'a'.repeat(64), lastFour: 'abcd' } as const
     const lines: JournalLine[] = [
       { ...erasure, tombstone },
       { ...erasure, index: 4, tombstone: null },
-      { kind: 'key.rotated', keyId: 'k', at: 6, hash: 'a'.repeat(64), lastFour: 'abcd' },
+      { ...rotation, credential: 'key' },
+      { ...rotation, credential: 'variable-token' },
       revoked('k'),
+      { kind: 'revocation', credential: 'variable-token', id: 'k', at: 7 },
     ]
     await journal.append(lines)
     assert.deepEqual(await linesOf(journal.read()), lines)

@@ -36,6 +36,7 @@ import { subjectListContract } from './contract/subject-list.ts'
 import { subjectSearchContract } from './contract/subject-search.ts'
 import { trackerContract } from './contract/tracker.ts'
 import { transferContract } from './contract/transfer.ts'
+import { variableContract } from './contract/variable.ts'
 
 /** What every engine does. `open` gives an empty store the first time it is called for a folder, and the same one later. */
 export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
@@ -51,6 +52,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     organisationContract(fixture)
     trackerContract(fixture)
     apiKeyContract(fixture)
+    variableContract(fixture)
     ingestContract(fixture)
     subjectListContract(fixture)
     subjectContract(fixture)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Store } from '../../src/domain/store.ts'
+import { variableSet } from '../../src/domain/variable.ts'
 import { newApiKey } from './new-api-key.ts'
 import { always, at, eventRow, sessionRow } from './rows.ts'
 import { eraseIn, testKeys } from './test-keyring.ts'
@@ -19,6 +20,7 @@ export const oddIds = [
 ]
 
 const start = at('2026-11-01T10:00:00.000Z')
+const member = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
 
 /** Puts something into every table, of every kind there is: keys in each state, odd ids, instants before 1970, an erasure. */
 export async function fillEverything(store: Store): Promise<void> {
@@ -31,6 +33,7 @@ export async function fillEverything(store: Store): Promise<void> {
   await retention.settleWindows({ policy: keeping(9), now: 0, rule: 'immediately' })
   await retention.settleWindows({ policy: keeping(8), now: start, rule: 'grace', organisationId: 'acme' })
   await createKeys(store)
+  await createVariables(store)
   await createMembers(store)
   for (const { trackerId } of everyTracker) {
     await store.ingest.ingest(
@@ -52,7 +55,7 @@ export async function fillEverything(store: Store): Promise<void> {
 async function createBatch(store: Store, id: string): Promise<void> {
   const batch = {
     ...{ id, organisationId: 'acme', requestId: 'req', createdAt: start },
-    startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
+    startedBy: member,
     ...{ lines: 3, nothing: 1, invalid: 0, repeated: 0, empty: 0, other: 0, subjects: 2 },
   }
   const waiting = ['listed', 'z'].map((subjectId, i) => ({
@@ -63,6 +66,31 @@ async function createBatch(store: Store, id: string): Promise<void> {
   const [shop] = everyTracker
   assert.ok(shop)
   await eraseIn(store, shop, 'listed')
+}
+
+async function createVariables({ variables, variableTokens }: Store): Promise<void> {
+  const [shop] = everyTracker
+  assert.ok(shop)
+  for (const version of [1, 2]) {
+    const values = new Map(Object.entries({ version, 'läden 🛒': ["o'clock", '\\N', null] }))
+    const counts = { added: version, changed: 1, removed: 0 }
+    const actor = version === 1 ? ({ kind: 'command-line' } as const) : member
+    await variables.add(
+      shop,
+      { version, changedAt: start, actor, ...counts },
+      variableSet(version, values),
+      note(`variables ${version}`, 'variables.changed'),
+    )
+  }
+  for (const id of ['token active', 'token rotated', 'token revoked']) {
+    const never = { rotatedAt: null, revokedAt: null, lastUsedAt: null }
+    const token = { id, trackerId: shop.trackerId, name: id, lastFour: 'abcd', createdAt: start, ...never }
+    await variableTokens.create(shop, token, `hash of ${id}`, note(`created ${id}`, 'variable-token.created'))
+  }
+  const proof = { hash: 'another hash', lastFour: 'wxyz' }
+  await variableTokens.rotate('token rotated', proof, start + 1, note('rotated', 'variable-token.rotated'))
+  await variableTokens.revoke('token revoked', start + 2, note('revoked', 'variable-token.revoked'))
+  await variableTokens.touch(new Map([['token active', start + 3]]))
 }
 
 async function createKeys({ apiKeys }: Store): Promise<void> {

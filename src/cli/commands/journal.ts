@@ -64,6 +64,8 @@ export function replayedInWords({
   movedEntries,
   revokedKeys,
   rotatedKeys,
+  revokedTokens,
+  rotatedTokens,
   removed,
   entriesOfOthers,
   stoppedBatches = 0,
@@ -74,6 +76,9 @@ export function replayedInWords({
     `Appended ${counted(entries, 'ledger entry', 'ledger entries')} and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
     `Removed ${counted(removed.subjects, 'erased subject')} with ${counted(removed.sessions, 'session')} and ${counted(removed.events, 'event')}.`,
   ]
+  if (revokedTokens + rotatedTokens > 0) {
+    lines.push(`Revoked ${counted(revokedTokens, 'variable token')}, rotated ${rotatedTokens}.`)
+  }
   if (movedEntries > 0) {
     lines.push(
       `Moved ${counted(movedEntries, 'ledger entry', 'ledger entries')} after those of the journal. Receipts issued for them since the store was set back are no longer valid: get new ones.`,

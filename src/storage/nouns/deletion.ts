@@ -56,6 +56,8 @@ const markItemsDeleted = statement(
   `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
    WHERE tracker_id = :trackerId AND subject_id IS NOT NULL`,
 )
+const removeVersions = statement('DELETE FROM variable_versions WHERE tracker_id = :trackerId')
+const removeTokens = statement('DELETE FROM variable_tokens WHERE tracker_id = :trackerId')
 const removeTracker = statement('DELETE FROM trackers WHERE id = :trackerId')
 
 const removable = statement(
@@ -98,12 +100,14 @@ export const deletionTransactions = {
     insertActivity(run, note)
     return true
   },
-  /** Removes the daily totals of a tracker that holds nothing else, and then the tracker. */
+  /** Removes a tracker that holds no more subjects, with everything else it has. */
   async removeTracker(run: Run, trackerId: string, maxRows: number): Promise<{ isDone: boolean }> {
     lockReferenceTables(run)
     if ((await run(removeDailyEvents, { trackerId, maxRows })).count === maxRows) return { isDone: false }
     await run(removeDailySessions, { trackerId })
     await run(markItemsDeleted, { trackerId })
+    await run(removeVersions, { trackerId })
+    await run(removeTokens, { trackerId })
     await run(removeTracker, { trackerId })
     noteDeletion(run)
     return { isDone: true }

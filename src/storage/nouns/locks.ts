@@ -1,3 +1,4 @@
+import type { TrackerRef } from '../../domain/tracker.ts'
 import type { Run } from './engine.ts'
 import { postgresOnly, statement } from './statement.ts'
 
@@ -10,6 +11,10 @@ const lockPresent = statement(
   'SELECT 1 FROM organisations WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
 const lockRow = statement('SELECT 1 FROM organisations WHERE id = :id FOR NO KEY UPDATE')
+const lockVisible = statement(
+  `SELECT 1 FROM trackers WHERE id = :trackerId AND organisation_id = :organisationId AND deleted_at IS NULL
+   FOR NO KEY UPDATE`,
+)
 // Matches no row, but on a cluster it locks the table.
 const lockTable = postgresOnly(`SELECT 1 FROM organisations WHERE id = '' FOR NO KEY UPDATE`)
 
@@ -17,6 +22,12 @@ const lockTable = postgresOnly(`SELECT 1 FROM organisations WHERE id = '' FOR NO
 const windowsLock = 1_279_611_754
 const lockAllWindows = postgresOnly(`SELECT pg_advisory_xact_lock(${windowsLock})`)
 const shareAllWindows = postgresOnly(`SELECT pg_advisory_xact_lock_shared(${windowsLock})`)
+
+/** Keeps a tracker from being deleted, and its variables and tokens from being changed by others. */
+export async function lockTracker(run: Run, { organisationId, trackerId }: TrackerRef): Promise<boolean> {
+  lockReferenceTables(run)
+  return (await run(lockVisible, { organisationId, trackerId })).count === 1
+}
 
 /** Keeps an organisation from being deleted until the transaction ends. `false` if it does not exist. */
 export async function lockOrganisation(run: Run, id: string): Promise<boolean> {

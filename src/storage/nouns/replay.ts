@@ -1,6 +1,9 @@
-import type { CredentialProof } from '../../domain/credential.ts'
-import type { Instant } from '../../domain/instant.ts'
-import type { JournalledErasure } from '../../domain/journal-line.ts'
+import type { CredentialKind } from '../../domain/credential.ts'
+import type {
+  JournalledErasure,
+  JournalledRevocation,
+  JournalledRotation,
+} from '../../domain/journal-line.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { HeadKeys, Tombstone } from '../../domain/ledger.ts'
 import {
@@ -19,18 +22,24 @@ import { insertEntry, listEntries, lockLedger } from './ledger.ts'
 import { lockOrganisationRow, lockReferenceTables } from './locks.ts'
 import { integer, integerOrNull, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
-import { statement } from './statement.ts'
+import { type Statement, statement } from './statement.ts'
 import { findTombstones, insertTombstone, toTombstone } from './tombstone.ts'
 
 const nextGuarded = statement(
   'SELECT tracker_id FROM tombstones WHERE tracker_id > :after ORDER BY tracker_id LIMIT 1',
   'any',
 )
-const revoke = statement('UPDATE api_keys SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL')
-const rotate = statement(
-  `UPDATE api_keys SET hash = :hash, last_four = :lastFour, rotated_at = :at
-   WHERE id = :id AND (rotated_at IS NULL OR rotated_at < :at)`,
-)
+const revoke = (table: string) =>
+  statement(`UPDATE ${table} SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL`)
+const rotate = (table: string) =>
+  statement(
+    `UPDATE ${table} SET hash = :hash, last_four = :lastFour, rotated_at = :at
+     WHERE id = :id AND (rotated_at IS NULL OR rotated_at < :at)`,
+  )
+const credentialChanges: Record<CredentialKind, { revoke: Statement; rotate: Statement }> = {
+  key: { revoke: revoke('api_keys'), rotate: rotate('api_keys') },
+  'variable-token': { revoke: revoke('variable_tokens'), rotate: rotate('variable_tokens') },
+}
 const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
 const withdrawLinks = statement(
   `UPDATE members SET invitation_hash = NULL, invitation_expires_at = NULL WHERE invitation_hash > ''`,
@@ -216,11 +225,11 @@ export const replayTransactions = {
     }
     return removed
   },
-  async replayRevocation(run: Run, id: string, at: Instant): Promise<boolean> {
-    return (await run(revoke, { id, at })).count === 1
+  async replayRevocation(run: Run, revocation: JournalledRevocation): Promise<boolean> {
+    return (await run(credentialChanges[revocation.credential].revoke, { ...revocation })).count === 1
   },
-  async replayRotation(run: Run, id: string, proof: CredentialProof, at: Instant): Promise<boolean> {
-    return (await run(rotate, { ...proof, id, at })).count === 1
+  async replayRotation(run: Run, rotation: JournalledRotation): Promise<boolean> {
+    return (await run(credentialChanges[rotation.credential].rotate, { ...rotation })).count === 1
   },
   async endAccess(run: Run): Promise<EndedAccess> {
     lockReferenceTables(run)
@@ -246,8 +255,8 @@ export function replayStore(engine: Engine<typeof replayTransactions>): ReplaySt
     },
     removeRefused: (trackerId, subjectIds, keys) =>
       engine.transact('removeRefused', trackerId, subjectIds, keys),
-    revokeKey: (id, at) => engine.revoke('replayRevocation', id, at),
-    rotateKey: (id, proof, at) => engine.revoke('replayRotation', id, proof, at),
+    revoke: (revocation) => engine.revoke('replayRevocation', revocation),
+    rotate: (rotation) => engine.revoke('replayRotation', rotation),
     endAccess: () => engine.revoke('endAccess'),
   }
 }

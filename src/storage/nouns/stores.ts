@@ -17,6 +17,8 @@ import { signInStore } from './sign-in.ts'
 import { tombstoneStore } from './tombstone.ts'
 import { trackerStore } from './tracker.ts'
 import type { SharedTransactions } from './transactions.ts'
+import { variableStore } from './variable.ts'
+import { variableTokenStore } from './variable-token.ts'
 
 /** How an engine deletes what trackers have collected. */
 export interface TrackerSweep extends Pick<RetentionStore, 'sweep' | 'countBefore'> {
@@ -30,6 +32,8 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     organisations: organisationStore(engine),
     trackers: trackerStore(engine),
     apiKeys: apiKeyStore(engine),
+    variables: variableStore(engine),
+    variableTokens: variableTokenStore(engine),
     dailyTotals: dailyTotalStore(engine),
     retention: retentionStore(engine, sweep),
     deletions: deletionStore(engine, sweep.sweepAll),

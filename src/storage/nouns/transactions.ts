@@ -14,6 +14,8 @@ import { secretTransactions } from './secret.ts'
 import { signInTransactions } from './sign-in.ts'
 import { tombstoneTransactions } from './tombstone.ts'
 import { trackerTransactions } from './tracker.ts'
+import { variableTransactions } from './variable.ts'
+import { variableTokenTransactions } from './variable-token.ts'
 
 /** All transactions that are shared by the engines. */
 export const transactions = {
@@ -32,6 +34,8 @@ export const transactions = {
   ...signInTransactions,
   ...tombstoneTransactions,
   ...trackerTransactions,
+  ...variableTransactions,
+  ...variableTokenTransactions,
 }
 
 export type SharedTransactions = typeof transactions
