@@ -1,6 +1,6 @@
 /** The state of a budget in a response. */
 export interface Budget {
-  /** `ip`, `key` or `erasure`. */
+  /** `ip`, `key`, `erasure` or `variables`. */
   name: string
   limit: number
   windowMs: number

@@ -56,7 +56,8 @@ export function readAnswer(
   throw new UnexpectedAnswerError(status, unexpectedMessage(status, headers), requestId, retryAfterMs)
 }
 
-async function receive(
+/** Sends a request and reads the whole response. Throws why there is none, or the signal's reason. */
+export async function receive(
   { fetch, method, url, headers, body, timeoutMs, signal }: Outgoing,
   requestId: string | null,
 ): Promise<{ response: Response; text: string }> {

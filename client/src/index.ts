@@ -47,6 +47,9 @@ export type { RetryPolicy } from './repeat.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export type { ExportEntry, SubjectExport } from './subject-export.ts'
 export type { CallOptions, LetheClientOptions } from './transport.ts'
+export { type JsonValue, type VariableType, VariableTypeError } from './variable-type.ts'
+export type { Variables, VariablesOptions } from './variables.ts'
+export type { VariablesChange } from './variables-change.ts'
 export { VerificationError, type VerificationFailure } from './verification-error.ts'
 export {
   type CheckpointOptions,

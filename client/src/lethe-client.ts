@@ -49,6 +49,7 @@ import { type AttemptState, repeat } from './repeat.ts'
 import { ledgerPath, searchPath, subjectPath, subjectsPath } from './request-parts.ts'
 import { SubjectExport } from './subject-export.ts'
 import { type Call, type CallOptions, type LetheClientOptions, maxPageSize, Transport } from './transport.ts'
+import { createVariables, type Variables, type VariablesOptions } from './variables.ts'
 
 /** A client of a Lethe service with an API key. */
 export class LetheClient {
@@ -226,6 +227,15 @@ export class LetheClient {
   async proveConsistency(from: number, options: CallOptions = {}): Promise<Consistency> {
     const path = `${ledgerPath}/consistency`
     return (await this.#transport.repeat({ ...options, path, query: { from }, isData: isConsistency })).data
+  }
+
+  /**
+   * Loads the variables of a token, and refreshes them in the background until `close()`. The key is not
+   * sent. Give the `url` if the Variables API has a listener of its own.
+   */
+  variables(options: Omit<VariablesOptions, 'url'> & { url?: string | undefined }): Variables {
+    const { url, fetch, runtime } = this.#transport
+    return createVariables({ fetch, runtime, ...options, url: options.url ?? url })
   }
 
   #batch(trackerId: string, subjectIds: Iterable<string>): BatchDeps {

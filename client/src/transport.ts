@@ -50,9 +50,9 @@ export class Transport {
   readonly url: string
   readonly runtime: Runtime
   readonly policy: RetryPolicy
+  readonly fetch: typeof fetch
   readonly #headers: Record<string, string>
   readonly #exportHeaders: Record<string, string>
-  readonly #fetch: typeof fetch
   readonly #timeoutMs: number
 
   constructor({ url, apiKey, timeoutMs = 30_000, retry, fetch, runtime }: LetheClientOptions) {
@@ -62,7 +62,7 @@ export class Transport {
     // It is unknown which encodings a custom fetch can decode.
     this.#exportHeaders = { ...this.#headers, ...(fetch === undefined && exportEncodings()) }
     // Some runtimes require that fetch is not called as a method of another object.
-    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request))
+    this.fetch = fetch ?? ((...request) => globalThis.fetch(...request))
     this.#timeoutMs = timeoutMs
     this.policy = { ...defaultRetryPolicy, ...retry }
     this.runtime = runtime ?? systemRuntime
@@ -107,7 +107,7 @@ export class Transport {
     return repeat(this.runtime, this.policy, signal, ({ leftMs }) =>
       openStream(
         {
-          ...{ fetch: this.#fetch, method: 'GET', url: `${this.url}${path}`, signal },
+          ...{ fetch: this.fetch, method: 'GET', url: `${this.url}${path}`, signal },
           headers: { ...this.#exportHeaders, ...requestIdHeader(requestId) },
           timeoutMs: Math.min(timeoutMs, leftMs),
         },
@@ -132,7 +132,7 @@ export class Transport {
   ): Promise<Answer & { data: Data }> {
     const answer = await exchange(
       {
-        fetch: this.#fetch,
+        fetch: this.fetch,
         method,
         url: `${this.url}${path}${queryString(query)}`,
         headers: { ...this.#headers, ...(body && jsonHeader), ...requestIdHeader(requestId) },

@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { transform } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { readManifest, writeManifest } from './manifest.ts'
 import { root } from './root.ts'
 
 /** The folder inside for who calls `require`. The package's own manifest makes everything a module, so this one has another. */
 const forRequire = 'cjs'
+
+/** The folder inside for pages without a build step. */
+const forPages = 'browser'
 
 /** Makes what is published of the client in a folder: JavaScript and its types, for `import` and for `require`. */
 export async function makeClient(folder: string): Promise<void> {
@@ -17,12 +20,17 @@ export async function makeClient(folder: string): Promise<void> {
     edit(join(folder, file), (text) => text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
   }
   await translate(folder)
-  const { version, license } = readManifest('package.json')
+  await bundle(folder)
+  const { version, license, devDependencies } = readManifest('package.json')
   const { private: _, exports, ...manifest } = readManifest('client/package.json')
+  // The providers for OpenFeature are tested with these versions; nothing else needs them.
+  const peers = Object.entries(devDependencies).filter(([name]) => name.startsWith('@openfeature/'))
   writeManifest(folder, {
     ...manifest,
     version,
     license,
+    peerDependencies: Object.fromEntries(peers.map(([name, tested]) => [name, `^${tested}`])),
+    peerDependenciesMeta: Object.fromEntries(peers.map(([name]) => [name, { optional: true }])),
     // For resolvers that do not know `exports`.
     main: `./${forRequire}/index.js`,
     types: `./${forRequire}/index.d.ts`,
@@ -54,6 +62,17 @@ async function translate(folder: string): Promise<void> {
   }
   for (const file of filesOf(folder, '.d.ts')) copyFileSync(join(folder, file), join(target, file))
   writeManifest(target, { type: 'commonjs', sideEffects: false })
+}
+
+/** The variables in one file, which a page can import from any web server. */
+async function bundle(folder: string): Promise<void> {
+  await build({
+    entryPoints: [join(folder, 'variables.js')],
+    outdir: join(folder, forPages),
+    ...{ bundle: true, format: 'esm', target: 'es2022', platform: 'browser', logLevel: 'warning' },
+    // Without short names for classes: an error's `name` is that of its class.
+    ...{ minifySyntax: true, minifyWhitespace: true },
+  })
 }
 
 /** An entry's files, by who asks. Types come first: the order is what counts. */

@@ -12,6 +12,7 @@ export interface Manifest {
   type: string
   engines: Record<string, string>
   exports: Record<string, string>
+  devDependencies: Record<string, string>
 }
 
 export function readManifest(file: string): Manifest {

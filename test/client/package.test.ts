@@ -39,7 +39,7 @@ function* nodes(): Generator<string> {
 
 before(async () => {
   writeFileSync(join(project, 'package.json'), '{"name":"empty","type":"module","private":true}')
-  for (const name of ['@types', 'undici-types']) {
+  for (const name of ['@openfeature', '@types', 'undici-types']) {
     mkdirSync(join(project, 'node_modules'), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name))
   }
@@ -56,7 +56,7 @@ describe('the package of the client', () => {
       [
         ...modulesInside,
         ...modulesInside.map((name) => name.replace(/\.js$/, '.d.ts')),
-        ...['LICENSE', 'README.md', 'cjs', 'package.json'],
+        ...['LICENSE', 'README.md', 'browser', 'cjs', 'package.json'],
       ].sort(),
     )
     // The same once more for who calls `require`.
@@ -65,8 +65,18 @@ describe('the package of the client', () => {
       files.filter((name) => /\.(js|d\.ts|json)$/.test(name)).sort(),
     )
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-    const needed = ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts', 'private']
+    const needed = ['dependencies', 'optionalDependencies', 'scripts', 'private']
     for (const name of [...needed, 'files']) assert.equal(manifest[name], undefined, name)
+    const peers = ['core', 'server-sdk', 'web-sdk'].map((name) => `@openfeature/${name}`)
+    assert.deepEqual(Object.keys(manifest.peerDependencies), peers)
+    for (const name of peers) assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true })
+  })
+
+  it('has the variables in one file for pages, small and without imports', () => {
+    assert.deepEqual(readdirSync(join(installed, 'browser')), ['variables.js'])
+    const text = readFileSync(join(installed, 'browser/variables.js'), 'utf8')
+    assert.ok(text.length < 15_000, String(text.length))
+    assert.doesNotMatch(text, /\bimport\b/)
   })
 
   it('is not packed from the sources, which nobody could use', async () => {
@@ -133,13 +143,21 @@ describe('the package of the client, without a service', () => {
 const use = [
   "import { ApiError, type BatchOutcome, LetheClient } from '@lethe/client'",
   "import { fileJournal } from '@lethe/client/file-journal'",
+  "import { LetheWebProvider } from '@lethe/client/openfeature-web'",
+  "import { createVariables } from '@lethe/client/variables'",
+  "import { OpenFeature } from '@openfeature/web-sdk'",
   "const client = new LetheClient({ url: 'http://127.0.0.1', apiKey: 'x', fetch })",
   "const events: number = (await client.readSubject('a', 'b')).counts.events",
   'const outcomes: BatchOutcome[] = []',
   "for await (const each of client.eraseSubjects('a', ['b'], { journal: fileJournal('c') })) outcomes.push(each)",
   '// @ts-expect-error There is no such sort.',
   "client.listSubjects('a', { sort: 'name' })",
-  'export { ApiError, events }',
+  "const variables = createVariables({ url: 'http://127.0.0.1', token: 'lethevar_x' })",
+  "const colors: string[] = variables.object<string[]>('colors', [])",
+  '// @ts-expect-error A fallback has the type of the value.',
+  "variables.boolean('beta', 'no')",
+  "OpenFeature.setProvider(new LetheWebProvider({ url: 'http://127.0.0.1', token: 'lethevar_x' }))",
+  'export { ApiError, colors, events }',
 ].join('\n')
 
 /** Compiles files strictly, as part of the project, and hands back the folder they are in. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as client from '@lethe/client'
 import { defaultRetryPolicy } from '../../client/src/repeat.ts'
+import { Variables } from '../../client/src/variables.ts'
 import { code, codes, flat, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/client.md')
@@ -86,6 +87,12 @@ test('the client page lists exactly the reasons for which a proof can fail and t
     ],
     verifyConsistency: fieldsOf('client/src/verify-consistency.ts', 'VerifiedConsistency'),
   })
+})
+
+test('the client page lists exactly the options and the members of variables', () => {
+  const rows = tableRows(section(page, 'Variables')).map(([name]) => code(name).replace(/\(.*/, ''))
+  const members = Object.getOwnPropertyNames(Variables.prototype).filter((name) => name !== 'constructor')
+  assert.deepEqual(rows, [...fieldsOf('client/src/variables.ts', 'VariablesOptions'), ...members])
 })
 
 test('the client page states the retry policy', () => {

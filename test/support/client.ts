@@ -40,3 +40,35 @@ export function recordingFetch(): { fetch: typeof fetch; exchanges: string[] } {
     },
   }
 }
+
+/** Runtime whose background waits end when the test says so; other waits take no time. */
+export interface SteppedTime extends MovedTime {
+  /** Ends the next background wait, and returns its length in milliseconds. */
+  step(): Promise<number>
+}
+
+export function steppedTime(): SteppedTime {
+  const time = movedTime()
+  const begun: { ms: number; end: () => void }[] = []
+  const waiting: ((wait: (typeof begun)[number]) => void)[] = []
+  return {
+    ...time,
+    async wait(ms, signal, { isBackground = false } = {}) {
+      if (!isBackground) return await time.wait(ms, signal)
+      await new Promise<void>((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason))
+        const wait = { ms, end: resolve }
+        const next = waiting.shift()
+        if (next) next(wait)
+        else begun.push(wait)
+      })
+      await time.wait(ms, signal)
+    },
+    async step() {
+      const wait =
+        begun.shift() ?? (await new Promise<(typeof begun)[number]>((given) => waiting.push(given)))
+      wait.end()
+      return wait.ms
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { VariablesOptions } from '@lethe/client/variables'
+import { steppedTime } from '../support/client.ts'
+import { openFlagClient } from '../support/openfeature.ts'
+import { type Behaviour, failure, reply, reset, scriptedServer, success } from '../support/scripted-server.ts'
+import { until } from '../support/until.ts'
+
+const token = `lethevar_${'a'.repeat(16)}_${'b'.repeat(38)}`
+const unauthorized = failure(401, 'unauthorized')
+
+function values(variables: Record<string, unknown>, version: number) {
+  return reply(200, success({ variables, version }), { headers: { ETag: `"${version}"` } })
+}
+
+for (const [sdk, open] of Object.entries(openFlagClient)) {
+  /** A provider of a server that behaves like this. */
+  const meeting = async (
+    t: TestContext,
+    options: Partial<VariablesOptions>,
+    ...behaviours: [Behaviour, ...Behaviour[]]
+  ) => {
+    const { url } = await scriptedServer(t, ...behaviours)
+    const runtime = steppedTime()
+    return { ...open(t, { url, token, runtime, ...options }), runtime }
+  }
+
+  describe(`the provider for ${sdk}, of a service that fails`, { concurrency: true }, () => {
+    it('goes stale with what it knows, and is ready again with what changed', async (t) => {
+      const one = values({ beta: false, gone: 1 }, 1)
+      const two = values({ beta: true, more: 'x' }, 2)
+      const { start, status, evaluate, events, runtime } = await meeting(t, {}, one, reset, reset, reset, two)
+      await start()
+      assert.equal((await evaluate('beta', true)).reason, 'STATIC')
+      await runtime.step()
+      await until(() => status() === 'STALE')
+      const { value, reason, flagMetadata } = await evaluate('beta', true)
+      assert.deepEqual([value, reason, flagMetadata], [false, 'STALE', { version: 1 }])
+      await runtime.step()
+      await until(() => status() === 'READY' && events.length === 4)
+      assert.deepEqual((await evaluate('beta', false)).value, true)
+      const [, stale] = events
+      assert.match(String(stale?.[1]), /^No complete response was received/)
+      assert.deepEqual(events, [
+        ['PROVIDER_READY', undefined],
+        ['PROVIDER_STALE', stale?.[1]],
+        ['PROVIDER_READY', undefined],
+        ['PROVIDER_CONFIGURATION_CHANGED', ['more', 'beta', 'gone']],
+      ])
+    })
+
+    it('is in error when its token was revoked meanwhile, and still uses what it knows', async (t) => {
+      const client = await meeting(t, {}, values({ beta: true }, 1), unauthorized)
+      await client.start()
+      await client.runtime.step()
+      await until(() => client.status() === 'ERROR')
+      assert.deepEqual((await client.evaluate('beta', false)).value, true)
+      assert.deepEqual(client.events.at(-1), ['PROVIDER_ERROR', 'It is unauthorized.'])
+    })
+
+    it('cannot start with a token that is not valid, for good', async (t) => {
+      const client = await meeting(t, {}, unauthorized)
+      await assert.rejects(client.start(), { code: 'PROVIDER_FATAL', message: 'It is unauthorized.' })
+      assert.equal(client.status(), 'FATAL')
+      const { value, errorCode } = await client.evaluate('beta', true)
+      assert.deepEqual([value, errorCode], [true, 'PROVIDER_FATAL'])
+      const key = open(t, { url: 'http://127.0.0.1:1', token: 'lethe_a_key' })
+      await assert.rejects(key.start(), { code: 'PROVIDER_FATAL' })
+    })
+
+    it('starts later when the service is away at first', async (t) => {
+      const client = await meeting(t, {}, reset, reset, reset, values({ beta: true }, 1))
+      await assert.rejects(client.start(), { code: 'GENERAL' })
+      assert.equal(client.status(), 'ERROR')
+      const { value, errorCode } = await client.evaluate('beta', false)
+      assert.deepEqual([value, errorCode], [false, 'PROVIDER_NOT_READY'])
+      await client.runtime.step()
+      await until(() => client.status() === 'READY' && client.events.length === 3)
+      assert.equal((await client.evaluate('beta', false)).value, true)
+      assert.deepEqual(
+        client.events.map(([type]) => type),
+        ['PROVIDER_ERROR', 'PROVIDER_READY', 'PROVIDER_CONFIGURATION_CHANGED'],
+      )
+    })
+
+    it('starts with initial values, stale from the start', async (t) => {
+      const client = await meeting(t, { initial: { beta: true } }, reset)
+      await client.start()
+      await until(() => client.status() === 'STALE')
+      const { value, reason, flagMetadata } = await client.evaluate('beta', false)
+      assert.deepEqual([value, reason, flagMetadata], [true, 'DEFAULT', {}])
+      assert.deepEqual(
+        client.events.map(([type]) => type),
+        ['PROVIDER_READY', 'PROVIDER_STALE'],
+      )
+    })
+
+    it('knows nothing before it is initialized and after it is closed, and can start again', async (t) => {
+      const { provider } = await meeting(t, {}, values({ beta: true }, 1))
+      const resolve = async () => (await provider.resolveBooleanEvaluation('beta', false)).errorCode
+      assert.equal(await resolve(), 'PROVIDER_NOT_READY')
+      await provider.initialize()
+      assert.equal(await resolve(), undefined)
+      await provider.onClose()
+      await provider.onClose()
+      assert.equal(await resolve(), 'PROVIDER_NOT_READY')
+      await provider.initialize()
+      assert.equal(await resolve(), undefined)
+      const starting = provider.initialize()
+      await provider.onClose()
+      await assert.rejects(starting, { code: 'GENERAL', message: 'The provider was closed.' })
+    })
+  })
+}
