@@ -113,6 +113,58 @@ export interface EventNames {
   isComplete: boolean
 }
 
+export interface VariableSet {
+  version: number
+  variables: Record<string, unknown>
+}
+
+export interface VariableVersion {
+  version: number
+  changedAt: string
+  actor: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  added: number
+  changed: number
+  removed: number
+}
+
+export interface VariableVersionList {
+  versions: VariableVersion[]
+}
+
+export interface SavedVariables {
+  version: number
+}
+
+export interface VariableToken {
+  id: string
+  name: string
+  lastFour: string
+  state: 'active' | 'revoked'
+  createdAt: string
+  rotatedAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+}
+
+export interface VariableTokenList {
+  tokens: VariableToken[]
+}
+
+export interface IssuedToken {
+  token: VariableToken
+  tokenString: string
+}
+
+export interface RevokedToken {
+  token: VariableToken
+}
+
 export interface Counts {
   /** The number of sessions. */
   sessions: number

@@ -23,6 +23,7 @@ export const pathParameters = {
     description: 'The data subject, as an opaque string; percent-encode it in the path.',
   }),
   keyId: text(identifier),
+  tokenId: text(identifier),
   memberId: text(identifier),
   batchId: text(identifier),
 }

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId, logged } = shop
 
-test('no line of the log contains a cookie, a token, a password, an address, a data subject’s ID or a key', async () => {
+test('no line of the log contains a cookie, a token, a password, an address, a data subject’s ID, a key or a variable token', async () => {
   const email = 'marked@acme.example'
   await addMember(shop, organisationId, email)
   await shop.ingest(visit('subject-marker'))
@@ -55,9 +55,17 @@ test('no line of the log contains a cookie, a token, a password, an address, a d
     method: 'POST',
     body: { name: key },
   })
+  const issued = dataOf(
+    await browser.ask('/trackers/shop/variable-tokens', { method: 'POST', body: { name: 't' } }),
+  )
+  const variableToken = textIn(issued, 'tokenString')
+  await browser.ask(`/variable-tokens/${textIn(objectIn(issued, 'token'), 'id')}/revoke`, {
+    method: 'POST',
+    body: { name: variableToken },
+  })
   const { cookie } = browser
   await browser.ask('/sign-out', { method: 'POST', body: {} })
-  await until(() => logged.length >= before + asked.length + 3)
+  await until(() => logged.length >= before + asked.length + 5)
   const text = logged.join('\n')
   for (const secret of [
     token,
@@ -67,6 +75,7 @@ test('no line of the log contains a cookie, a token, a password, an address, a d
     'marked',
     'subject-marker',
     key.slice(23),
+    variableToken.slice(26),
   ]) {
     assert.ok(secret.length > 5)
     assert.equal(text.includes(secret), false, secret.slice(0, 6))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { consoleRoutes } from '../../src/http/console/routes.ts'
+import { editVariables } from '../../src/operations/variable.ts'
+import { createVariableToken } from '../../src/operations/variable-token.ts'
 import { dataOf, errorOf, indistinct, listIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, askToErase, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
@@ -18,12 +20,18 @@ await shop.ingest(visit('listed'))
 const list = { text: 'listed', subjects: 1, format: 'lines', by: 'subjectId', trackerIds: [] }
 const batchId = textIn(dataOf(await client.ask('/batches', { method: 'POST', body: list })), 'id')
 
+await editVariables(shop.services, 'shop', { apply: () => new Map([['colour', 'red']]) })
+const { token } = await createVariableToken(shop.services, { trackerId: 'shop', name: 'web' })
+
 /** A request to each route with the IDs of another organisation. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
   '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/delete': { name: 'shop' },
+  '/console/api/trackers/{trackerId}/variables': { text: '{}', version: 1 },
+  '/console/api/trackers/{trackerId}/variable-tokens': { name: 'Mine' },
+  '/console/api/variable-tokens/{tokenId}/revoke': { name: 'web' },
 }
 
 describe('what belongs to another organisation', () => {
@@ -31,7 +39,7 @@ describe('what belongs to another organisation', () => {
 
   for (const { method, path } of routes) {
     test(`is not found, indistinguishable from absence: ${method} ${path}`, async () => {
-      const fill = (tracker: string, key: string, member: string, batch: string) =>
+      const fill = (tracker: string, key: string, member: string, batch: string, tokenId: string) =>
         path
           .replace('/console/api', '')
           .replace('{trackerId}', tracker)
@@ -39,10 +47,11 @@ describe('what belongs to another organisation', () => {
           .replace('{keyId}', key)
           .replace('{memberId}', member)
           .replace('{batchId}', batch)
+          .replace('{tokenId}', tokenId)
       const headers = { 'x-request-id': 'same' }
       const ask = { method, headers, ...(method !== 'GET' && { body: bodies[path] ?? {} }) }
-      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, batchId), ask)
-      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing', 'nothing'), ask)
+      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, batchId, token.id), ask)
+      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing', 'nothing', 'nothing'), ask)
       assert.deepEqual(errorOf(foreign, 'not_found'), errorOf(absent, 'not_found'))
       assert.deepEqual(indistinct(foreign), indistinct(absent))
     })
@@ -79,6 +88,8 @@ describe('what belongs to another organisation', () => {
     assert.equal((await shop.services.members.list(shop.organisationId)).length, 3)
     const key = await shop.services.apiKeys.find(shop.keyId)
     assert.deepEqual([key?.rotatedAt, key?.name === 'Mine now'], [null, false])
+    assert.equal((await shop.services.variables.current('shop')).document, '{"colour":"red"}')
+    assert.deepEqual(await shop.services.variableTokens.list('shop'), [token])
   })
 
   test('can share an e-mail address with ours, and an invitation does not reveal it', async () => {

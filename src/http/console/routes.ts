@@ -10,12 +10,16 @@ import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
 import { trackerRoutes } from './trackers.ts'
+import { variableTokenRoutes } from './variable-tokens.ts'
+import { variableRoutes } from './variables.ts'
 
 /** All requests of the console's pages. */
 export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
   ...keyRoutes,
   ...trackerRoutes,
+  ...variableRoutes,
+  ...variableTokenRoutes,
   ...subjectRoutes,
   ...peopleRoutes,
   ...batchRoutes,

@@ -9,6 +9,8 @@ import { eraseSubject } from '../../../../src/operations/erase-subject.ts'
 import { inviteMember } from '../../../../src/operations/member.ts'
 import { createOrganisation } from '../../../../src/operations/organisation.ts'
 import { createTracker } from '../../../../src/operations/tracker.ts'
+import { editVariables } from '../../../../src/operations/variable.ts'
+import { createVariableToken } from '../../../../src/operations/variable-token.ts'
 import { addMember, note, signInToken } from '../../../support/console.ts'
 import { scryptOnce } from '../../../support/derive-once.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
@@ -59,6 +61,7 @@ const inPath: Record<string, readonly string[]> = {
   trackerId: ['{{trackerId}}', '{{trackerId}}', '{{trackerId}}', '{{theirTracker}}', 'nothing'],
   subjectId: subjectIds,
   keyId: ['{{keyId}}', '{{keyId}}', '{{theirKey}}', 'nothing'],
+  tokenId: ['{{tokenId}}', '{{tokenId}}', '{{theirToken}}', 'nothing'],
   batchId: ['{{batchId}}', '{{batchId}}', '{{theirBatch}}', 'nothing'],
   memberId: ['{{colleagueId}}', '{{colleagueId}}', '{{theirMember}}', '{{memberId}}', 'nothing'],
 }
@@ -69,6 +72,7 @@ interface Settled {
   keyId: string
   keyName: string
   keyString: string
+  tokenId: string
   member: Member
   colleague: Member
   listTracker: string
@@ -85,6 +89,8 @@ async function settle(service: TestService, id: string, prefix: string): Promise
   const issued = await createKey(services, {
     ...{ organisationId, name: keyName, scopes: ['analytics:view'], expiresAt: null },
   })
+  const { token } = await createVariableToken(services, { trackerId, name: `${prefix}token` })
+  await editVariables(services, trackerId, { apply: () => new Map([['from', `${prefix}here`]]) })
   const rows = subjectIds.flatMap((subjectId) =>
     ['s1', 's2'].flatMap((sessionId) =>
       visit(subjectId, { trackerId, sessionId, attributes: { from: `${prefix}here` } }),
@@ -102,7 +108,7 @@ async function settle(service: TestService, id: string, prefix: string): Promise
   await eraseSubject(services, { organisationId, trackerId, since: 0 }, `${prefix}nobody`)
   return {
     ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
-    ...{ listTracker: listTracker.id, batchId },
+    ...{ tokenId: token.id, listTracker: listTracker.id, batchId },
     member: await addMember(service, organisationId, `${prefix}member@${id}.example`),
     colleague: await addMember(service, organisationId, `${prefix}colleague@${id}.example`),
   }
@@ -123,14 +129,15 @@ async function pausedBatch(service: TestService, organisationId: string, tracker
   return id
 }
 
-function named(prefix: string, { trackerId, keyId, member, batchId }: Settled): Record<string, string> {
+function named(prefix: string, settled: Settled): Record<string, string> {
+  const { trackerId, keyId, tokenId, member, batchId } = settled
   const ids = { [`${prefix}Tracker`]: trackerId, [`${prefix}Key`]: keyId, [`${prefix}Member`]: member.id }
-  return { ...ids, [`${prefix}Batch`]: batchId }
+  return { ...ids, [`${prefix}Token`]: tokenId, [`${prefix}Batch`]: batchId }
 }
 
 async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
   const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
-  const { listTracker, batchId } = own
+  const { tokenId, listTracker, batchId } = own
   const now = service.services.clock()
   const pending = { organisationId, email: `pending@${organisationId}.example` }
   const { token: link } = await inviteMember(service.services, pending, commandLine)
@@ -146,7 +153,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
-    ...{ listTracker, batchId },
+    ...{ tokenId, listTracker, batchId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
     ...{ ended, old, idle, session },
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
@@ -158,7 +165,7 @@ const untimely = ['member.sign-in-failed', 'batch.finished']
 
 async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
   const { organisationId, trackerId, listTracker } = settled
-  const { apiKeys, members, trackers, subjects, activity } = services
+  const { apiKeys, members, trackers, variables, variableTokens, subjects, activity } = services
   const first = { limit: 200, after: null }
   const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
   const { rows } = await activity.list(organisationId, { ...first, requestId: null })
@@ -167,6 +174,7 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
     keys: JSON.stringify((await apiKeys.list(organisationId)).map((key) => ({ ...key, lastUsedAt: null }))),
     members: JSON.stringify(await members.list(organisationId)),
     trackers: JSON.stringify(await trackers.list(organisationId)),
+    variables: JSON.stringify([await variables.current(trackerId), await variableTokens.list(trackerId)]),
     subjects: JSON.stringify(
       await subjects.list(
         { organisationId, trackerId, since: 0 },

@@ -105,6 +105,7 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   subjects: fc.constantFrom(1, 2),
   text: fc.constantFrom('a', 'ada@example.com', 'userId=42', ...subjectIds),
   index: fc.constantFrom(0, 1, 1_000_000),
+  version: fc.constantFrom(0, 1, 2),
   cursor: fc.constant('{{cursor}}'),
 }
 
@@ -115,6 +116,10 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     password: fc.constantFrom(password, 'a wrong password'),
   },
   '/console/api/keys/{keyId}/revoke': { name: fc.constant('{{keyName}}') },
+  '/console/api/variable-tokens/{tokenId}/revoke': { name: fc.constant('token') },
+  '/console/api/trackers/{trackerId}/variables': {
+    text: fc.constantFrom('{}', '{"a": [1, "🦦"]}', '{"a": 1, "a": 2}', '{"__proto__": 1}', '{"a": 1e999}'),
+  },
   '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
   // What a batch does, it does at times of its own: to somebody whom nothing else looks at.
   '/console/api/batches': {

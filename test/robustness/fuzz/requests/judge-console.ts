@@ -58,7 +58,7 @@ function assertPage({ headers, body }: Answer): void {
     assert.match(String(body), /^<!doctype html>/i)
 }
 
-const parts = ['keys', 'members', 'trackers', 'subjects', 'activity']
+const parts = ['keys', 'members', 'trackers', 'variables', 'subjects', 'activity']
 
 /** What each route that is no mere reading may change, and nothing else may. */
 const mayChange: Record<string, readonly string[]> = {
@@ -72,8 +72,12 @@ const mayChange: Record<string, readonly string[]> = {
   'POST /console/api/keys/{keyId}/rotate': ['keys', 'activity'],
   'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
   'POST /console/api/trackers': ['trackers', 'activity'],
-  'POST /console/api/trackers/{trackerId}/delete': ['trackers', 'subjects', 'activity'],
+  'POST /console/api/trackers/{trackerId}/delete': ['trackers', 'variables', 'subjects', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
+  'POST /console/api/trackers/{trackerId}/variables': ['variables', 'activity'],
+  'POST /console/api/trackers/{trackerId}/variable-tokens': ['variables', 'activity'],
+  'POST /console/api/variable-tokens/{tokenId}/rotate': ['variables', 'activity'],
+  'POST /console/api/variable-tokens/{tokenId}/revoke': ['variables', 'activity'],
   'POST /console/api/find': [],
   'POST /console/api/organisation/rename': ['activity'],
   'POST /console/api/ledger/verify': [],

@@ -135,5 +135,11 @@ export function problemsOf({ path, fields }: Operation, target: string, body: st
     return 'broken'
   }
   const values: Record<string, unknown> = JSON.parse(Buffer.from(body, 'latin1').toString())
+  // A list that is too long ends the reading of the body, before anything else is looked at.
+  const tooLong = fields.find(({ name, schema: { maxItems } }) => {
+    const value = values[name]
+    return typeof maxItems === 'number' && Array.isArray(value) && value.length > maxItems
+  })
+  if (tooLong) return [tooLong.name]
   return [...problems, ...Object.keys(values).filter((name) => !allows('body', name, values[name]))]
 }
