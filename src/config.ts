@@ -18,6 +18,8 @@ import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 export interface Config {
   host: string
   port: number
+  /** The port of the Variables API; `main` if it shares that of the other services. */
+  variablesPort: number | 'main'
   store: StoreAddress
   limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
@@ -60,6 +62,10 @@ type LogLevel = (typeof logLevels)[number]
 export const variables = {
   LETHE_HOST: { fallback: '127.0.0.1', accepts: 'an IP address or a host name to listen on' },
   LETHE_PORT: { fallback: '8080', accepts: 'a port from 0 (any free one) to 65535' },
+  LETHE_VARIABLES_PORT: {
+    fallback: '',
+    accepts: 'a port from 0 (any free one) to 65535, for the Variables API alone',
+  },
   LETHE_STORE: { fallback: 'sqlite:data/lethe.db', accepts: 'sqlite:PATH or postgres://…' },
   LETHE_LIMITER: { fallback: 'memory', accepts: 'memory, redis://HOST:PORT or rediss://HOST:PORT' },
   LETHE_LIMIT_IP: {
@@ -73,6 +79,10 @@ export const variables = {
   LETHE_LIMIT_ERASURE: {
     fallback: '60/hour',
     accepts: 'a budget such as 60/hour (per second, minute, hour or day)',
+  },
+  LETHE_LIMIT_VARIABLES: {
+    fallback: '6000/minute',
+    accepts: 'a budget such as 6000/minute (per second, minute, hour or day)',
   },
   LETHE_BATCH_PACE: {
     fallback: '600/minute',
@@ -224,12 +234,16 @@ function assemble(read: Read): Config {
   return {
     host: read('LETHE_HOST', parseHost),
     port: read('LETHE_PORT', (text) => parseInteger(text, 0, 65_535)),
+    variablesPort: read('LETHE_VARIABLES_PORT', (text) =>
+      text === '' ? 'main' : parseInteger(text, 0, 65_535),
+    ),
     store: read('LETHE_STORE', parseStoreAddress),
     limiter: read('LETHE_LIMITER', parseLimiterAddress),
     budgets: {
       ip: readBudget('LETHE_LIMIT_IP', 'ip'),
       key: readBudget('LETHE_LIMIT_KEY', 'key'),
       erasure: readBudget('LETHE_LIMIT_ERASURE', 'erasure'),
+      variables: readBudget('LETHE_LIMIT_VARIABLES', 'variables'),
     },
     batchPaceMs: read('LETHE_BATCH_PACE', parsePace),
     trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),

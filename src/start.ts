@@ -6,6 +6,7 @@ import { FairQueue } from './domain/semaphore.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store, StoreStatus } from './domain/store.ts'
 import type { Installation } from './http/request-context.ts'
+import type { LetheServer, ServerDeps } from './http/server.ts'
 import { FileJournal } from './journal.ts'
 import type { BatchRunner } from './maintenance/erasure-batches.ts'
 import type { MaintenanceReports } from './maintenance/maintenance.ts'
@@ -109,6 +110,8 @@ export interface Service {
   url: string
   /** `null` if metrics are off. */
   metricsUrl: string | null
+  /** `null` if the Variables API has no port of its own. */
+  variablesUrl: string | null
   /** Accepts no new connections, finishes running requests, then closes the limiter and the store. */
   stop(): Promise<void>
 }
@@ -126,6 +129,7 @@ export async function startService(config: Config, services: Services, log: Log)
     const { runErasureBatches } = await import('./maintenance/erasure-batches.ts')
     const { runMaintenance } = await import('./maintenance/maintenance.ts')
     const { keyUse } = await import('./operations/api-key-use.ts')
+    const { tokenUse } = await import('./operations/variable-token-use.ts')
     const { batchLog, limiterLog, maintenanceLog } = await import('./runtime/service-log.ts')
 
     const limiter = await openLimiter(config.limiter, services.clock, limiterLog(config.limiter, logger))
@@ -134,28 +138,34 @@ export async function startService(config: Config, services: Services, log: Log)
     if (metrics) opened.push(metrics)
     await startJournal(services, log, metrics?.journal)
 
-    const use = keyUse(services, (error) =>
-      logger.warn({ err: error }, 'recording when keys were last used failed'),
-    )
+    const onUseError = (error: unknown) =>
+      logger.warn({ err: error }, 'recording when keys and tokens were last used failed')
+    const use = keyUse(services, onUseError)
+    const ofTokens = tokenUse(services, onUseError)
     const measured = metrics ? { ...services, subjects: metrics.subjects } : services
     // Requests may arrive before batches run.
     let batches: BatchRunner | undefined
-    const server = buildServer({
+    const deps: ServerDeps = {
       ...config,
       services: measured,
       limiter: metrics?.limiter ?? limiter,
       noteKeyUse: use.note,
       noteKeyRefusal: use.noteRefusal,
       noteRefusedString: use.noteRefusedString,
+      noteTokenUse: ofTokens.note,
       installation: installationOf(config),
       log,
       wakeBatches: () => batches?.wake(),
       ...(metrics && { onAnswered: metrics.onAnswered }),
-    })
+      serves: config.variablesPort === 'main' ? 'all' : 'management',
+    }
+    const server = buildServer(deps)
+    opened.push(server)
     const port = await server.listen(config.host, config.port).catch((error) => {
       throw portTaken(error, 'LETHE_PORT', config.host, config.port)
     })
-    opened.push(server)
+    const variables = await listenForVariables(deps, config)
+    if (variables) opened.push(variables)
     await readyToWrite
 
     const maintenance = runMaintenance(
@@ -169,13 +179,15 @@ export async function startService(config: Config, services: Services, log: Log)
     return {
       url: urlOf(config.host, port),
       metricsUrl: metrics?.url ?? null,
+      variablesUrl: variables?.url ?? null,
       async stop() {
-        await server.close()
+        await Promise.all([server.close(), variables?.close()])
         await batches?.stop()
         await limiter.close()
         await metrics?.close()
         await maintenance.stop()
         await use.stop()
+        await ofTokens.stop()
         await services.close()
       },
     }
@@ -183,6 +195,21 @@ export async function startService(config: Config, services: Services, log: Log)
     for (const part of opened.toReversed()) await part.close()
     throw error
   }
+}
+
+/** The Variables API on a port of its own; `null` if it shares the port of the other services. */
+async function listenForVariables(
+  deps: ServerDeps,
+  { host, variablesPort }: Config,
+): Promise<(Pick<LetheServer, 'close'> & { url: string }) | null> {
+  if (variablesPort === 'main') return null
+  const { buildServer } = await import('./http/server.ts')
+  // The public address is that of the console.
+  const server = buildServer({ ...deps, serves: 'variables', publicUrl: null })
+  const port = await server.listen(host, variablesPort).catch((error) => {
+    throw portTaken(error, 'LETHE_VARIABLES_PORT', host, variablesPort)
+  })
+  return { url: urlOf(host, port), close: () => server.close() }
 }
 
 /** The service does not start if the journal cannot be read or written, or contradicts the store. */
@@ -269,7 +296,7 @@ function both(
 /** The error of a listener, with a clear message if another process listens on its port. */
 function portTaken(
   error: Error & { code?: string },
-  variable: 'LETHE_PORT' | 'LETHE_METRICS_PORT',
+  variable: 'LETHE_PORT' | 'LETHE_METRICS_PORT' | 'LETHE_VARIABLES_PORT',
   host: string,
   port: number,
 ): Error {

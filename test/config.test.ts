@@ -107,6 +107,14 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   LETHE_LIMIT_ERASURE: [
     ['7/minute', { budgets: { erasure: { name: 'erasure', limit: 7, windowMs: minute } } }],
   ],
+  LETHE_LIMIT_VARIABLES: [
+    ['9/second', { budgets: { variables: { name: 'variables', limit: 9, windowMs: 1_000 } } }],
+  ],
+  LETHE_VARIABLES_PORT: [
+    ['', { variablesPort: 'main' }],
+    ['0', { variablesPort: 0 }],
+    ['8081', { variablesPort: 8081 }],
+  ],
   LETHE_BATCH_PACE: [
     ['10/second', { batchPaceMs: 100 }],
     ['1/day', { batchPaceMs: 24 * hour }],
@@ -193,6 +201,8 @@ const bad: Record<string, string[]> = {
   ],
   LETHE_LIMIT_KEY: ['120/MINUTE', '1e3/hour', '/minute', '01/minute', '1000000000/minute'],
   LETHE_LIMIT_ERASURE: ['sixty/hour', '60/', '60/hours'],
+  LETHE_LIMIT_VARIABLES: ['0/minute', '6000', 'off'],
+  LETHE_VARIABLES_PORT: ['65536', '-1', 'off', 'main'],
   LETHE_BATCH_PACE: ['0/minute', 'off', '10/week'],
   LETHE_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '300.1.1.1', '10.0.0.1 10.0.0.2', '*', 'fd00::/129'],
   LETHE_MAX_CONNECTIONS: ['9', '1000001', 'many', '1e4', '-1'],

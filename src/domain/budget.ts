@@ -2,7 +2,7 @@ import { LetheError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
-export type ApiBudgetName = 'ip' | 'key' | 'erasure'
+export type ApiBudgetName = 'ip' | 'key' | 'erasure' | 'variables'
 
 /**
  * `account` counts attempts to sign in to one account from each known address or browser; `strangers` counts
@@ -79,6 +79,7 @@ const spent: Record<Budget['name'], LetheError> = {
   ip: refusal('This address has used up its requests.'),
   key: refusal('This API key has used up its requests.'),
   erasure: refusal('This API key has used up its erasures, which are best spread across the hour.'),
+  variables: refusal('This variable token has used up its requests.'),
   'member-erasure': refusal('You have used up your erasure budget.'),
   console: refusal('This address has used up its requests to the console.'),
   'sign-in': refusal('Too many attempts.'),

@@ -73,6 +73,14 @@ export function safeHeaders({ id }: RequestContext, policy = contentSecurityPoli
   ]
 }
 
+/** Whether the client has the version with this tag, without its `W/`. HTTP requires a weak comparison. */
+export function isKnown({ headers }: IncomingMessage, tag: string): boolean {
+  const known = headers['if-none-match']
+  if (known === undefined) return false
+  const tags = known.split(',').map((each) => each.trim().replace(/^W\//, ''))
+  return tags.includes('*') || tags.includes(tag)
+}
+
 const none: ReadonlyMap<string, number> = new Map()
 
 /** The accepted encodings with their weights. Without an `Accept-Encoding` header, there are none. */

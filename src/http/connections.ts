@@ -40,22 +40,27 @@ const reservedHandles = 64
 /** How many sockets listen if there are enough file handles. */
 const maxListeners = 64
 
-/** The number of connections that the system allows, up to `wished`, and the number of listening sockets. */
+/**
+ * The number of connections that the system allows to each of some servers, up to `wished`, and the number of
+ * their listening sockets.
+ */
 export function connectionsWithin(
   wished: number,
   limits = systemLimits(),
+  servers = 1,
 ): { maxConnections: number; listeners: number } {
-  const [, handles] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
-  if (handles === undefined) return { maxConnections: wished, listeners: maxListeners }
-  const listeners = Math.min(maxListeners, Math.ceil(Number(handles) / 32))
+  const [, all] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  if (all === undefined) return { maxConnections: wished, listeners: maxListeners }
+  const handles = Math.floor(Number(all) / servers)
+  const listeners = Math.min(maxListeners, Math.ceil(handles / 32))
   return {
-    maxConnections: Math.min(wished, Math.max(1, Number(handles) - reservedHandles - listeners)),
+    maxConnections: Math.min(wished, Math.max(1, handles - reservedHandles - listeners)),
     listeners,
   }
 }
 
 /** The limits of this process on Linux; unknown on other systems. */
-function systemLimits(): string {
+export function systemLimits(): string {
   try {
     return readFileSync('/proc/self/limits', 'utf8')
   } catch {

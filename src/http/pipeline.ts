@@ -6,8 +6,10 @@ import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
 import { authenticateKey } from '../operations/api-key.ts'
 import { authenticateMember } from '../operations/sign-in.ts'
+import { authenticateVariableToken } from '../operations/variable-token.ts'
 import type { clientAddress, OriginPolicy } from './client-address.ts'
 import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
+import { parseQueryString, queryOf } from './parameters.ts'
 import { discardBody, isLarge, readJson } from './request-body.ts'
 import {
   type HttpTools,
@@ -17,6 +19,7 @@ import {
   type RequestBatch,
   type RequestContext,
   readBearerToken,
+  readerOf,
 } from './request-context.ts'
 import { isNamedIn } from './request-log.ts'
 
@@ -28,6 +31,7 @@ export interface PipelineDeps {
   addressOf: ReturnType<typeof clientAddress>
   originPolicy: OriginPolicy
   noteKeyUse(keyId: string): void
+  noteTokenUse(tokenId: string): void
   noteKeyRefusal(keyId: string): void
   noteRefusedString(keyString: string): void
 }
@@ -40,7 +44,7 @@ type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
 
 /** The pipelines of all requests, up to their operations. Each step can refuse a request. */
 export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
-  const { services, http, budgets, addressOf, originPolicy, noteKeyUse } = deps
+  const { services, http, budgets, addressOf, originPolicy, noteKeyUse, noteTokenUse } = deps
   const spend = spending(deps.limiter)
   const largeBodies = new FairQueue(largeBodyBounds)
 
@@ -55,6 +59,16 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       requireRoute,
       requireScope,
       (context) => (isErasure(context) ? spend(budgets.erasure, callerOf(context).key.id, context) : null),
+      readParameters,
+      operate,
+    ],
+    /** The Variables API, with a variable token. */
+    token: [
+      (context) => spend(budgets.ip, addressOf(context.request), context),
+      requireValidRequest,
+      authenticateReader,
+      (context) => spend(budgets.variables, readerOf(context).tokenId, context),
+      requireRoute,
       readParameters,
       operate,
     ],
@@ -100,6 +114,17 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     const caller = keyString === undefined ? null : authenticateKey(services, keyString)
     callers.set(authorization, caller)
     return caller
+  }
+
+  function authenticateReader(context: RequestContext): MaybePromise<LetheError | null> {
+    const token = parseQueryString(queryOf(context.request.url)).values.get('token')
+    if (token === undefined || token === '') return noToken
+    return andThen(authenticateVariableToken(services, token), (reader) => {
+      if (reader === null) return invalidToken
+      noteTokenUse(reader.tokenId)
+      context.reader = reader
+      return null
+    })
   }
 
   /** Changes at the console must come from its own pages. */
@@ -176,6 +201,11 @@ const noKey = new LetheError(
   'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
 )
 const invalidKey = new LetheError('unauthorized', 'This is not a valid API key.')
+const noToken = new LetheError(
+  'unauthorized',
+  'No variable token was sent. Send it in the query: /v1/variables?token=<TOKEN>.',
+)
+const invalidToken = new LetheError('unauthorized', 'This is not a valid variable token.')
 const signedOut = new LetheError(
   'unauthorized',
   'You are not signed in, or your session has expired. Sign in and try again.',
@@ -189,7 +219,8 @@ const foreignOrigin = new LetheError(
 export function spending(limiter: Pick<Limiter, 'take'>) {
   return (budget: Budget, bucketKey: string, context: RequestContext): MaybePromise<LetheError | null> =>
     andThen(limiter.take(budget, bucketKey, context), (state) => {
-      if (context.match.pipeline === 'key') context.counted.push({ budget, state })
+      const { pipeline } = context.match
+      if (pipeline === 'key' || pipeline === 'token') context.counted.push({ budget, state })
       context.budget = state.granted ? tightest(context.budget, state) : state
       return state.granted ? null : budgetSpent(budget)
     })
@@ -260,9 +291,10 @@ function requireRoute(context: RequestContext): LetheError | null {
       `This path does not support ${request.method}. Supported methods: ${match.allow}.`,
     )
   }
+  const service = match.pipeline === 'token' ? 'variables' : 'analytics'
   return new LetheError(
     'not_found',
-    'This path does not exist. See /v1/analytics/openapi.json for all paths.',
+    `This path does not exist. See /v1/${service}/openapi.json for all paths.`,
   )
 }
 

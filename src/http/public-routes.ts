@@ -9,15 +9,10 @@ import type { OriginPolicy } from './client-address.ts'
 import type { Route } from './request-context.ts'
 import { definePage, defineRoute } from './route.ts'
 import { object, once, oneOf } from './schema.ts'
+import { variablesDocument } from './variables/document.ts'
 
-/** Public routes without a budget: the state of the service and the documentation of its API. */
-export function publicRoutes(
-  limiter: Pick<Limiter, 'isReachable'>,
-  facts: ServiceFacts,
-  { serviceUrl }: Pick<OriginPolicy, 'serviceUrl'>,
-): Route[] {
-  const document = once(() => openApiDocument(facts))
-  const packed = once(() => packDocument(document()))
+/** Public routes without a budget: whether the process is alive, and whether it can serve requests. */
+export function probeRoutes(limiter: Pick<Limiter, 'isReachable'>): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -38,10 +33,21 @@ export function publicRoutes(
         return { status: 'ready' as const, parts: await checkReadiness(services, limiter) }
       },
     }),
+  ]
+}
+
+/** Public routes without a budget: the documentation of the management API, and the page for receipts. */
+export function documentationRoutes(
+  facts: ServiceFacts,
+  { serviceUrl }: Pick<OriginPolicy, 'serviceUrl'>,
+): Route[] {
+  const documents = once(() => [openApiDocument(facts), variablesDocument(facts)] as const)
+  const packed = once(() => packDocument(documents()[0]))
+  return [
     definePage('/v1/analytics/openapi.json', ({ http, context }) =>
       sendDocument(http.respond, context, packed(), serviceUrl(context.request) ?? '/'),
     ),
-    ...referenceRoutes(document, facts.budgets),
+    ...referenceRoutes(documents, facts.budgets),
     verifyRoute(),
   ]
 }
@@ -69,6 +75,7 @@ export const publicPaths: readonly string[] = [
   '/healthz',
   '/readyz',
   '/v1/analytics/openapi.json',
+  '/v1/variables/openapi.json',
   '/docs',
   '/docs/reference.css',
   '/docs/reference.js',

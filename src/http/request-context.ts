@@ -7,6 +7,7 @@ import type { SignedIn, SignedInBrowser } from '../domain/member.ts'
 import type { Passwords } from '../domain/password.ts'
 import type { Plan } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
+import type { VariableReader } from '../domain/variable-token.ts'
 import type { FailureBody } from './envelope.ts'
 import type { BodyBounds } from './request-body.ts'
 import type { Fields, Schema } from './schema.ts'
@@ -26,6 +27,8 @@ export class RequestContext implements WaitBudget {
   batch = new RequestBatch()
   /** The owner of its key, on the API. */
   caller: Caller | null = null
+  /** What its token may read, on the Variables API. */
+  reader: VariableReader | null = null
   /** The member who sent it, on the console. */
   signedIn: SignedIn | null = null
   /** The tightest budget; on a 429, the one that refused. */
@@ -72,7 +75,8 @@ export class RequestContext implements WaitBudget {
 
   /** The caller's organisation; `null` if the caller is not authenticated. */
   get owner(): string | null {
-    return this.caller?.key.organisationId ?? this.signedIn?.organisation.id ?? null
+    const { caller, reader, signedIn } = this
+    return caller?.key.organisationId ?? reader?.organisationId ?? signedIn?.organisation.id ?? null
   }
 }
 
@@ -100,6 +104,12 @@ export function identityOf({ caller, signedIn }: RequestContext): Identity {
   return { organisationId: organisation.id, plan: organisation.plan, actor }
 }
 
+/** What a token may read, in the steps after authentication. */
+export function readerOf({ reader }: RequestContext): VariableReader {
+  if (!reader) throw new Error('A request without a token passed authentication.')
+  return reader
+}
+
 /** The origin of a change, for the activity. */
 export function originOf(context: RequestContext): Origin {
   const { organisationId, actor } = identityOf(context)
@@ -107,10 +117,10 @@ export function originOf(context: RequestContext): Origin {
 }
 
 /**
- * Who may use a route: a key with a scope, a signed-in member, anyone on a page of the console (with a
- * budget), or anyone at all. The last two must be listed in `publicPaths`.
+ * Who may use a route: a key with a scope, a variable token, a signed-in member, anyone on a page of the
+ * console (with a budget), or anyone at all. The last two must be listed in `publicPaths`.
  */
-export type Access = Scope | 'member' | 'open' | 'public'
+export type Access = Scope | 'variable-token' | 'member' | 'open' | 'public'
 
 /** The last step of a pipeline. `undefined` if the operation has written its response itself. */
 type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
@@ -155,7 +165,7 @@ export interface Route {
 /** The decoded parameters of a path. */
 export type PathParameters = Record<string, string>
 
-export type PipelineName = 'key' | 'member' | 'open' | 'public'
+export type PipelineName = 'key' | 'token' | 'member' | 'open' | 'public'
 
 /** The result of matching a method and a path. `path` is the pattern, with parameters in braces. */
 export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
@@ -215,6 +225,8 @@ export interface Responder {
   write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void
   /** Writes a success in its envelope. */
   succeed(context: RequestContext, data: unknown): void
+  /** The same for data that is JSON text already, with headers besides the common ones. */
+  succeedWith(context: RequestContext, json: string, headers: HeaderList): void
   /**
    * Streams a response of any size, as fast as the client reads it. An error before the first text is an
    * ordinary failure; a later one ends the connection before the response is complete. HEAD gets only the

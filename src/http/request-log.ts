@@ -19,16 +19,17 @@ export interface ServerLog {
 export function requestLog({ logger, write }: ServerLog, clock: Clock) {
   return (context: RequestContext): void => {
     if (!logger.isLevelEnabled('info')) return
-    const { keptId, request, response, match, caller, signedIn, startedAt } = context
+    const { keptId, request, response, match, caller, reader, signedIn, startedAt } = context
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     // Only the request ID can contain characters that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
     const route = match.path === null ? null : `"${match.path}"`
+    const token = reader === null ? '' : `,"tokenId":"${reader.tokenId}"`
     const member = signedIn === null ? '' : `,"memberId":"${signedIn.member.id}"`
     // A client that disconnected did not get its response.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     write(
-      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(keptId)},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`,
+      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(keptId)},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${token}${member}${hungUp},"msg":"request"}\n`,
     )
   }
 }

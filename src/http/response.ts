@@ -53,6 +53,7 @@ export function responder(deps: ResponderDeps): Responder {
       return
     }
     const list = headers ?? commonHeaders(context)
+    if (context.match.pipeline === 'token') list.push(...crossOriginHeaders)
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     if (typeof body === 'string' && bytes > minCompressedBytes) pack(context, status, body, bytes, list)
     else send(context, status, body, bytes, list)
@@ -129,6 +130,10 @@ export function responder(deps: ResponderDeps): Responder {
     write,
     succeed(context, data) {
       write(context, 200, JSON.stringify({ data, meta: metaOf(context.id, clock()) }))
+    },
+    succeedWith(context, json, headers) {
+      const meta = JSON.stringify(metaOf(context.id, clock()))
+      write(context, 200, `{"data":${json},"meta":${meta}}`, [...commonHeaders(context), ...headers])
     },
     async stream(context, produce, headers = []) {
       const { id, request, response } = context
@@ -267,6 +272,16 @@ export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
   if (policy !== '') headers.push('RateLimit-Policy', policy, 'RateLimit', limit)
   return headers
 }
+
+/**
+ * The headers of the Variables API, which pages of any origin may call. Its URLs contain a token, which must
+ * not be sent on as a referrer.
+ */
+export const crossOriginHeaders: HeaderList = [
+  ...['Access-Control-Allow-Origin', '*', 'Referrer-Policy', 'no-referrer'],
+  'Access-Control-Expose-Headers',
+  'ETag, X-Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Policy, RateLimit',
+]
 
 /** The common headers without those that the response sets itself. */
 function withoutRepeated(common: HeaderList, own: HeaderList): HeaderList {

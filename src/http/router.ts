@@ -18,11 +18,17 @@ interface PathEntry {
 /** Unknown paths below it belong to the console, not to the API. */
 const consoleApi = '/console/api/*'
 
-const nothing: RouteMatch = { kind: 'nothing', pipeline: 'key', path: null, params: {} }
-const broken: RouteMatch = { kind: 'broken-url', pipeline: 'key', path: null, params: {} }
-
-/** Builds the route table. Throws for a route without access control whose path is not in `publicPaths`. */
-export function buildRouter(routes: readonly Route[], maxPathLength: number): Router {
+/**
+ * Builds the route table. Throws for a route without access control whose path is not in `publicPaths`.
+ * Unknown paths belong to `otherwise`.
+ */
+export function buildRouter(
+  routes: readonly Route[],
+  maxPathLength: number,
+  otherwise: PipelineName = 'key',
+): Router {
+  const nothing: RouteMatch = { kind: 'nothing', pipeline: otherwise, path: null, params: {} }
+  const broken: RouteMatch = { kind: 'broken-url', pipeline: otherwise, path: null, params: {} }
   const router = findMyWay({
     maxParamLength: maxPathLength,
     // The pipeline reads the query with the other parameters.
@@ -33,7 +39,9 @@ export function buildRouter(routes: readonly Route[], maxPathLength: number): Ro
     // One tree of paths serves all methods, registered as GET.
     router.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, entry)
   for (const [path, same] of Map.groupBy(routes, (route) => route.path)) add(path, entryOf(path, same))
-  add(consoleApi, { byMethod: new Map(), path: consoleApi, allow: '', otherwise: 'open' })
+  if (otherwise === 'key') {
+    add(consoleApi, { byMethod: new Map(), path: consoleApi, allow: '', otherwise: 'open' })
+  }
   return (method, url) => {
     // The router would treat `*`, which OPTIONS may use, as the root.
     const found = url === '*' ? null : router.find('GET', url)
@@ -54,7 +62,9 @@ function entryOf(path: string, routes: readonly Route[]): PathEntry {
   const byMethod = new Map<string, { route: Route; pipeline: PipelineName }>()
   for (const route of routes) {
     const pipeline = pipelineFor(route.access)
-    if ((pipeline === 'open' || pipeline === 'public') && !publicPaths.includes(path))
+    const isOpen = pipeline === 'open' || pipeline === 'public'
+    // A browser asks with OPTIONS, before it sends a credential.
+    if (isOpen && route.method !== 'OPTIONS' && !publicPaths.includes(path))
       throw new Error(`The path ${path} has no scope and is not public.`)
     byMethod.set(route.method, { route, pipeline })
     // `HEAD` works wherever `GET` does.
@@ -64,8 +74,13 @@ function entryOf(path: string, routes: readonly Route[]): PathEntry {
     const allow = [...byMethod.keys(), 'OPTIONS'].join(', ')
     byMethod.set('OPTIONS', { route: optionsRoute(path, allow), pipeline: 'public' })
   }
-  const isConsole = path === '/' || path.startsWith('/console')
-  return { byMethod, path, allow: [...byMethod.keys()].join(', '), otherwise: isConsole ? 'open' : 'key' }
+  return { byMethod, path, allow: [...byMethod.keys()].join(', '), otherwise: pipelineOfOthers(path, routes) }
+}
+
+/** The pipeline of requests to a path with a method that it does not support. */
+function pipelineOfOthers(path: string, routes: readonly Route[]): PipelineName {
+  if (path === '/' || path.startsWith('/console')) return 'open'
+  return routes.some(({ access }) => access === 'variable-token') ? 'token' : 'key'
 }
 
 /** Lists the methods of a public path. */
@@ -82,6 +97,7 @@ function optionsRoute(path: string, allow: string): Route {
 }
 
 function pipelineFor(access: Access): PipelineName {
+  if (access === 'variable-token') return 'token'
   if (access === 'member' || access === 'open' || access === 'public') return access
   if (/^[a-z-]+:[a-z-]+$/.test(access ?? '')) return 'key'
   throw new Error(`A route has no access: ${access}`)

@@ -5,20 +5,21 @@ import { andThen } from '../domain/maybe-promise.ts'
 import { passwordQueue } from '../operations/sign-in.ts'
 import { apiRoutes } from './api/routes.ts'
 import { clientAddress, originPolicy } from './client-address.ts'
-import { Connections, connectionsWithin } from './connections.ts'
+import { Connections, connectionsWithin, systemLimits } from './connections.ts'
 import { pageRoutes } from './console/pages.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { memberErasures, signInTools } from './console/sign-in-tools.ts'
 import { Listeners } from './listeners.ts'
 import { createServer, parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
-import { publicRoutes } from './public-routes.ts'
+import { documentationRoutes, probeRoutes } from './public-routes.ts'
 import { requestBatches } from './request-batches.ts'
 import { chosenRequestId, type Installation, RequestContext, readBearerToken } from './request-context.ts'
 import { isKeepable, requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
 import { buildRouter } from './router.ts'
 import { requireSpoolFolder } from './spool.ts'
+import { variableRoutes } from './variables/routes.ts'
 
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'addressOf' | 'originPolicy'> {
   installation: Installation
@@ -30,6 +31,8 @@ export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'add
   log: ServerLog
   /** Called when a member has started a batch. */
   wakeBatches(): void
+  /** The management API with the console, the Variables API, or all of them. */
+  serves: 'all' | 'management' | 'variables'
   /** Above this number, or the limit of the system, an idle connection is closed for each new one. */
   maxConnections: number
   /** The folder for streamed responses that wait for slow clients. */
@@ -62,7 +65,7 @@ export const serverTimeouts = {
 }
 
 export function buildServer(options: ServerDeps): LetheServer {
-  const { services, limiter, log, onAnswered, publicUrl, trustedProxies, spoolFolder } = options
+  const { services, limiter, log, onAnswered, publicUrl, trustedProxies, spoolFolder, serves } = options
   const deps = {
     ...options,
     addressOf: clientAddress(trustedProxies),
@@ -92,8 +95,15 @@ export function buildServer(options: ServerDeps): LetheServer {
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(
-    [...apiRoutes, ...publicRoutes(limiter, deps, deps.originPolicy), ...pageRoutes(), ...consoleRoutes],
+    [
+      ...probeRoutes(limiter),
+      ...(serves === 'variables'
+        ? []
+        : [...apiRoutes, ...documentationRoutes(deps, deps.originPolicy), ...pageRoutes(), ...consoleRoutes]),
+      ...(serves === 'management' ? [] : variableRoutes(deps, deps.originPolicy)),
+    ],
     maxHeaderBytes,
+    serves === 'variables' ? 'token' : 'key',
   )
 
   const server = createServer({
@@ -101,7 +111,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     maxHeaderSize: maxHeaderBytes,
     ...serverTimeouts,
   })
-  const allowed = connectionsWithin(options.maxConnections)
+  const allowed = connectionsWithin(options.maxConnections, systemLimits(), serves === 'all' ? 1 : 2)
   const listeners = new Listeners(server, allowed.listeners)
   const connections = new Connections(server, allowed.maxConnections)
   const { onClientError, onConnect } = parserErrors({ ...deps, logger, clock, randomness, connections })
@@ -189,7 +199,7 @@ export function buildServer(options: ServerDeps): LetheServer {
 }
 
 /** Whether the path requires authentication and the caller has none. Such paths are not recorded. */
-function isStranger({ match, caller, signedIn }: RequestContext): boolean {
+function isStranger({ match, owner }: RequestContext): boolean {
   const isPublic = match.pipeline === 'public' || (match.pipeline === 'open' && match.kind === 'route')
-  return !isPublic && caller === null && signedIn === null
+  return !isPublic && owner === null
 }

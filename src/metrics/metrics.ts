@@ -144,7 +144,7 @@ export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
     labelNames: ['budget'],
     registers: [registry],
   })
-  for (const budget of ['ip', 'key', 'erasure']) refusals.inc({ budget }, 0)
+  for (const budget of ['ip', 'key', 'erasure', 'variables']) refusals.inc({ budget }, 0)
   new Gauge({
     name: 'lethe_limiter_reachable',
     help: 'Whether the limiter can be reached (1), or this process counts in memory (0).',

@@ -35,11 +35,12 @@ const tight = await startShop(
 const newKey = ({ createKey, organisationId }: Shop) => createKey(organisationId, both)
 
 describe('the budgets', () => {
-  test('are 60 a minute per address, 120 a minute per key and 60 erasures an hour per key', () => {
+  test('are 60 a minute per address, 120 a minute per key, 60 erasures an hour per key and 6,000 a minute per token', () => {
     assert.deepEqual(readConfig({}).budgets, {
       ip: { name: 'ip', limit: 60, windowMs: 60_000 },
       key: { name: 'key', limit: 120, windowMs: 60_000 },
       erasure: { name: 'erasure', limit: 60, windowMs: 3_600_000 },
+      variables: { name: 'variables', limit: 6_000, windowMs: 60_000 },
     })
   })
 

@@ -39,7 +39,7 @@ describe('a path that does not exist', () => {
     '/v1/analytics/openapi.json/',
     '/v1/analytics/openapi.yaml',
     '/v1/monitors',
-    '/v1/variables',
+    '/v1/variables/',
     '/v1/nowhere?limit=0',
   ]) {
     test(`is a 404: ${path}`, async () => {

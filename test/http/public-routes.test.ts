@@ -12,7 +12,7 @@ import { startShop } from '../support/shop.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 
 /** Those that are answered as the API is; reference.test.ts and test/console look at the others. */
-const apiPaths = ['/healthz', '/readyz', '/v1/analytics/openapi.json']
+const apiPaths = ['/healthz', '/readyz', '/v1/analytics/openapi.json', '/v1/variables/openapi.json']
 
 describe('the public paths', () => {
   test('are these and no others', () => {

@@ -164,9 +164,9 @@ describe('the API reference', () => {
     const markup = '<script>alert(1)</script> "quoted" & `<b>`'
     const info = { ...objectIn(document, 'info'), description: markup }
     const budget = { name: 'ip', limit: 1, windowMs: 1_000 } as const
-    const budgets = { ip: budget, key: budget, erasure: budget }
+    const budgets = { ip: budget, key: budget, erasure: budget, variables: budget }
     const files = { style: '/a', script: '/b', icon: '/c' }
-    const text = referencePage({ ...document, info }, budgets, files)
+    const text = referencePage([{ ...document, info }], budgets, files)
     assert.ok(
       text.includes('&lt;script&gt;alert(1)&lt;/script&gt; &quot;quoted&quot; &amp; <code>&lt;b&gt;</code>'),
     )

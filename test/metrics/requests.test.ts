@@ -170,7 +170,7 @@ describe('no label', () => {
       route: [...apiRoutes.map(({ path }) => path), ...publicPaths, 'unknown'],
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'],
       status: ['200', '400', '401', '403', '404', '422', '429', '500', 'none'],
-      budget: ['ip', 'key', 'erasure'],
+      budget: ['ip', 'key', 'erasure', 'variables'],
       kind: ['subject', 'session', 'event', 'activity'],
       outcome: ['complete', 'incomplete', 'erased', 'nothing_there', 'failed'],
       reason: ['bad', 'too_old', 'of_erased'],

@@ -207,6 +207,7 @@ describe('connections', () => {
     }
     assert.deepEqual(within(limits('1024')), [928, 32])
     assert.deepEqual(within(limits('524288')), [10_000, 64])
+    assert.deepEqual(connectionsWithin(10_000, limits('2048'), 2), { maxConnections: 928, listeners: 32 })
     assert.deepEqual(within(limits('unlimited')), [10_000, 64])
     assert.deepEqual(within(limits('20')), [1, 1])
     assert.deepEqual(within(''), [10_000, 64])

@@ -1,6 +1,6 @@
 import { scopes } from '../../../domain/api-key.ts'
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
-import { errorCodes } from '../../../domain/errors.ts'
+import { type ErrorCode, errorCodes } from '../../../domain/errors.ts'
 import { Failure, success } from '../../envelope.ts'
 import { pathParameters } from '../../parameters.ts'
 import type { Route } from '../../request-context.ts'
@@ -8,7 +8,14 @@ import { errorStatus } from '../../response.ts'
 import { isOptional, object, type Schema } from '../../schema.ts'
 import { exampleMeta } from '../examples.ts'
 import { apiRoutes } from '../routes.ts'
-import { budgetHeaders, errorExamples, headers, publicOperations, requestIdParameter } from './operations.ts'
+import {
+  budgetHeaders,
+  type ErrorExample,
+  errorExamples,
+  headers,
+  publicOperations,
+  requestIdParameter,
+} from './operations.ts'
 
 type Json = Record<string, unknown>
 
@@ -21,28 +28,24 @@ export interface ServiceFacts {
   publicUrl: string | null
 }
 
-/** The OpenAPI 3.1 document of `/v1`, generated from the schemas that validate requests. */
-export function openApiDocument({ budgets, publicUrl }: ServiceFacts): Json {
-  const { ip, key, erasure } = budgets
-  const paths: Record<string, Json> = {}
-  for (const route of apiRoutes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, erasure) }
+/** The OpenAPI 3.1 document of the management API, generated from the schemas that validate requests. */
+export function openApiDocument(facts: ServiceFacts): Json {
+  const { ip, key, erasure } = facts.budgets
+  const apiKey = {
+    type: 'http',
+    scheme: 'bearer',
+    description: `An API key of the form \`lethe_<id>_<secret><checksum>\`. Each operation needs one of the key's scopes: ${Object.entries(
+      scopes,
+    )
+      .map(([scope, allows]) => `\`${scope}\` (${allows})`)
+      .join(', ')}.`,
   }
-  Object.assign(paths, publicOperations)
-  const { document, schemas } = hoistComponents({ paths, responses: errorResponses() })
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Lethe management API',
-      version: '1.0.0',
-      summary: 'List the data subjects of a tracker, read what is stored about one, and erase it for good.',
-      description: `For servers: no CORS headers are sent, except with this document. Every response is an envelope with \`data\` or \`error\`, and \`meta\`.
+  return describeService(facts, {
+    title: 'Lethe management API',
+    summary: 'List the data subjects of a tracker, read what is stored about one, and erase it for good.',
+    description: `For servers: no CORS headers are sent, except with this document. Every response is an envelope with \`data\` or \`error\`, and \`meta\`.
 Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWords(key)}) and, for erasures, again per key (${budgetInWords(erasure)}); the \`X-RateLimit-*\` headers report the budget that runs out first.`,
-      contact: { name: 'The operator of this service', ...(publicUrl && { url: `${publicUrl}/docs` }) },
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: serversAt(publicUrl ?? defaultAddress),
-    security: [{ apiKey: [] }],
+    securitySchemes: { apiKey },
     tags: [
       { name: subjectsTag, description: 'The visitors of a tracker.' },
       {
@@ -52,21 +55,70 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
       },
       { name: 'Service', description: 'Public and unmetered.' },
     ],
+    operations: apiRoutes.map((route) => {
+      const own = route.isErasure ? ` It has its own budget, ${budgetInWords(erasure)} per key.` : ''
+      return {
+        route,
+        description: `${own}\n\nNeeds the scope \`${route.access}\`.`,
+        others: { 'x-required-scope': route.access },
+      }
+    }),
+    publicOperations,
+    headers: headers([ip, key]),
+    errors: errorExamples,
+  })
+}
+
+/** What distinguishes the document of one service from that of another. */
+interface ServiceDescription {
+  title: string
+  summary: string
+  description: string
+  securitySchemes: Json
+  tags: Json[]
+  operations: readonly DescribedRoute[]
+  publicOperations: Json
+  headers: Json
+  errors: Readonly<Partial<Record<ErrorCode, ErrorExample>>>
+}
+
+interface DescribedRoute {
+  route: Route
+  /** Follows the description of the route. */
+  description: string
+  /** Response headers besides the usual ones, responses besides 200 and errors, and extensions. */
+  headers?: Json
+  responses?: Json
+  others?: Json
+}
+
+export function describeService(
+  { publicUrl }: Pick<ServiceFacts, 'publicUrl'>,
+  { title, summary, description, securitySchemes, tags, headers, errors, ...service }: ServiceDescription,
+): Json {
+  const security = Object.keys(securitySchemes).map((name) => ({ [name]: [] }))
+  const paths: Record<string, Json> = {}
+  for (const described of service.operations) {
+    const { path, method } = described.route
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(described, security, errors) }
+  }
+  Object.assign(paths, service.publicOperations)
+  const { document, schemas } = hoistComponents({ paths, responses: errorResponses(errors) })
+  return {
+    openapi: '3.1.0',
+    info: {
+      ...{ title, version: '1.0.0', summary, description },
+      contact: { name: 'The operator of this service', ...(publicUrl && { url: `${publicUrl}/docs` }) },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: serversAt(publicUrl ?? defaultAddress),
+    security,
+    tags,
     paths: document.paths,
     components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: `An API key of the form \`lethe_<id>_<secret><checksum>\`. Each operation needs one of the key's scopes: ${Object.entries(
-            scopes,
-          )
-            .map(([scope, allows]) => `\`${scope}\` (${allows})`)
-            .join(', ')}.`,
-        },
-      },
+      securitySchemes,
       parameters: { 'X-Request-Id': requestIdParameter },
-      headers: headers(budgets),
+      headers,
       responses: document.responses,
       schemas,
     },
@@ -81,24 +133,27 @@ export function serversAt(url: string): Json[] {
   return [{ url, description: 'This service.' }]
 }
 
-function operation(route: Route, erasure: Budget): Json {
-  const { access: scope, documentation, response } = route
+function operation(
+  { route, description: more, headers = {}, responses = {}, others = {} }: DescribedRoute,
+  security: Json[],
+  errors: ServiceDescription['errors'],
+): Json {
+  const { documentation, response } = route
   if (!documentation || !response) throw new Error(`${route.method} ${route.path} is not documented.`)
   const { operationId, tag = subjectsTag, summary, description, example } = documentation
-  const own = route.isErasure ? ` It has its own budget, ${budgetInWords(erasure)} per key.` : ''
   return {
     operationId,
     tags: [tag],
     summary,
-    description: `${description}${own}\n\nNeeds the scope \`${scope}\`.`,
-    security: [{ apiKey: [] }],
-    'x-required-scope': scope,
+    description: `${description}${more}`,
+    security,
+    ...others,
     parameters: parameters(route),
     ...(route.bodyBounds && { requestBody: requestBody(route) }),
     responses: {
       200: {
         description: 'Success.',
-        headers: { ...headerRefs(['X-Request-Id', ...budgetHeaders]) },
+        headers: { ...headerRefs(['X-Request-Id', ...budgetHeaders]), ...headers },
         content: {
           'application/json': {
             schema: success(response),
@@ -106,8 +161,11 @@ function operation(route: Route, erasure: Budget): Json {
           },
         },
       },
+      ...responses,
       ...Object.fromEntries(
-        errorCodes.map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
+        errorCodes
+          .filter((code) => code in errors)
+          .map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
       ),
     },
   }
@@ -130,7 +188,10 @@ function parameters(route: Route): Json[] {
   const inPath = Object.entries(pathParameters)
     .filter(([name]) => route.path.includes(`{${name}}`))
     .map(([name, schema]) => parameter(route, name, 'path', schema))
-  const inQuery = Object.entries(route.query).map(([name, schema]) => parameter(route, name, 'query', schema))
+  // A credential in the query is described as such.
+  const inQuery = Object.entries(route.access === 'variable-token' ? {} : route.query).map(([name, schema]) =>
+    parameter(route, name, 'query', schema),
+  )
   return [...inPath, ...inQuery, { $ref: '#/components/parameters/X-Request-Id' }]
 }
 
@@ -150,28 +211,25 @@ function parameter(
   }
 }
 
-function errorResponses(): Json {
+function errorResponses(errors: ServiceDescription['errors']): Json {
   return Object.fromEntries(
-    errorCodes.map((code) => {
-      const { description, error, extraHeaders } = errorExamples[code]
-      return [
-        code,
-        {
-          description,
-          headers: headerRefs(['X-Request-Id', ...budgetHeaders, ...extraHeaders]),
-          content: {
-            'application/json': {
-              schema: Failure,
-              example: { error: { code, ...error }, meta: exampleMeta },
-            },
+    Object.entries(errors).map(([code, { description, error, extraHeaders }]) => [
+      code,
+      {
+        description,
+        headers: headerRefs(['X-Request-Id', ...budgetHeaders, ...extraHeaders]),
+        content: {
+          'application/json': {
+            schema: Failure,
+            example: { error: { code, ...error }, meta: exampleMeta },
           },
         },
-      ]
-    }),
+      },
+    ]),
   )
 }
 
-function headerRefs(names: readonly string[]): Json {
+export function headerRefs(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 

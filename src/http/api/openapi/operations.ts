@@ -1,4 +1,4 @@
-import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import type { Budget } from '../../../domain/budget.ts'
 import type { ErrorCode, FieldProblem } from '../../../domain/errors.ts'
 import { exampleMeta } from '../examples.ts'
 
@@ -10,12 +10,12 @@ const documentHeaders = {
   'Access-Control-Allow-Origin': { $ref: '#/components/headers/Access-Control-Allow-Origin' },
 }
 
-/** The operations without a key and without rate-limit headers. */
-export const publicOperations = {
-  '/v1/analytics/openapi.json': {
+/** The operation that reads the document of a service: public, without rate-limit headers. */
+export function documentOperation(operationId: string, tag: string, title: string) {
+  return {
     get: {
-      operationId: 'readOpenApiDocument',
-      tags: ['Service'],
+      operationId,
+      tags: [tag],
       summary: 'Read this document',
       description:
         'Public and unmetered: it needs no key, counts against no budget and has no rate-limit headers.',
@@ -32,7 +32,7 @@ export const publicOperations = {
                 properties: {},
                 additionalProperties: true,
               },
-              example: { openapi: '3.1.0', info: { title: 'Lethe management API', version: '1.0.0' } },
+              example: { openapi: '3.1.0', info: { title, version: '1.0.0' } },
             },
           },
         },
@@ -44,7 +44,12 @@ export const publicOperations = {
         500: { $ref: '#/components/responses/internal_error' },
       },
     },
-  },
+  }
+}
+
+/** The operations without a key and without rate-limit headers. */
+export const publicOperations = {
+  '/v1/analytics/openapi.json': documentOperation('readOpenApiDocument', 'Service', 'Lethe management API'),
   '/healthz': {
     get: probe({
       operationId: 'checkHealth',
@@ -127,11 +132,12 @@ export const budgetHeaders = [
 
 const largest = Number.MAX_SAFE_INTEGER
 
-/** Every response header besides those of HTTP, with the budgets of the service in the examples. */
-export function headers({ ip, key }: Record<ApiBudgetName, Budget>) {
+/** Every response header besides those of HTTP, with the budgets of a request in the examples. */
+export function headers(budgets: readonly [ip: Budget, other: Budget]) {
+  const [ip] = budgets
   const seconds = ({ windowMs }: Budget) => windowMs / 1_000
-  const policy = [ip, key].map((each) => `"${each.name}";q=${each.limit};w=${seconds(each)}`).join(', ')
-  const left = [ip, key].map((each) => `"${each.name}";r=${each.limit - 1};t=${seconds(each)}`).join(', ')
+  const policy = budgets.map((each) => `"${each.name}";q=${each.limit};w=${seconds(each)}`).join(', ')
+  const left = budgets.map((each) => `"${each.name}";r=${each.limit - 1};t=${seconds(each)}`).join(', ')
   return {
     'X-Request-Id': {
       description:
@@ -211,7 +217,7 @@ export const requestIdParameter = {
   example: exampleMeta.requestId,
 }
 
-interface ErrorExample {
+export interface ErrorExample {
   description: string
   error: { message: string; details?: FieldProblem[] }
   extraHeaders: readonly HeaderName[]

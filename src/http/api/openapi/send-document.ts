@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { readAccepted } from '../../asset.ts'
+import { isKnown, readAccepted } from '../../asset.ts'
 import type { HeaderList, RequestContext, Responder } from '../../request-context.ts'
 import { serversAt } from './document.ts'
 
@@ -41,7 +41,7 @@ export function sendDocument(
     ...['Cache-Control', 'no-cache', 'ETag', etag],
     ...['Vary', 'Accept-Encoding, X-Forwarded-Host, X-Forwarded-Proto'],
   ]
-  if (isKnown(context.request.headers['if-none-match'], etag)) {
+  if (isKnown(context.request, etag.slice(2))) {
     write(context, 304, '', headers)
     return
   }
@@ -58,11 +58,4 @@ function gzip({ plain, deflated, checksum }: PackedDocument, end: Buffer): Buffe
   trailer.writeUInt32LE(crc32(end, checksum), 0)
   trailer.writeUInt32LE(plain.length + end.length, 4)
   return Buffer.concat([header, deflated, deflateRawSync(end), trailer])
-}
-
-/** Whether the client has the document. HTTP requires a weak comparison. */
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  const opaque = etag.slice(2)
-  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
-  return tags.includes('*') || tags.includes(opaque)
 }

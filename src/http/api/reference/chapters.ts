@@ -43,18 +43,19 @@ const owners: Record<ApiBudgetName, string> = {
   ip: 'Each IP address, all requests',
   key: 'Each key, all requests',
   erasure: 'Each key, erasures only',
+  variables: 'Each variable token, all requests',
 }
 
 /** The budgets of this service. */
 export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers }: Outline): Chapter {
-  const rows = (['ip', 'key', 'erasure'] as const).map((name) => {
+  const rows = (['ip', 'key', 'erasure', 'variables'] as const).map((name) => {
     return html`<tr><th scope="row">${owners[name]}</th><td>${budgetInWords(budgets[name])}</td></tr>`
   })
   const telling = headers.map(({ name }) => name).filter((name) => /^(X-RateLimit|Retry)-/.test(name))
   return {
     id: 'budgets',
     title: 'Budgets',
-    body: html`<p>This service counts requests against three budgets. A window starts with the first request from the address or key.</p>
+    body: html`<p>This service counts requests against these budgets. A window starts with the first request from the address, key or token.</p>
 <table><thead><tr><th scope="col">Budget</th><th scope="col">Requests</th></tr></thead><tbody>${rows}</tbody></table>
 <p>Every metered response, including errors, reports the budget that runs out first: ${headerLinks(telling)}. Stop at 0 and wait for the reset to avoid a <a href="#errors.rate_limited">429</a>. The headers are absent while the service cannot reach its shared limiter.</p>
 <p>Erasures can be repeated safely, for example after a timeout or a 429. Spread large batches over the hour.</p>`,

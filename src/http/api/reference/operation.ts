@@ -10,7 +10,7 @@ export function operationSection(operation: Operation): Markup {
   const body = exampleBody === undefined ? null : html` data-body="${JSON.stringify(exampleBody)}"`
   return html`<section class="operation" id="${id}" aria-labelledby="${id}.title" data-method="${method}" data-path="${path}"${key}${body}>
 <h3 id="${id}.title">${summary} ${anchor(id)}</h3>
-<p class="request"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code> ${scope === null ? html`<span class="chip">no key</span>` : html`<a class="chip" href="#authentication">${scope}</a>`}</p>
+<p class="request"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code> ${credential(operation)}</p>
 <div class="columns">
 <div>
 ${prose(description)}
@@ -26,6 +26,12 @@ ${success?.example === undefined ? null : codeBlock(`Response ${success.status}`
 </div>
 </section>
 `
+}
+
+/** What a request must send: a key with a scope, a variable token, or nothing. */
+function credential({ scope, takesToken }: Operation): Markup {
+  if (scope !== null) return html`<a class="chip" href="#authentication">${scope}</a>`
+  return html`<span class="chip">${takesToken ? 'variable token' : 'no key'}</span>`
 }
 
 /** A link to the section itself. */

@@ -6,7 +6,7 @@ export interface Outline {
   version: string
   summary: string
   description: string
-  /** How to send an API key. */
+  /** How to send a credential. */
   authentication: string
   groups: Group[]
   headers: Header[]
@@ -27,6 +27,8 @@ export interface Operation {
   description: string
   /** The required scope; `null` if it needs no key. */
   scope: string | null
+  /** Whether it needs a variable token. */
+  takesToken: boolean
   parameters: Parameter[]
   /** An example body; `undefined` if it takes none. */
   exampleBody: unknown
@@ -74,7 +76,7 @@ export function outlineOf(document: Json): Outline {
     version: text(info.version),
     summary: text(info.summary),
     description: text(info.description),
-    authentication: text(object(object(components.securitySchemes).apiKey).description),
+    authentication: text(object(Object.values(object(components.securitySchemes))[0]).description),
     groups: list(document.tags)
       .map(object)
       .map(({ name, description }) => ({
@@ -98,6 +100,7 @@ export function outlineOf(document: Json): Outline {
       summary: text(operation.summary),
       description: text(operation.description),
       scope: typeof operation['x-required-scope'] === 'string' ? operation['x-required-scope'] : null,
+      takesToken: list(operation.security).some((each) => 'variableToken' in object(each)),
       parameters: [
         ...list(operation.parameters).map((parameter) => readParameter(resolve(parameter))),
         ...readBody(operation),

@@ -24,16 +24,20 @@ interface PageFiles {
   icon: string
 }
 
+/** The management API, then the other services. */
+type Documents = readonly [Json, ...Json[]]
+
 /** The whole reference as one HTML page, readable without scripts. */
 export function referencePage(
-  document: Json,
+  [document, ...others]: Documents,
   budgets: Record<ApiBudgetName, Budget>,
   files: PageFiles,
 ): string {
   const outline = outlineOf(document)
   const before = [authentication(outline), budgetChapter(budgets, outline), envelope(outline)]
   const after = [errorChapter(outline), headerChapter(outline)]
-  const { title, version, summary, description, groups } = outline
+  const { title, version, summary, description } = outline
+  const groups = [outline, ...others.map(outlineOf)].flatMap((each) => each.groups)
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +61,7 @@ ${contents(before, groups, after)}
 <h1>${title}</h1>
 <p class="lead">${summary}</p>
 ${prose(description)}
-<p class="needs"><span class="chip">version ${version}</span> <a class="chip" href="/v1/analytics/openapi.json">OpenAPI 3.1</a></p>
+<p class="needs"><span class="chip">version ${version}</span> <a class="chip" href="/v1/analytics/openapi.json">OpenAPI 3.1</a> <a class="chip" href="/v1/variables/openapi.json">OpenAPI 3.1 of the Variables API</a></p>
 ${before.map(chapterSection)}
 ${groups.map(
   (group) => html`<section id="${idOf(group)}" aria-labelledby="${idOf(group)}.title">
@@ -107,7 +111,7 @@ function idOf({ name }: Outline['groups'][number]): string {
 const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
 
 /** The API reference: a page and its three files, created on the first request and kept in memory. */
-export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetName, Budget>): Route[] {
+export function referenceRoutes(documents: () => Documents, budgets: Record<ApiBudgetName, Budget>): Route[] {
   const made = once(() => {
     const [own, shared] = [programFolder('src/http/api/reference'), programFolder('console/shared')]
     const style = versioned('/docs/reference.css', 'css', [
@@ -117,7 +121,7 @@ export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetN
     const script = versioned('/docs/reference.js', 'js', ['reference.js', 'try-it.js'].map(own.read))
     const icon = versioned('/docs/icon.svg', 'svg', [shared.read('icon.svg')])
     const addresses = { style: style.address, script: script.address, icon: icon.address }
-    return { page: asset('html', referencePage(document(), budgets, addresses)), style, script, icon }
+    return { page: asset('html', referencePage(documents(), budgets, addresses)), style, script, icon }
   })
   const file = (path: string, part: 'style' | 'script' | 'icon') =>
     definePage(path, ({ http, context }) => {
