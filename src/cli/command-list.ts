@@ -11,6 +11,8 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   orgs: async () => (await import('./commands/orgs.ts')).addOrgsCommand,
   trackers: async () => (await import('./commands/trackers.ts')).addTrackersCommand,
   keys: async () => (await import('./commands/keys.ts')).addKeysCommand,
+  variables: async () => (await import('./commands/variables.ts')).addVariablesCommand,
+  'variable-tokens': async () => (await import('./commands/variable-tokens.ts')).addVariableTokensCommand,
   members: async () => (await import('./commands/members.ts')).addMembersCommand,
   activity: async () => (await import('./commands/activity.ts')).addActivityCommand,
   import: async () => (await import('./commands/import.ts')).addImportCommand,

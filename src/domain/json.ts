@@ -1,4 +1,4 @@
-/** Thrown for text that is not JSON, or that would not survive being read. The message says where. */
+/** Thrown for text that is not JSON (with a `cause`), or that would not survive being read. */
 export class InvalidJson extends Error {
   override name = 'InvalidJson'
 }
@@ -15,7 +15,9 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new InvalidJson(`it is not valid JSON: ${error instanceof Error ? error.message : ''}`)
+    // The message may quote the text, with its line breaks.
+    const reason = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : ''
+    throw new InvalidJson(`it is not valid JSON: ${reason}`, { cause: error })
   }
   /** The members of each open object; `null` for an array. */
   const open: (Set<string> | null)[] = []

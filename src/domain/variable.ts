@@ -132,17 +132,18 @@ export function checkVariables(variables: Variables, problems: Problems): void {
   let bytes = 2
   for (const [name, value] of variables) {
     if (!variableNamePattern.test(name)) {
-      problems.add(shorten(name), 'a name is a letter, then up to 63 letters, digits, "_", "." or "-"')
+      const rule = 'a name is a letter, then up to 63 letters, digits, "_", "." or "-"'
+      problems.add(shorten(name), `${JSON.stringify(shorten(name))} is not a valid name; ${rule}`)
       continue
     }
     if (isDeeper(value, maxValueDepth)) {
-      problems.add(name, `a value has at most ${maxValueDepth} levels`)
+      problems.add(name, `the value of ${name} has more than ${maxValueDepth} levels`)
       continue
     }
     const size = Buffer.byteLength(JSON.stringify(value))
     bytes += name.length + size + 4
     if (size > maxValueBytes) {
-      problems.add(name, `a value has at most 64 KiB as compact JSON, not ${size} bytes`)
+      problems.add(name, `the value of ${name} has ${size} bytes as compact JSON; the limit is 64 KiB`)
     }
   }
   if (bytes > maxDocumentBytes) {

@@ -29,6 +29,8 @@ const shop = preparedStore(async (cli) => {
       id,
     ]),
     ['keys', 'create', '--org', 'acme', '--name', 'nightly', '--scope', 'analytics:view'],
+    ['variables', 'set', '--tracker', 'shop', 'telltale.variable=1'],
+    ['variable-tokens', 'create', '--tracker', 'shop', '--name', 'website'],
     ['members', 'create', '--org', 'acme', '--email', 'ann@acme.example'],
   )
   await make(cli)
@@ -83,7 +85,10 @@ describe('lethe trackers delete', () => {
     assert.equal(cli.holdsBytes('telltale'), true)
     const deleted = await cli.run(['trackers', 'delete', 'shop'], { answers: ['The shop'] })
     assert.equal(deleted.code, 0, deleted.stderr)
-    assert.match(deleted.stderr, /"The shop" has 2 subjects, 2 sessions and 4 events/)
+    assert.match(
+      deleted.stderr,
+      /"The shop" has 2 subjects, 2 sessions and 4 events\. All of this, .*variables/,
+    )
     assert.deepEqual(deleted.asked, ['Type its name to delete it: '])
     assert.match(deleted.stdout, /^Deleted the tracker "The shop" with 2 subjects/)
     assert.deepEqual(await trackersOf(cli), ['blog'])

@@ -147,7 +147,8 @@ describe('the program', () => {
 /** A command line with a value for all that the command cannot do without. */
 function completeArguments(words: readonly string[], command: Command): string[] {
   const required = command.options.filter((option) => option.mandatory).map(({ long }) => long ?? '')
-  const placeholder = (name: string) => (name === 'identifier' ? 'name=x' : 'x')
+  const placeholders: Record<string, string> = { identifier: 'name=x', version: '1' }
+  const placeholder = (name: string) => placeholders[name] ?? 'x'
   const values = command.registeredArguments.map((each) => each.argChoices?.[0] ?? placeholder(each.name()))
   return [...words, ...values, ...required.flatMap((flag) => [flag, 'x'])]
 }

@@ -23,7 +23,14 @@ import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
 import { noMounts } from '../robustness/faults/small-disk.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
-import { assertRefused, type CommandLine, commandLine, onlyJson, textOf } from '../support/command-line.ts'
+import {
+  assertRefused,
+  type CommandLine,
+  commandLine,
+  jsonLines,
+  onlyJson,
+  textOf,
+} from '../support/command-line.ts'
 import { openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { fillStore } from '../support/filled-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
@@ -37,6 +44,8 @@ interface Fixture {
   /** The id and the string of a key, before it was rotated. */
   rotated: { id: string; key: string }
   revoked: { id: string; key: string }
+  /** Active variable tokens in the backup, since then rotated and revoked. */
+  tokens: { rotated: string; revoked: string }
 }
 
 const people = ['marker-anna', 'marker-ben', 'marker-carl']
@@ -47,6 +56,11 @@ async function createKey(cli: CommandLine, name: string) {
     await cli.run(['keys', 'create', '--org', 'acme', '--name', name, '--json', ...scopes]),
   )
   return { id: textOf(created, 'id'), key: textOf(created, 'key') }
+}
+
+async function createToken(cli: CommandLine, name: string): Promise<string> {
+  const args = ['variable-tokens', 'create', '--tracker', 'shop', '--name', name, '--json']
+  return textOf(onlyJson(await cli.run(args)), 'id')
 }
 
 /** A service of this process on a store that somebody else made. */
@@ -61,17 +75,17 @@ let prepared: ReturnType<typeof prepare> | null = null
 /** A store, a backup of it, and then: two erasures, a rotation, a revocation, all of them in a journal. Made once, and copied. */
 async function afterTheBackup(t: TestContext): Promise<Fixture> {
   prepared ??= prepare(original)
-  const { rotated, revoked } = await prepared
+  const changed = await prepared
   const cli = commandLine(t)
   cpSync(original.folder, cli.folder, { recursive: true })
-  return { cli, ...filesIn(cli), rotated, revoked }
+  return { cli, ...filesIn(cli), ...changed }
 }
 
 function filesIn({ folder }: CommandLine): Pick<Fixture, 'env' | 'backup'> {
   return { env: { LETHE_JOURNAL: join(folder, 'lethe.journal') }, backup: join(folder, 'old.backup') }
 }
 
-async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'revoked'>> {
+async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'revoked' | 'tokens'>> {
   const { env, backup } = filesIn(cli)
   const events = people.map((subjectId) =>
     eventRow({ subjectId, eventId: `e-${subjectId}`, occurredAt: Date.now() }),
@@ -79,6 +93,7 @@ async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'rev
   await fillStore(cli.storePath, events)
   onlyJson(await cli.run(['ledger', 'verify', '--json']))
   const [rotated, revoked] = [await createKey(cli, 'rotated'), await createKey(cli, 'revoked')]
+  const tokens = { rotated: await createToken(cli, 'rotated'), revoked: await createToken(cli, 'revoked') }
   onlyJson(await cli.run(['backup', backup, '--json']))
   const service = await serving(cli, { after() {} }, env)
   for (const id of people.slice(0, 2)) {
@@ -86,9 +101,14 @@ async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'rev
     assert.equal(erased.status, 200)
   }
   await service.stop()
-  onlyJson(await cli.run(['keys', 'rotate', rotated.id, '--yes', '--json'], { env }))
-  onlyJson(await cli.run(['keys', 'revoke', revoked.id, '--name', 'revoked', '--json'], { env }))
-  return { rotated, revoked }
+  for (const [command, ids] of [
+    ['keys', { rotated: rotated.id, revoked: revoked.id }],
+    ['variable-tokens', tokens],
+  ] as const) {
+    onlyJson(await cli.run([command, 'rotate', ids.rotated, '--yes', '--json'], { env }))
+    onlyJson(await cli.run([command, 'revoke', ids.revoked, '--name', 'revoked', '--json'], { env }))
+  }
+  return { rotated, revoked, tokens }
 }
 
 const removedTwo = {
@@ -96,6 +116,8 @@ const removedTwo = {
   tombstones: 2,
   revokedKeys: 1,
   rotatedKeys: 1,
+  revokedTokens: 1,
+  rotatedTokens: 1,
   removed: { subjects: 2, sessions: 2, events: 2 },
   entriesOfOthers: 0,
   movedEntries: 0,
@@ -113,11 +135,22 @@ function removeStore({ storePath }: CommandLine): void {
   for (const suffix of ['', '-wal', '-shm', '-upkeep']) rmSync(storePath + suffix, { force: true })
 }
 
-async function assertForgotten(t: TestContext, { cli, env, rotated, revoked }: Fixture): Promise<void> {
+async function assertForgotten(
+  t: TestContext,
+  { cli, env, rotated, revoked, tokens }: Fixture,
+): Promise<void> {
   const bytes = readFileSync(cli.storePath)
   assert.deepEqual(
     people.map((id) => bytes.includes(id)),
     [false, false, true],
+  )
+  const listed = await cli.run(['variable-tokens', 'list', '--tracker', 'shop', '--json'])
+  assert.deepEqual(
+    jsonLines(listed.stdout).map(({ id, state, rotatedAt }) => [id, state, rotatedAt === null]),
+    [
+      [tokens.rotated, 'active', false],
+      [tokens.revoked, 'revoked', true],
+    ],
   )
   const service = await serving(cli, t, env)
   for (const { key } of [rotated, revoked]) assert.equal((await service.ask(subjects, { key })).status, 401)
@@ -359,7 +392,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
       assert.equal(dataOf(erased).alreadyErased, false)
     }
     await service.stop()
-    const { revokedKeys, rotatedKeys, ...removed } = removedTwo
+    const { revokedKeys, rotatedKeys, revokedTokens, rotatedTokens, ...removed } = removedTwo
     const inPlace = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
     assert.partialDeepStrictEqual(inPlace, { replaced: 'store', ...removed })
     removeStore(cli)
@@ -430,7 +463,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
   it('holds neither a subject id nor a key string, for its owner alone', async (t) => {
     const { cli, env, rotated } = await afterTheBackup(t)
     const text = readFileSync(env.LETHE_JOURNAL, 'utf8')
-    assert.equal(text.split('\n').filter((line) => line !== '').length, 4)
+    assert.equal(text.split('\n').filter((line) => line !== '').length, 6)
     for (const marker of [...people, rotated.key]) assert.ok(!text.includes(marker))
     assert.equal(statSync(env.LETHE_JOURNAL).mode & 0o777, 0o600)
     assert.ok(!readFileSync(cli.storePath).includes('marker-anna'))
@@ -453,7 +486,10 @@ describe('lethe journal', { concurrency: 4 }, () => {
       const first = await replay()
       assert.match(first.stderr, /torn/)
       assert.deepEqual(onlyJson(first), removedTwo, store)
-      const counts = { entries: 0, tombstones: 0, revokedKeys: 0, rotatedKeys: 0 }
+      const counts = {
+        ...{ entries: 0, tombstones: 0 },
+        ...{ revokedKeys: 0, rotatedKeys: 0, revokedTokens: 0, rotatedTokens: 0 },
+      }
       const ended = { stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
       const nothing = { ...counts, entriesOfOthers: 0, movedEntries: 0, problems: [], ...ended }
       assert.deepEqual(onlyJson(await replay()), {

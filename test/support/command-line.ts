@@ -45,11 +45,14 @@ type Environment = Record<string, string>
 export interface CommandLine {
   folder: string
   storePath: string
-  /** Runs a command in this process. Somebody sits at the terminal only when `answers` or `columns` are given. */
+  /**
+   * Runs a command in this process. Somebody sits at the terminal only when `answers` or `columns` are given.
+   * An answer can be a function that does something before it answers.
+   */
   run(
     args: readonly string[],
     options?: {
-      answers?: readonly string[]
+      answers?: readonly (string | (() => Promise<string>))[]
       columns?: () => number
       env?: Environment
       /** Called with each line for people, when it comes. */
@@ -128,7 +131,7 @@ export function commandLine(t: Lifetime, store?: string, program = programPath):
           asked.push(question)
           const answer = left.shift()
           assert.ok(answer !== undefined, `asked once too often: ${question}`)
-          return answer
+          return typeof answer === 'string' ? answer : answer()
         },
         columns: () => columns?.() ?? null,
         draw: (line) => drawn.push(line),

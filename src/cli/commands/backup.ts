@@ -98,7 +98,7 @@ export function addRestoreCommand(program: Command, { terminal, config, summaris
 }
 
 const before = {
-  store: 'Erasures and key changes of the replaced store were kept.',
+  store: 'Erasures, and changes of keys and tokens, in the replaced store were kept.',
   unreadable: 'The replaced store could not be read, so nothing was kept of it.',
   none: 'There was no store to replace.',
 }

@@ -93,7 +93,7 @@ export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStor
         const organisation = await requireDeletableOrganisation(services, id)
         const held = await countAll(services, id)
         terminal.tell(
-          `The organisation "${organisation.name}" has ${inWords(held)}. All of this will be deleted permanently; its activity is kept.`,
+          `The organisation "${organisation.name}" has ${inWords(held)}. All of this, with the daily totals, variables and variable tokens of its trackers, will be deleted permanently; its activity is kept.`,
         )
         const question = 'Type its name to delete it: '
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)

@@ -125,7 +125,7 @@ export function addDeleteTrackerCommand(trackers: Command, { terminal, withStore
         const tracker = await requireDeletableTracker(services, id)
         const held = await countHeld(services, [tracker])
         terminal.tell(
-          `The tracker "${tracker.name}" has ${heldInWords(held)}. All of this and its daily totals will be deleted permanently.`,
+          `The tracker "${tracker.name}" has ${heldInWords(held)}. All of this, its daily totals, variables and variable tokens will be deleted permanently.`,
         )
         const question = 'Type its name to delete it: '
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
