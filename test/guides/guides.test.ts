@@ -27,6 +27,7 @@ const atOnce = [
   'prove-an-erasure',
   'erasing-a-batch',
   'keys-in-practice',
+  'remote-config',
 ]
 const withStops = ['backup-and-restore']
 /** Run by a file of their own, or without commands. */

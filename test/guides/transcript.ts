@@ -19,12 +19,12 @@ export function readTranscript(block: string): Exchange[] {
   return exchanges
 }
 
-/** A key, cut short. A rotation gives it another string, so each output that shows it tells it anew. */
-const keyString = /lethe_[0-9A-Za-z]{16}_…/
+/** A key or a token, cut short. A rotation gives it another string, so each output that shows it tells it anew. */
+const keyString = /lethe(?:var)?_[0-9A-Za-z]{16}_…/
 
 /** What differs from one run to the next, by how it looks, and what stands for it in the output of another run. */
 const volatile: readonly { looks: RegExp; pattern: string; isName?: true }[] = [
-  { looks: keyString, pattern: 'lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}', isName: true },
+  { looks: keyString, pattern: 'lethe(?:var)?_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}', isName: true },
   { looks: /(?=\w*\d)(?=\w*[A-Z])\b[0-9A-Za-z]{16}\b/, pattern: '[0-9A-Za-z]{16}', isName: true },
   { looks: /…\w{4}\b/, pattern: '…[0-9A-Za-z]{4}' },
   { looks: /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/, pattern: '[0-9a-f-]{36}' },
