@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { variables } from '../../src/config.ts'
 import {
   keptVersions,
   maxDocumentBytes,
@@ -28,6 +29,11 @@ test('the variables page states the limits', () => {
       limit,
     )
   assert.match(flat(page), new RegExp(`a name of 1 to ${maxTokenNameLength} characters`))
+})
+
+test('the variables page states the budget of a token', () => {
+  const [, budget] = /Each token has ([\d,]+) requests a minute/.exec(flat(page)) ?? []
+  assert.equal(`${budget?.replaceAll(',', '')}/minute`, variables.LETHE_LIMIT_VARIABLES.fallback)
 })
 
 test('the regular expression for scanners is the one that the program uses', () => {
