@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { createVariableToken } from '../../src/operations/variable-token.ts'
 import { dataOf, isObject, textIn } from '../support/answers.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, visit } from '../support/shop.ts'
@@ -18,6 +19,9 @@ for (const name of ['', '-2', '-3'])
   await shop.ingest(visit(subject + name, { trackerId: tracker, events: 3 }))
 const cursor = textIn(dataOf(await shop.ask(`${list}?limit=1`, { key })), 'nextCursor')
 await until(() => logged.length === 1)
+const issued = await createVariableToken(shop.services, { trackerId: tracker, name: 'website' })
+const token = issued.tokenString
+const tokenId = issued.token.id
 const noOne = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
 
 type Line = Record<string, unknown>
@@ -91,6 +95,22 @@ const requests: [what: string, ask: () => Promise<unknown>, expected: Line][] = 
     () => shop.ask(path, { key, headers: { 'x-request-id': `my ${key}` } }),
     { status: 200 },
   ],
+  [
+    'variables',
+    () => shop.ask(`/v1/variables?token=${token}`),
+    { route: '/v1/variables', status: 200, keyId: null, tokenId },
+  ],
+  [
+    'a damaged token',
+    () => shop.ask(`/v1/variables?token=${token}x`),
+    { route: '/v1/variables', status: 401, keyId: null },
+  ],
+  [
+    'a token as a request id',
+    () => shop.ask(`/v1/variables?token=${token}`, { headers: { 'x-request-id': `my ${token}` } }),
+    { status: 200, keyId: null, tokenId },
+  ],
+  ['a token as a key', () => shop.ask(path, { key: token }), { status: 401, keyId: null }],
   ['a probe', () => shop.ask('/healthz', { key }), { route: '/healthz', status: 200, keyId: null }],
   [
     'the document',
@@ -105,9 +125,8 @@ describe('the log', () => {
       const lines = await linesOf(1, ask)
       assert.equal(lines.length, 1)
       const [line = {}] = lines
-      assert.deepEqual(Object.keys(line).sort(), [
-        ...['durationMs', 'keyId', 'level', 'method', 'msg', 'requestId', 'route', 'status', 'time'],
-      ])
+      const known = ['durationMs', 'keyId', 'level', 'method', 'msg', 'requestId', 'route', 'status', 'time']
+      assert.deepEqual(Object.keys(line).sort(), [...known, ...('tokenId' in expected ? ['tokenId'] : [])])
       assert.partialDeepStrictEqual(line, { msg: 'request', keyId: shop.keyId, ...expected })
       assert.equal(typeof line.durationMs, 'number')
       assert.ok(Number(line.durationMs) >= 0)
@@ -300,6 +319,8 @@ describe('the log', () => {
       ['the secret of the key', key.slice(-38)],
       ['the secret without its checksum', key.slice(-38, -6)],
       ['a damaged key', noOne],
+      ['the token', token],
+      ['the secret of the token', token.slice(-38, -6)],
       ['an address', '127.0.0.1'],
       ['a header', 'Bearer'],
     ] as const) {

@@ -5,4 +5,5 @@ import { onPostgres } from '../support/on-postgres.ts'
 // contract; what is decided before the store is asked, or without it, is the same on all.
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   ...['deletions', 'erase-subject', 'examples', 'export-subject', 'key-changes', 'ledger', 'search-subjects'],
+  'variables',
 ])

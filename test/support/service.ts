@@ -31,6 +31,8 @@ export interface TestService {
   url: string
   /** Where its metrics are read, with `LETHE_METRICS_PORT` in `env`. */
   metricsUrl: string | null
+  /** Where the Variables API is, with `LETHE_VARIABLES_PORT` in `env`. */
+  variablesUrl: string | null
   services: Services
   /** Every line the service has logged. */
   logged: string[]
@@ -64,6 +66,7 @@ export async function startTestService(
     LETHE_LIMIT_IP: '1000000/minute',
     LETHE_LIMIT_KEY: '1000000/minute',
     LETHE_LIMIT_ERASURE: '1000000/hour',
+    LETHE_LIMIT_VARIABLES: '1000000/minute',
     LETHE_LOG_LEVEL: 'trace',
     ...env,
   })
@@ -87,6 +90,7 @@ export async function startTestService(
   return {
     url: service.url,
     metricsUrl: service.metricsUrl,
+    variablesUrl: service.variablesUrl,
     services,
     logged,
     passTime: (ms) => {

@@ -1,5 +1,5 @@
 import { budgetInWords, describeService, headerRefs, type ServiceFacts } from '../api/openapi/document.ts'
-import { documentOperation, errorExamples, headers } from '../api/openapi/operations.ts'
+import { budgetHeaders, documentOperation, errorExamples, headers } from '../api/openapi/operations.ts'
 import { readVariablesRoute } from './variables.ts'
 
 const title = 'Lethe Variables API'
@@ -33,7 +33,7 @@ Requests are counted per address (${budgetInWords(ip)}) and per token (${budgetI
         responses: {
           304: {
             description: 'The variables have not changed since the response whose `ETag` was sent.',
-            headers: own,
+            headers: { ...headerRefs(['X-Request-Id', ...budgetHeaders]), ...own },
           },
         },
       },

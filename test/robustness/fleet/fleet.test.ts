@@ -7,6 +7,7 @@ import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { subjectsPath } from '../../support/shop.ts'
 import { createKey } from '../kill/server.ts'
 import { buildShopAt } from '../kill/visits.ts'
+import { changeVariables } from './change-variables.ts'
 import { ask, clientAddress, type Fleet, limiterLines, startFleet } from './fleet.ts'
 import { rotateKeys } from './rotate-keys.ts'
 import { sweepByOne, sweepSeconds } from './sweep-by-one.ts'
@@ -20,7 +21,7 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
     const { url: redis } = await startRedis(lifetime)
     const store = await freshStore(lifetime)
     await buildShopAt(store)
-    const env = { LETHE_SWEEP_SECONDS: String(sweepSeconds) }
+    const env = { LETHE_SWEEP_SECONDS: String(sweepSeconds), LETHE_LIMIT_VARIABLES: '1000000/minute' }
     fleet = await startFleet(lifetime, { store, redis, env })
   })
 
@@ -39,6 +40,9 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
 
   test('each refuse a rotated key’s old string at the very next request, 6 times in a row', () =>
     rotateKeys(fleet, 6))
+
+  test('each show changed variables at the very next request, 6 times in a row', () =>
+    changeVariables(fleet, 6))
 
   test('sweep one at a time, and another as soon as that one is killed in the middle of it', (t) =>
     sweepByOne(t, fleet))

@@ -99,7 +99,7 @@ function named(store: string, name: string): string {
 }
 
 interface Ask {
-  key: string
+  key?: string
   /** The client's address. */
   from?: string
   method?: 'GET' | 'DELETE'
@@ -112,7 +112,8 @@ export async function ask(
   path: string,
   { key, from, method = 'GET', signal }: Ask,
 ): Promise<Answer> {
-  const headers = { authorization: `Bearer ${key}`, ...(from !== undefined && { 'x-forwarded-for': from }) }
+  const authorization = key !== undefined && { authorization: `Bearer ${key}` }
+  const headers = { ...authorization, ...(from !== undefined && { 'x-forwarded-for': from }) }
   const response = await fetch(url + path, { method, headers, ...(signal && { signal }) })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }

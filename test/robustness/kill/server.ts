@@ -21,7 +21,12 @@ export async function createKey(cli: CommandLine, name = 'all'): Promise<string>
 const plenty = '1000000/day'
 
 /** Budgets that are out of the way. */
-export const roomy = { LETHE_LIMIT_IP: plenty, LETHE_LIMIT_KEY: plenty, LETHE_LIMIT_ERASURE: plenty }
+export const roomy = {
+  LETHE_LIMIT_IP: plenty,
+  LETHE_LIMIT_KEY: plenty,
+  LETHE_LIMIT_ERASURE: plenty,
+  LETHE_LIMIT_VARIABLES: plenty,
+}
 
 /** The next service on a store, in this process: loaded anew, the same program would do nothing else. Its clock may be ahead. */
 export function startNextService(
