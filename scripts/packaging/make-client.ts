@@ -20,7 +20,7 @@ export async function makeClient(folder: string): Promise<void> {
     edit(join(folder, file), (text) => text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
   }
   await translate(folder)
-  await bundle(folder)
+  await bundleForPages(folder)
   const { version, license, devDependencies } = readManifest('package.json')
   const { private: _, exports, ...manifest } = readManifest('client/package.json')
   // The providers for OpenFeature are tested with these versions; nothing else needs them.
@@ -65,9 +65,9 @@ async function translate(folder: string): Promise<void> {
 }
 
 /** The variables in one file, which a page can import from any web server. */
-async function bundle(folder: string): Promise<void> {
+export async function bundleForPages(folder: string): Promise<void> {
   await build({
-    entryPoints: [join(folder, 'variables.js')],
+    entryPoints: [join(root, 'client/src/variables.ts')],
     outdir: join(folder, forPages),
     ...{ bundle: true, format: 'esm', target: 'es2022', platform: 'browser', logLevel: 'warning' },
     // Without short names for classes: an error's `name` is that of its class.

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { VariablesOptions } from '@lethe/client/variables'
+import type { FlagValue } from '@openfeature/core'
 import { steppedTime } from '../support/client.ts'
 import { openFlagClient } from '../support/openfeature.ts'
 import { type Behaviour, failure, reply, reset, scriptedServer, success } from '../support/scripted-server.ts'
 import { until } from '../support/until.ts'
+import { startVariableShop } from '../support/variable-shop.ts'
 
 const token = `lethevar_${'a'.repeat(16)}_${'b'.repeat(38)}`
 const unauthorized = failure(401, 'unauthorized')
@@ -24,6 +26,51 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
     const runtime = steppedTime()
     return { ...open(t, { url, token, runtime, ...options }), runtime }
   }
+
+  describe(`the provider for ${sdk}`, { concurrency: true }, () => {
+    it('evaluates variables by type, and tells what changed', async (t) => {
+      const theme = { accent: 'teal' }
+      const values = { beta: true, rate: 0.25, greeting: 'hi', theme, list: [1], constructor: 'legal' }
+      const shop = await startVariableShop(t, values)
+      const runtime = steppedTime()
+      const client = open(t, { url: shop.url, token: shop.token, runtime })
+      assert.equal((await client.evaluate('beta', false)).value, false)
+      await client.start()
+      assert.equal(client.provider.metadata.name, 'lethe')
+      const found: [name: string, fallback: FlagValue, value: FlagValue][] = [
+        ['beta', false, true],
+        ['rate', 1, 0.25],
+        ['greeting', '', 'hi'],
+        ['theme', {}, theme],
+        ['list', [], [1]],
+        ['constructor', '', 'legal'],
+      ]
+      for (const [flagKey, fallback, value] of found) {
+        const details = { flagKey, value, reason: 'STATIC', flagMetadata: { version: 1 } }
+        assert.deepEqual(await client.evaluate(flagKey, fallback), details)
+      }
+      const failures: [name: string, fallback: FlagValue, errorCode: string, errorMessage: string][] = [
+        ['toString', '', 'FLAG_NOT_FOUND', 'The variable toString does not exist.'],
+        ['rate', true, 'TYPE_MISMATCH', 'The variable rate has the type number, not boolean.'],
+        ['list', {}, 'TYPE_MISMATCH', 'The variable list has the type array, not object.'],
+      ]
+      for (const [name, fallback, errorCode, errorMessage] of failures) {
+        const details = await client.evaluate(name, fallback)
+        const expected = { value: fallback, reason: 'ERROR', errorCode, errorMessage, flagKey: name }
+        assert.deepEqual(details, { ...expected, flagMetadata: { version: 1 } })
+      }
+
+      await shop.set({ beta: false })
+      await runtime.step()
+      await until(() => client.events.length === 2)
+      assert.deepEqual(client.events[1], [
+        'PROVIDER_CONFIGURATION_CHANGED',
+        ['beta', 'constructor', 'greeting', 'list', 'rate', 'theme'],
+      ])
+      const { value, flagMetadata } = await client.evaluate('beta', true)
+      assert.deepEqual([value, flagMetadata], [false, { version: 2 }])
+    })
+  })
 
   describe(`the provider for ${sdk}, of a service that fails`, { concurrency: true }, () => {
     it('goes stale with what it knows, and is ready again with what changed', async (t) => {

@@ -156,6 +156,7 @@ describe('variables of a service that fails', { concurrency: true }, () => {
   it('take a 304 only for what they have', async (t) => {
     const { variables, requests } = await meeting(t, {}, notModified, first, notModified)
     assert.equal(await variables.ready(), false)
+    assert.equal(variables.error?.name, 'UnexpectedAnswerError')
     await variables.refresh()
     await variables.refresh()
     assert.deepEqual(

@@ -22,21 +22,24 @@ const { counts } = await client.readSubject('shop', 'visitor-1')
 const refusal = await client.readSubject('shop', 'nobody').catch((error) => error)
 const isRefused = refusal instanceof ApiError && refusal.status === 404
 const { record } = await ${verifySample}
-console.log(counts.events, isRefused, record.counts.events, typeof fileJournal('x.journal').read)`
+const { version } = createVariables({ url: process.env.LETHE_URL, token: 'lethevar_x', refreshSeconds: 3_600 })
+console.log(counts.events, isRefused, record.counts.events, typeof fileJournal('x.journal').read, version)`
 const programs = {
   'import.mjs': `
 import process from 'node:process'
 import { ApiError, LetheClient, verifyReceipt } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
+import { createVariables } from '@lethe/client/variables'
 ${body}`,
   'require.cjs': `
 const { ApiError, LetheClient, verifyReceipt } = require('@lethe/client')
 const { fileJournal } = require('@lethe/client/file-journal')
+const { createVariables } = require('@lethe/client/variables')
 async function main() {${body}
 }
 main()`,
 }
-const expected = '2 true 17 function\n'
+const expected = '2 true 17 function null\n'
 
 describe('the packed client', () => {
   before(() => {

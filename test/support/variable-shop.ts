@@ -1,0 +1,28 @@
+import { editVariables } from '../../src/operations/variable.ts'
+import { createVariableToken, type IssuedToken } from '../../src/operations/variable-token.ts'
+import type { Lifetime } from './service.ts'
+import { type Shop, startShop } from './shop.ts'
+
+/** A shop with variables and one token to read them. */
+export interface VariableShop extends Shop {
+  token: string
+  tokenId: string
+  /** Replaces all variables. */
+  set(variables: Record<string, unknown>): Promise<void>
+  createToken(name: string): Promise<IssuedToken>
+}
+
+export async function startVariableShop(
+  t: Lifetime,
+  variables: Record<string, unknown>,
+  env: Record<string, string> = {},
+): Promise<VariableShop> {
+  const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'], env })
+  const set = async (after: Record<string, unknown>) => {
+    await editVariables(shop.services, 'shop', { apply: () => new Map(Object.entries(after)) })
+  }
+  const createToken = (name: string) => createVariableToken(shop.services, { trackerId: 'shop', name })
+  await set(variables)
+  const { token, tokenString } = await createToken('site')
+  return { ...shop, token: tokenString, tokenId: token.id, set, createToken }
+}
