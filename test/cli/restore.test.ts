@@ -37,6 +37,11 @@ import { freshStore } from '../support/fresh-database.ts'
 import { eventRow } from '../support/rows.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 
+interface IssuedToken {
+  id: string
+  token: string
+}
+
 interface Fixture {
   cli: CommandLine
   env: { LETHE_JOURNAL: string }
@@ -45,7 +50,7 @@ interface Fixture {
   rotated: { id: string; key: string }
   revoked: { id: string; key: string }
   /** Active variable tokens in the backup, since then rotated and revoked. */
-  tokens: { rotated: string; revoked: string }
+  tokens: { rotated: IssuedToken; revoked: IssuedToken }
 }
 
 const people = ['marker-anna', 'marker-ben', 'marker-carl']
@@ -58,9 +63,10 @@ async function createKey(cli: CommandLine, name: string) {
   return { id: textOf(created, 'id'), key: textOf(created, 'key') }
 }
 
-async function createToken(cli: CommandLine, name: string): Promise<string> {
+async function createToken(cli: CommandLine, name: string): Promise<IssuedToken> {
   const args = ['variable-tokens', 'create', '--tracker', 'shop', '--name', name, '--json']
-  return textOf(onlyJson(await cli.run(args)), 'id')
+  const created = onlyJson(await cli.run(args))
+  return { id: textOf(created, 'id'), token: textOf(created, 'token') }
 }
 
 /** A service of this process on a store that somebody else made. */
@@ -101,12 +107,12 @@ async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'rev
     assert.equal(erased.status, 200)
   }
   await service.stop()
-  for (const [command, ids] of [
-    ['keys', { rotated: rotated.id, revoked: revoked.id }],
+  for (const [command, changed] of [
+    ['keys', { rotated, revoked }],
     ['variable-tokens', tokens],
   ] as const) {
-    onlyJson(await cli.run([command, 'rotate', ids.rotated, '--yes', '--json'], { env }))
-    onlyJson(await cli.run([command, 'revoke', ids.revoked, '--name', 'revoked', '--json'], { env }))
+    onlyJson(await cli.run([command, 'rotate', changed.rotated.id, '--yes', '--json'], { env }))
+    onlyJson(await cli.run([command, 'revoke', changed.revoked.id, '--name', 'revoked', '--json'], { env }))
   }
   return { rotated, revoked, tokens }
 }
@@ -148,12 +154,15 @@ async function assertForgotten(
   assert.deepEqual(
     jsonLines(listed.stdout).map(({ id, state, rotatedAt }) => [id, state, rotatedAt === null]),
     [
-      [tokens.rotated, 'active', false],
-      [tokens.revoked, 'revoked', true],
+      [tokens.rotated.id, 'active', false],
+      [tokens.revoked.id, 'revoked', true],
     ],
   )
   const service = await serving(cli, t, env)
   for (const { key } of [rotated, revoked]) assert.equal((await service.ask(subjects, { key })).status, 401)
+  for (const { token } of [tokens.rotated, tokens.revoked]) {
+    assert.equal((await service.ask(`/v1/variables?token=${token}`)).status, 401)
+  }
   await service.stop()
   assert.doesNotMatch(service.logged.join(), /older than the journal/)
 }
