@@ -7,6 +7,8 @@ import { createKey, type IssuedKey } from './api-key.ts'
 import { type Invited, inviteMember } from './member.ts'
 import { createOrganisation } from './organisation.ts'
 import { createTracker } from './tracker.ts'
+import { editVariables } from './variable.ts'
+import { createVariableToken, type IssuedToken } from './variable-token.ts'
 
 interface Sample {
   organisationId: string
@@ -14,13 +16,15 @@ interface Sample {
   /** A subject with interesting data. */
   subjectId: string
   issued: IssuedKey
+  /** Reads the variables of the tracker. */
+  variableToken: IssuedToken
   /** A member who can sign in to the console. */
   invited: Invited
 }
 
 const batchSize = 2_000
 
-/** Sample data: a shop with about 1,000 visitors, a blog that some of them read, a key and a member. */
+/** Sample data: a shop with about 1,000 visitors, a blog that some of them read, variables, a key and a member. */
 export async function createSample(deps: Services): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',
@@ -44,8 +48,17 @@ export async function createSample(deps: Services): Promise<Sample> {
     scopes: allScopes(),
     expiresAt: null,
   })
+  await editVariables(deps, trackerId, { apply: () => new Map(Object.entries(sampleVariables)) })
+  const variableToken = await createVariableToken(deps, { trackerId, name: 'sample' })
   const invited = await inviteMember(deps, { organisationId, email: 'you@sample.example' }, commandLine)
-  return { organisationId, trackerId, subjectId: busiestRecent(visits, deps.clock()), issued, invited }
+  const subjectId = busiestRecent(visits, deps.clock())
+  return { organisationId, trackerId, subjectId, issued, variableToken, invited }
+}
+
+export const sampleVariables = {
+  'banner.text': 'Free shipping this week',
+  'checkout.steps': 3,
+  'search.suggestions': { enabled: true, share: 0.5 },
 }
 
 /** The subject with the most events in the last week. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { sampleVariables } from '../../src/operations/sample.ts'
 import {
   type CommandLine,
   callApi,
@@ -74,8 +75,8 @@ describe('lethe quickstart', { concurrency: true }, () => {
     await assertOpens(link)
 
     const lines = commandsIn(first.told, 'curl')
-    assert.equal(lines.length, 3)
-    const [list = '', read = '', erase = ''] = lines
+    assert.equal(lines.length, 4)
+    const [list = '', read = '', erase = '', variables = ''] = lines
     const page = await paste(list)
     assert.ok(Array.isArray(page.subjects))
     assert.equal(page.subjects.length, 3)
@@ -88,6 +89,7 @@ describe('lethe quickstart', { concurrency: true }, () => {
       counts: subject.counts,
     })
     assert.equal((await paste(erase)).alreadyErased, true)
+    assert.deepEqual(await paste(variables), { variables: sampleVariables, version: 1 })
 
     const count = await countSubjects(`${first.url}/v1/analytics/trackers/sample-shop/subjects`, key)
     assert.ok(count >= 900 && count <= 1_100, `${count} subjects are not about 1,000`)

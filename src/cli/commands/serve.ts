@@ -35,8 +35,12 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
       }
       await untilStopped(async () => {
         const service = await startService(settings, services, log)
-        const { url, metricsUrl } = service
-        log.logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
+        const { url, variablesUrl, metricsUrl } = service
+        const others = {
+          ...(variablesUrl !== null && { variablesUrl }),
+          ...(metricsUrl !== null && { metricsUrl }),
+        }
+        log.logger.info({ url, ...others }, 'listening')
         return service
       }, log.logger)
     })
@@ -57,7 +61,8 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
       await untilStopped(async () => {
         const service = await startService(settings, services, log)
         const url = reachable(service.url)
-        const lines = await introduce(services, url, settings.publicUrl ?? url)
+        const variablesUrl = service.variablesUrl === null ? url : reachable(service.variablesUrl)
+        const lines = await introduce(services, url, variablesUrl, settings.publicUrl ?? url)
         for (const line of lines) terminal.tell(line)
         return service
       }, log.logger)
@@ -65,7 +70,12 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
 }
 
 /** Introduces the service: on an empty store with sample data to try, otherwise with how to create a key. */
-async function introduce(services: Services, url: string, publicUrl: string): Promise<string[]> {
+async function introduce(
+  services: Services,
+  url: string,
+  variablesUrl: string,
+  publicUrl: string,
+): Promise<string[]> {
   const [organisation] = await services.organisations.list()
   if (organisation) {
     return [
@@ -79,7 +89,7 @@ async function introduce(services: Services, url: string, publicUrl: string): Pr
       '',
     ]
   }
-  const { trackerId, subjectId, issued, invited } = await createSample(services)
+  const { trackerId, subjectId, issued, variableToken, invited } = await createSample(services)
   const subjects = `${url}/v1/analytics/trackers/${trackerId}/subjects`
   const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
   return [
@@ -100,6 +110,10 @@ async function introduce(services: Services, url: string, publicUrl: string): Pr
     `  ${curl} '${subjects}?limit=3'`,
     `  ${curl} ${subjects}/${subjectId}`,
     `  ${curl} -X DELETE ${subjects}/${subjectId}`,
+    '',
+    "Read the shop's remote config:",
+    '',
+    `  curl '${variablesUrl}/v1/variables?token=${variableToken.tokenString}'`,
     '',
   ]
 }

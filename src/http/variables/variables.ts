@@ -49,7 +49,14 @@ export function readVariablesRoute(): Route {
       description:
         "Returns all variables of the token's tracker. A change is visible to the next request. Send the `ETag` of the last response in `If-None-Match` to get a 304 without a body while nothing has changed.",
       exampleParameters: {},
-      example: { variables: { 'banner.text': 'Free shipping', 'checkout.steps': 3 }, version: 7 },
+      example: {
+        variables: {
+          'banner.text': 'Free shipping this week',
+          'checkout.steps': 3,
+          'search.suggestions': { enabled: true, share: 0.5 },
+        },
+        version: 1,
+      },
     },
     handle({ context, services, http }) {
       return andThen(sets.find(services.variables, readerOf(context)), ({ digest, document, version }) => {
