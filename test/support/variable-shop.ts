@@ -1,5 +1,5 @@
 import { editVariables } from '../../src/operations/variable.ts'
-import { createVariableToken, type IssuedToken } from '../../src/operations/variable-token.ts'
+import { createVariableToken } from '../../src/operations/variable-token.ts'
 import type { Lifetime } from './service.ts'
 import { type Shop, startShop } from './shop.ts'
 
@@ -9,7 +9,6 @@ export interface VariableShop extends Shop {
   tokenId: string
   /** Replaces all variables. */
   set(variables: Record<string, unknown>): Promise<void>
-  createToken(name: string): Promise<IssuedToken>
 }
 
 export async function startVariableShop(
@@ -21,8 +20,7 @@ export async function startVariableShop(
   const set = async (after: Record<string, unknown>) => {
     await editVariables(shop.services, 'shop', { apply: () => new Map(Object.entries(after)) })
   }
-  const createToken = (name: string) => createVariableToken(shop.services, { trackerId: 'shop', name })
   await set(variables)
-  const { token, tokenString } = await createToken('site')
-  return { ...shop, token: tokenString, tokenId: token.id, set, createToken }
+  const { token, tokenString } = await createVariableToken(shop.services, { trackerId: 'shop', name: 'site' })
+  return { ...shop, token: tokenString, tokenId: token.id, set }
 }
