@@ -179,6 +179,7 @@ const badFiles: [what: string, content: string | Uint8Array, reason: RegExp][] =
     Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
     /Cannot read .*not valid for encoding/,
   ],
+  ['more than 16 MiB', new Uint8Array(16 * 1024 * 1024 + 1).fill(0x20), /it is larger than 16 MiB/],
   ['a bad name among good ones', '{"a":1,"b c":2}', /"b c" is not a valid name/],
   ['a value of 33 levels', `{"a":${nested(33)}}`, /a has more than 32 levels/],
   ['a value of 100,000 levels', `{"a":${nested(100_000)}}`, /a has more than 32 levels/],
