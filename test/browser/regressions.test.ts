@@ -97,7 +97,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
         const [ring = ''] = /(?:rgba?|color)\([^)]*\)/.exec(shadow) ?? []
         const ground = await paint(await styleOf(page, '.segments', 'background-color'))
         assert.ok(contrast(await paint(ring), ground) >= 3, 'the chosen one stands out')
-        await load(subjectAt('visitor-01'))
+        await goTo(page, subjectAt('visitor-01'))
         const plain = await styleOf(page, 'html', 'background-color')
         await page.getByRole('button', { name: 'Erase data' }).click()
         const backdrop = await styleOf(page, 'dialog', 'background-color', '::backdrop')

@@ -73,6 +73,9 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     const erase = page.getByRole('button', { name: /^Erase/ })
     await find('crowd-2')
     assert.deepEqual(await erase.allInnerTexts(), ['Erase data'], 'the complete id')
+    await find('crowd-20')
+    // Few rows: axe takes a second for hundreds, which are all alike.
+    await assertAccessible(page, 'ids that begin alike')
     await find('crowd-209')
     await page.getByRole('heading', { name: 'IDs that start with' }).waitFor({ state: 'detached' })
     await find('crowd-1')
@@ -80,7 +83,6 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     assert.deepEqual(await erase.allInnerTexts(), ['Erase data'])
     await find('crowd-')
     assert.deepEqual(await erase.allInnerTexts(), [])
-    await assertAccessible(page, 'ids that begin alike')
     await page.getByRole('button', { name: 'Start a batch with these 210 IDs' }).click()
     await page.getByRole('heading', { name: 'New batch' }).waitFor()
     assert.equal((await page.getByLabel('List').inputValue()).split('\n').length, 210)
