@@ -9,13 +9,16 @@ import { build } from 'esbuild'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const inter = path.dirname(createRequire(import.meta.url).resolve('@fontsource-variable/inter/package.json'))
+/** Files that contain addresses of others. */
+const referring = ['.css', '.js', '.html']
 const compressions = [
   { suffix: '.br', compress: promisify(brotliCompress) },
   { suffix: '.gz', compress: promisify(gzip) },
 ]
 
 /**
- * Builds the pages: a script, a script that sets the theme before the first paint, a style sheet, a font, an icon and the HTML page.
+ * Builds the pages: a script, a script that sets the theme before the first paint, the editor that one page loads, a style sheet, a font,
+ * an icon and the HTML page.
  * File names contain a hash of the content, so that browsers can cache them forever.
  *
  * @param {string} folder the output folder; it is replaced
@@ -25,7 +28,7 @@ export async function buildConsole(folder) {
   mkdirSync(path.join(folder, 'assets'), { recursive: true })
   const { outputFiles } = await build({
     absWorkingDir: here,
-    entryPoints: { app: 'src/main.tsx', theme: 'src/theme.ts' },
+    entryPoints: { app: 'src/main.tsx', editor: 'src/editor/editor.ts', theme: 'src/theme.ts' },
     outdir: folder,
     bundle: true,
     minify: true,
@@ -43,14 +46,15 @@ export async function buildConsole(folder) {
   const files = [
     { name: 'icon.svg', contents: readFileSync(path.join(here, 'shared/icon.svg')) },
     { name: 'inter.woff2', contents: readFileSync(path.join(inter, 'files/inter-latin-wght-normal.woff2')) },
-    ...built.sort((a, b) => path.extname(a.name).localeCompare(path.extname(b.name))),
+    ...built.filter(({ name }) => name !== 'app.js'),
+    ...built.filter(({ name }) => name === 'app.js'),
     { name: 'index.html', contents: readFileSync(path.join(here, 'index.html')) },
   ]
   /** @type {Map<string, string>} */
   const addresses = new Map()
   for (const { name, contents } of files) {
     const { name: base, ext } = path.parse(name)
-    const named = ext === '.css' || ext === '.html' ? withAddresses(contents, addresses) : contents
+    const named = referring.includes(ext) ? withAddresses(contents, addresses) : contents
     const hash = createHash('sha256').update(named).digest('hex').slice(0, 10)
     const asset = ext === '.html' ? name : `assets/${base}-${hash}${ext}`
     addresses.set(name, `/console/${asset}`)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { packagesOfPages } from './packaging/packages-of-pages.ts'
 
 interface Component {
   'bom-ref': string
@@ -27,14 +28,7 @@ interface LockedPackage {
   link?: boolean
 }
 
-/** Only develops by package.json, but becomes part of the console's pages. */
-const bundled = [
-  'node_modules/preact',
-  'node_modules/@tanstack/preact-query',
-  'node_modules/@tanstack/query-core',
-  'node_modules/@fontsource-variable/inter',
-]
-
+const bundled = packagesOfPages()
 const manifest: { name: string; version: string; workspaces: string[] } = readJson('package.json')
 const lock: { packages: Record<string, LockedPackage> } = readJson('package-lock.json')
 const all = listAll()

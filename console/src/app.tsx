@@ -18,6 +18,7 @@ import { JoinPage, SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
 import { TrackerPage } from './pages/tracker.tsx'
 import { TrackersPage } from './pages/trackers.tsx'
+import { VariablesPage } from './pages/variables.tsx'
 import { cache, useResource } from './resource.ts'
 import { navigate, route, useAddress } from './router.tsx'
 import { SessionProvider, useOtherTabs } from './session.tsx'
@@ -29,6 +30,7 @@ import type { SignedIn } from './types.ts'
 const routes = [
   route('/console/trackers', () => <TrackersPage />),
   route('/console/trackers/:trackerId', ({ trackerId }) => <TrackerPage trackerId={trackerId} />),
+  route('/console/trackers/:trackerId/variables', (ids) => <VariablesPage {...ids} />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/search', () => <SearchPage />),
   route('/console/batches', () => <BatchesPage />),

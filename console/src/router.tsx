@@ -19,10 +19,40 @@ export function historyState(): HistoryState {
 interface NavigateOptions {
   replace?: boolean
   state?: HistoryState
+  /** Whether unsaved changes do not matter, as after signing out. */
+  force?: boolean
+}
+
+/** Asks whether to leave a page, and calls `leave` if so. */
+type AskToLeave = (leave: () => void) => void
+
+/** The page that asks before it is left. */
+let guarded: { ask: AskToLeave; address: string; state: HistoryState } | null = null
+
+/** Calls `ask` before another page of the console opens, also by Back. Returns how to stop that. */
+export function guardPage(ask: AskToLeave): () => void {
+  guarded = { ask, address: location.href, state: historyState() }
+  return () => {
+    guarded = null
+  }
+}
+
+function onBack(event: Event): void {
+  if (!guarded) return
+  event.stopImmediatePropagation()
+  const [target, state] = [location.href, historyState()]
+  // The browser has already changed the address.
+  history.pushState(guarded.state, '', guarded.address)
+  guarded.ask(() => navigate(target, { replace: true, state, force: true }))
 }
 
 /** Opens another page of the console without a page load. */
-export function navigate(to: string, { replace = false, state = {} }: NavigateOptions = {}): void {
+export function navigate(to: string, options: NavigateOptions = {}): void {
+  const { replace = false, state = {}, force = false } = options
+  if (guarded && !force) {
+    guarded.ask(() => navigate(to, { ...options, force: true }))
+    return
+  }
   if (replace) history.replaceState(state, '', to)
   else {
     history.replaceState({ ...historyState(), scroll: scrollY }, '')
@@ -38,6 +68,8 @@ export function useAddress(): { path: string; query: URLSearchParams } {
     const update = () => setAddress(location.pathname + location.search)
     // It may have changed since the first render.
     update()
+    // Before the others, so that a guarded page stays. Adding it again has no effect.
+    addEventListener('popstate', onBack)
     addEventListener('popstate', update)
     addEventListener(changed, update)
     return () => {

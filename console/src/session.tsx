@@ -37,7 +37,7 @@ export function completeSignIn(to: string): void {
 /** Shows the sign-in page in all tabs, and clears all data from memory. */
 export function completeSignOut(): void {
   announce('signed-out')
-  navigate('/console/sign-in')
+  navigate('/console/sign-in', { force: true })
   cache.clear()
   setSearchText('')
 }

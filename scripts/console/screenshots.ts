@@ -38,6 +38,7 @@ async function takePictures(): Promise<void> {
         .then(() => page.goto('/console/sign-in')),
     trackers: (page) => page.goto('/console/trackers'),
     tracker: (page) => page.goto(`/console/trackers/${trackerId}`),
+    variables: (page) => page.goto(`/console/trackers/${trackerId}/variables`),
     subject: (page) => page.goto(`/console/trackers/${trackerId}/subjects/${subjectId}`),
     find: async (page) => {
       await page.goto('/console/trackers')

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Metafile } from 'esbuild'
+import { packagesOfPages } from './packages-of-pages.ts'
 import { root } from './root.ts'
 
 interface Manifest {
@@ -9,15 +10,12 @@ interface Manifest {
   license: string
 }
 
-/** In the console's pages, which are built apart. */
-const ofPages = ['node_modules/preact']
-
 /** The folders of all packages that a bundle is made of, in order. */
 export function packagesIn(bundle: Metafile): string[] {
   const folders = Object.keys(bundle.inputs).flatMap(
     (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
   )
-  return [...new Set([...folders, ...ofPages])].sort()
+  return [...new Set([...folders, ...packagesOfPages()])].sort()
 }
 
 /** The licences of others whose work is inside, each as its package tells it. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { editVariables } from '../../src/operations/variable.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { goTo, noBrowser, openBrowser, openPage, overflowOf, settled, startNavigation } from './browser.ts'
@@ -17,6 +18,7 @@ const paths = [
   '/trackers',
   '/trackers/shop',
   '/trackers/shop/subjects/anna',
+  '/trackers/shop/variables',
   '/search',
   '/erasures',
   '/erasures/certificates/1',
@@ -43,6 +45,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   ])
   const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
   await eraseSubject(shop.services, view, 'ben')
+  await editVariables(shop.services, 'shop', { apply: () => new Map([['colour', 'red']]) })
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
   const { page } = await openPage(browser, shop, client)

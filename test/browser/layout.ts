@@ -17,6 +17,7 @@ const parts = [
   'main .card',
   'main .table-frame',
   'main .chart',
+  'main .editor',
   'main .empty',
   'main .facts-card',
   'main .strip',

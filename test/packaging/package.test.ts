@@ -8,6 +8,7 @@ import { bundleScripts } from '../../scripts/packaging/bundle.ts'
 import { packagesIn } from '../../scripts/packaging/licences.ts'
 import { makePackage } from '../../scripts/packaging/make-package.ts'
 import { readManifest } from '../../scripts/packaging/manifest.ts'
+import { packagesOfPages } from '../../scripts/packaging/packages-of-pages.ts'
 import { root } from '../../scripts/packaging/root.ts'
 import { event, ndjson, withShop, write } from '../support/import-shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -69,6 +70,6 @@ describe('the script inside the single executable', () => {
     const packages = packagesIn({ inputs, outputs })
     assert.ok(packages.includes('node_modules/pg'))
     const developing = packages.filter((path) => lock.packages[path]?.dev)
-    assert.deepEqual(developing, ['node_modules/preact'])
+    assert.deepEqual(developing, packagesOfPages())
   })
 })

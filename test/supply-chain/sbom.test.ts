@@ -40,10 +40,18 @@ const others = packages.filter(([path]) => path.startsWith('node_modules/') && !
 
 /** What the console's pages are built from, which only develops by package.json. */
 const ofPages = [
+  ...['commands', 'lang-json', 'language', 'lint', 'state', 'streamparser', 'view'].map(
+    (name) => `node_modules/@codemirror/${name}`,
+  ),
   'node_modules/@fontsource-variable/inter',
+  ...['common', 'highlight', 'json', 'lr'].map((name) => `node_modules/@lezer/${name}`),
+  'node_modules/@marijn/find-cluster-break',
   'node_modules/@tanstack/preact-query',
   'node_modules/@tanstack/query-core',
+  'node_modules/crelt',
   'node_modules/preact',
+  'node_modules/style-mod',
+  'node_modules/w3c-keyname',
 ]
 
 describe('the lock file', () => {

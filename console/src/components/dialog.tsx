@@ -15,10 +15,11 @@ interface DialogProps {
   isFirm?: boolean
   /** Whether the page behind it is hidden. */
   isCurtain?: boolean
+  isWide?: boolean
 }
 
 /** A modal dialog. The focus returns to where it was when the dialog closes. */
-export function Dialog({ title, children, onClose, isFirm = false, isCurtain = false }: DialogProps) {
+export function Dialog({ title, children, onClose, isFirm = false, isCurtain, isWide }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useLayoutEffect(() => {
@@ -34,7 +35,7 @@ export function Dialog({ title, children, onClose, isFirm = false, isCurtain = f
   return (
     <dialog
       ref={ref}
-      class={isCurtain ? 'dialog curtain' : 'dialog'}
+      class={['dialog', isCurtain && 'curtain', isWide && 'wide'].filter(Boolean).join(' ')}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault()
@@ -128,29 +129,20 @@ interface NameDialogProps {
   title: string
   action: string
   name?: string
+  hint?: string
   onSave(name: string): Promise<void>
   onClose(): void
 }
 
-/** Asks for the name of a tracker, a key or the organisation. */
-export function NameDialog({ title, action, name: before = '', onSave, onClose }: NameDialogProps) {
+/** Asks for the name of something. */
+export function NameDialog(props: NameDialogProps) {
+  const { title, action, name: before = '', hint = 'The ID does not change.', onSave, onClose } = props
   const [name, setName] = useState(before)
   const form = useForm()
   return (
     <Dialog title={title} onClose={onClose}>
       <form noValidate onSubmit={form.submit(() => onSave(name))}>
-        <Field
-          label="Name"
-          value={name}
-          onInput={setName}
-          problem={form.fields.name}
-          hint={
-            before === ''
-              ? 'For example “Web shop”. An ID is generated automatically.'
-              : 'The ID does not change.'
-          }
-          hasFocus
-        />
+        <Field label="Name" value={name} onInput={setName} problem={form.fields.name} hint={hint} hasFocus />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>

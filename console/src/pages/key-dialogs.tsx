@@ -2,14 +2,13 @@ import { useId, useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { dayMs } from '../components/days.ts'
-import { Confirm, Dialog } from '../components/dialog.tsx'
+import { Dialog } from '../components/dialog.tsx'
 import { CopyField, Failure, Field, Note } from '../components/field.tsx'
 import { Loaded } from '../components/states.tsx'
-import { showToast } from '../components/toasts.tsx'
-import { Ago } from '../components/when.tsx'
 import { invalid, useForm } from '../form.ts'
-import { refresh, useResource } from '../resource.ts'
+import { useResource } from '../resource.ts'
 import type { Area, AreaList, IssuedKey, Key, TrackerList } from '../types.ts'
+import { ChangeCredential, ShowCredential } from './credential-dialogs.tsx'
 
 const expiries = [
   { value: '', title: 'Never' },
@@ -143,74 +142,30 @@ interface ChangeKeyProps {
 }
 
 /** Confirms a rotation or a revocation. */
-export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyProps) {
-  const path = `/keys/${encode(key.id)}`
-  if (what === 'rotate') {
-    return (
-      <Confirm
-        title={`Rotate “${key.name}”`}
-        action="Rotate the key"
-        onConfirm={async () => onRotated(await change<IssuedKey>(`${path}/rotate`))}
-        onClose={onClose}
-      >
-        <p>
-          The current key, which ends in <code>{key.lastFour}</code>, stops working immediately. There is no
-          overlap: clients that still use it receive 401 until they have the new key, which is shown next.
-        </p>
-        <p class="muted">
-          Last used: <Ago at={key.lastUsedAt} />. Name, scopes and expiry do not change.
-        </p>
-      </Confirm>
-    )
-  }
+export function ChangeKey({ what, subject, onRotated, onClose }: ChangeKeyProps) {
   return (
-    <Confirm
-      title={`Revoke “${key.name}”`}
-      action="Revoke the key"
-      kind="danger"
-      typing={{ what: 'the key’s name', text: key.name, field: 'name' }}
-      onConfirm={async (name) => {
-        await change(`${path}/revoke`, { name })
-        showToast(`Revoked “${key.name}”`)
-        void refresh('/keys')
-        onClose()
-      }}
-      onClose={onClose}
-    >
-      <p>The key stops working immediately. A revoked key cannot be restored.</p>
-      <p class="muted">
-        Last used: <Ago at={key.lastUsedAt} />.
-      </p>
-    </Confirm>
+    <ChangeCredential<IssuedKey>
+      {...{ noun: 'key', what, subject, onRotated, onClose }}
+      path={`/keys/${encode(subject.id)}`}
+      list="/keys"
+      unchanged="Name, scopes and expiry do not change."
+    />
   )
 }
 
-/** Shows a key once. It is kept only in this dialog. */
+/** Shows a key once, with a command to try it. */
 export function ShowKey({ issued, verb, onClose }: { issued: IssuedKey; verb: string; onClose(): void }) {
   const trackers = useResource<TrackerList>('/trackers')
   const { key, keyString } = issued
   const trackerId = trackers.data?.trackers[0]?.id ?? 'TRACKER'
   const subjects = `${location.origin}/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects`
   return (
-    <Dialog title={`Key “${key.name}” ${verb}`} onClose={onClose} isFirm>
-      <div class="prose">
-        <p>
-          Copy the key now and store it with your other secrets. <strong>It is shown only once</strong> and
-          cannot be retrieved later.
-        </p>
-      </div>
-      <p class="label">Key</p>
-      <CopyField label="Key" text={keyString} hasFocus />
+    <ShowCredential noun="key" title={`Key “${key.name}” ${verb}`} text={keyString} onClose={onClose}>
       <p class="label">Try it</p>
       <CopyField
         label="Command"
         text={`curl -H 'Authorization: Bearer ${keyString}' '${subjects}?limit=3'`}
       />
-      <footer class="dialog-foot">
-        <Button kind="primary" onClick={onClose}>
-          I have stored the key
-        </Button>
-      </footer>
-    </Dialog>
+    </ShowCredential>
   )
 }

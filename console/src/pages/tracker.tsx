@@ -8,7 +8,7 @@ import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, LoadError, Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { forget, refresh, useResource } from '../resource.ts'
-import { navigate } from '../router.tsx'
+import { Link, navigate } from '../router.tsx'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
 import { SubjectTable } from './subject-table.tsx'
@@ -146,6 +146,9 @@ function TrackerActions({ id, name }: { id: string; name: string | undefined }) 
   const path = `/trackers/${encode(id)}`
   return (
     <>
+      <Link to={`/console/trackers/${encode(id)}/variables`} class="button">
+        <Icon name="variables" /> Variables
+      </Link>
       <Button icon="edit" isDisabled={name === undefined} onClick={() => setDoing('rename')}>
         Rename
       </Button>
@@ -182,8 +185,9 @@ function TrackerActions({ id, name }: { id: string; name: string | undefined }) 
           onClose={stop}
         >
           <p>
-            This deletes the tracker with all its data subjects, sessions, events and daily totals, and cannot
-            be undone. There will be no receipts: if you need proof of erasure, erase the data subjects first.
+            This deletes the tracker with all its data subjects, sessions, events, daily totals, variables and
+            variable tokens, and cannot be undone. There will be no receipts: if you need proof of erasure,
+            erase the data subjects first.
           </p>
         </Confirm>
       )}

@@ -62,7 +62,13 @@ export function TrackersPage() {
         }
       </Loaded>
       {doing === 'create' && (
-        <NameDialog title="Create a tracker" action="Create the tracker" onSave={save} onClose={stop} />
+        <NameDialog
+          title="Create a tracker"
+          action="Create the tracker"
+          hint="For example “Web shop”. An ID is generated automatically."
+          onSave={save}
+          onClose={stop}
+        />
       )}
       {doing !== null && doing !== 'create' && (
         <NameDialog
