@@ -5,6 +5,7 @@ import { Confirm } from './components/dialog.tsx'
 import { Icon, type IconName } from './components/icon.tsx'
 import { showFailure, showToast } from './components/toasts.tsx'
 import { NavLinks, otherPages } from './navigation.tsx'
+import { leavePage } from './router.tsx'
 import { completeSignOut, useSession } from './session.tsx'
 
 /** The signed-in member, the theme, and signing out. */
@@ -71,10 +72,14 @@ export function AccountMenu({ path }: { path: string }) {
           <NavLinks of={otherPages} path={path} />
         </nav>
         <ThemeSwitch />
-        <Button kind="quiet" icon="out" onClick={() => signOut('/sign-out').catch(showFailure)}>
+        <Button
+          kind="quiet"
+          icon="out"
+          onClick={() => leavePage(() => void signOut('/sign-out').catch(showFailure))}
+        >
           Sign out
         </Button>
-        <Button kind="quiet" icon="out" onClick={() => setLeavingAll(true)}>
+        <Button kind="quiet" icon="out" onClick={() => leavePage(() => setLeavingAll(true))}>
           Sign out everywhere
         </Button>
       </div>

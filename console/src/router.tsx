@@ -37,6 +37,12 @@ export function guardPage(ask: AskToLeave): () => void {
   }
 }
 
+/** Does something that ends with another page, after the current one was asked. */
+export function leavePage(work: () => void): void {
+  if (guarded) guarded.ask(work)
+  else work()
+}
+
 function onBack(event: Event): void {
   if (!guarded) return
   event.stopImmediatePropagation()
@@ -50,7 +56,7 @@ function onBack(event: Event): void {
 export function navigate(to: string, options: NavigateOptions = {}): void {
   const { replace = false, state = {}, force = false } = options
   if (guarded && !force) {
-    guarded.ask(() => navigate(to, { ...options, force: true }))
+    leavePage(() => navigate(to, { ...options, force: true }))
     return
   }
   if (replace) history.replaceState(state, '', to)

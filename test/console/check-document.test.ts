@@ -66,6 +66,11 @@ describe('the editor’s check of a document', () => {
     )
   })
 
+  test('ends after a hundred problems', () => {
+    const { problems } = checkDocument(`{${'\n"a": 1,'.repeat(200_000)}\n"b": 1}`)
+    assert.deepEqual([problems.length, problems.at(-1)?.line], [100, 102])
+  })
+
   test('accepts what the service accepts', () => {
     for (const text of [
       '{}',

@@ -57,6 +57,12 @@ describe('what belongs to another organisation', () => {
     })
   }
 
+  test('is not found by the number of a version either', async () => {
+    const path = '/trackers/shop/variables?version=1'
+    dataOf(await client.ask(path))
+    errorOf(await stranger.ask(path), 'not_found')
+  })
+
   test('is in no list', async () => {
     for (const [path, field] of [
       ['/keys', 'keys'],

@@ -20,7 +20,10 @@ export function LeaveGuard() {
       title="Discard unsaved changes"
       action="Discard changes"
       kind="danger"
-      onConfirm={async () => asked.leave()}
+      onConfirm={async () => {
+        setAsked(null)
+        asked.leave()
+      }}
       onClose={() => setAsked(null)}
     >
       <p>

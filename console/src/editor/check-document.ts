@@ -7,7 +7,7 @@ export interface Problem {
 }
 
 export interface CheckedDocument {
-  /** In the order of the text. A syntax error is the last one, because the rest cannot be read. */
+  /** In the order of the text. Nothing after a syntax error can be read. */
   problems: Problem[]
   /** `null` if there are problems. */
   variables: Record<string, unknown> | null
@@ -21,26 +21,48 @@ const maxDocumentBytes = 1024 * 1024
 const maxTextLength = 2 * 1024 * 1024
 const namePattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/
 
-/** Checks a JSON document of variables as the service does, and reports all problems with their positions. */
+/** Enough to see what is wrong. */
+const maxProblems = 100
+
+/** Checks a JSON document of variables as the service does, and reports its problems with their positions. */
 export function checkDocument(text: string): CheckedDocument {
   const scanner = new Scanner(text)
+  let variables: Record<string, unknown> | null = null
   try {
     scanner.readDocument()
-    if (scanner.problems.length === 0) scanner.checkSizes(JSON.parse(text))
+    if (scanner.found.length === 0) {
+      variables = JSON.parse(text)
+      scanner.checkSizes(variables ?? {})
+    }
   } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error
+    if (!(error instanceof Stopped)) throw error
   }
-  const { problems } = scanner
-  return { problems, variables: problems.length === 0 ? JSON.parse(text) : null }
+  const problems = withLines(scanner.found, text)
+  return { problems, variables: problems.length === 0 ? variables : null }
 }
 
-class SyntaxProblem extends Error {}
+/** Thrown where reading on makes no sense. */
+class Stopped extends Error {}
+
+type Found = Omit<Problem, 'line'>
+
+/** Problems in order, with their lines counted in one pass. */
+function withLines(found: readonly Found[], text: string): Problem[] {
+  let [at, line] = [0, 1]
+  return found
+    .toSorted((a, b) => a.from - b.from)
+    .map((problem) => {
+      line += text.slice(at, problem.from).split('\n').length - 1
+      at = problem.from
+      return { ...problem, line }
+    })
+}
 
 /** The names of an object, compared as parsed because a name can be escaped in several ways. */
 type Names = Map<string, { from: number; to: number }>
 
 class Scanner {
-  readonly problems: Problem[] = []
+  readonly found: Found[] = []
   readonly #text: string
   #at = 0
   #variables: Names = new Map()
@@ -59,7 +81,6 @@ class Scanner {
       if (!namePattern.test(name))
         this.#report(from, to, 'A name is a letter, then up to 63 letters, digits, “_”, “.” or “-”')
     }
-    this.problems.sort((a, b) => a.from - b.from)
   }
 
   checkSizes(variables: Record<string, unknown>): void {
@@ -165,12 +186,12 @@ class Scanner {
 
   #stop(message: string, from = this.#at): never {
     this.#report(from, Math.min(from + 1, this.#text.length), message)
-    throw new SyntaxProblem()
+    throw new Stopped()
   }
 
   #report(from: number, to: number, message: string): void {
-    const line = this.#text.slice(0, from).split('\n').length
-    this.problems.push({ from, to, line, message })
+    this.found.push({ from, to, message })
+    if (this.found.length === maxProblems) throw new Stopped()
   }
 }
 

@@ -16,15 +16,15 @@ interface ChangeCredentialProps<Issued> {
   path: string
   /** The path of the list it is in. */
   list: string
-  /** What a rotation does not change. */
-  unchanged: string
+  /** A note about rotations. */
+  rotationNote: string
   onRotated(issued: Issued): void
   onClose(): void
 }
 
 /** Confirms a rotation or a revocation. */
 export function ChangeCredential<Issued>(props: ChangeCredentialProps<Issued>) {
-  const { noun, what, subject, path, list, unchanged, onRotated, onClose } = props
+  const { noun, what, subject, path, list, rotationNote, onRotated, onClose } = props
   const { name, lastFour, lastUsedAt } = subject
   if (what === 'rotate') {
     return (
@@ -39,7 +39,7 @@ export function ChangeCredential<Issued>(props: ChangeCredentialProps<Issued>) {
           overlap: clients that still use it receive 401 until they have the new {noun}, which is shown next.
         </p>
         <p class="muted">
-          Last used: <Ago at={lastUsedAt} />. {unchanged}
+          Last used: <Ago at={lastUsedAt} />. {rotationNote}
         </p>
       </Confirm>
     )

@@ -148,7 +148,7 @@ export function ChangeKey({ what, subject, onRotated, onClose }: ChangeKeyProps)
       {...{ noun: 'key', what, subject, onRotated, onClose }}
       path={`/keys/${encode(subject.id)}`}
       list="/keys"
-      unchanged="Name, scopes and expiry do not change."
+      rotationNote="Name, scopes and expiry do not change."
     />
   )
 }

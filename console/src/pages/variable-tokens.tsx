@@ -74,7 +74,7 @@ export function VariableTokens({ trackerId }: { trackerId: string }) {
           subject={doing.token}
           path={`/variable-tokens/${encode(doing.token.id)}`}
           list={path}
-          unchanged="To replace a token without downtime, create a second one, switch the clients, and revoke the first."
+          rotationNote="To replace a token without downtime, create a second one, switch the clients, and revoke the first."
           onRotated={(issued) => show(issued, 'rotated')}
           onClose={stop}
         />
