@@ -3,6 +3,7 @@ import type { LineOrder } from './stores/visits.ts'
 /** The sizes of each part: numbers and lists, so that each can be set on the command line. */
 export interface Sizes {
   http: HttpSize
+  variables: VariablesSize
   growth: GrowthSize
   erase: EraseSize
   import: ImportSize
@@ -94,6 +95,16 @@ export interface PostgresSize {
   lines: number
 }
 
+export interface VariablesSize {
+  /** The variables of the tracker. */
+  variables: number
+  warmUps: number
+  rounds: number
+  /** Of each load. */
+  seconds: number
+  connections: number
+}
+
 export interface FindSize {
   stores: string[]
   subjects: number[]
@@ -140,6 +151,7 @@ const full: Sizes = {
     connections: 64,
     busyConnections: 1_000,
   },
+  variables: { variables: 50, warmUps: 2, rounds: 9, seconds: 1, connections: 64 },
   growth: {
     events: [10_000, 1_000_000, 100_000_000],
     sorts: ['subjectId', 'lastSeenAt', '-lastSeenAt'],
@@ -264,6 +276,7 @@ const toy: Sizes = {
     connections: 8,
     lines: 500,
   },
+  variables: { variables: 3, warmUps: 0, rounds: 1, seconds: 0.2, connections: 4 },
   find: { stores: ['SQLite', 'PostgreSQL'], subjects: [50, 200], rounds: 1, searches: 5, lines: 500 },
   export: {
     stores: ['SQLite', 'PostgreSQL'],

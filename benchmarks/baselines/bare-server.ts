@@ -23,11 +23,19 @@ if (framework === 'fastify') {
   }
   await app.listen(address)
 } else {
-  const bodies = new Map(answers.map(({ place, body }) => [place, body]))
+  const byPlace = new Map(answers.map((answer) => [answer.place, answer]))
   createServer((request, response) => {
     const [, place = ''] = (request.url ?? '').split('/', 2)
-    const text = JSON.stringify(bodies.get(place) ?? {})
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    const { status, body } = byPlace.get(place) ?? { status: 200, body: {} }
+    if (status === 304) {
+      response.writeHead(status).end()
+      return
+    }
+    const text = JSON.stringify(body)
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    })
     response.end(text)
   }).listen(address)
 }

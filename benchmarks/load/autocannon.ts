@@ -28,7 +28,7 @@ export function autocannonLoad(): LoadGenerator {
         seconds: result.duration,
         p50Ms: result.latency.p50,
         p99Ms: result.latency.p99,
-        refused: result.non2xx,
+        refused: result['4xx'] + result['5xx'],
         failed: result.errors,
       }
     },

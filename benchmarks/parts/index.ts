@@ -11,11 +11,13 @@ import { measureMixed } from './mixed.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureStart } from './start.ts'
 import { measureSweep } from './sweep.ts'
+import { measureVariables } from './variables.ts'
 
 /** Every part, in the order in which they run. */
 export const parts: { [Name in PartName]: Part<Sizes[Name]> } = {
   start: measureStart,
   http: measureHttp,
+  variables: measureVariables,
   erase: measureErase,
   import: measureImport,
   sweep: measureSweep,

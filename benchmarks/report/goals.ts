@@ -57,6 +57,17 @@ export const goals: readonly Goal[] = [
     ratio: 0.9,
     baselineRow: 'baseline 401',
   },
+  ...[200, 304].map(
+    (status): Goal => ({
+      ...requests,
+      what: `variables (${status})`,
+      part: 'variables',
+      group: 'variables',
+      row: String(status),
+      comparedWith: 'a bare `node:http` route with the same body',
+      ratio: 0.8,
+    }),
+  ),
   {
     what: 'fresh connection beside 1,000 busy ones',
     part: 'http',

@@ -35,6 +35,7 @@ export async function emptyStore(
     LETHE_LIMIT_IP: '999999999/minute',
     LETHE_LIMIT_KEY: '999999999/minute',
     LETHE_LIMIT_ERASURE: '999999999/hour',
+    LETHE_LIMIT_VARIABLES: '999999999/minute',
     LETHE_TRUSTED_PROXIES: '127.0.0.1',
   }
   const services = await openServices(readConfig(env), { create: true })

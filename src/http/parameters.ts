@@ -1,6 +1,5 @@
 import { LetheError, type Problems } from '../domain/errors.ts'
 import { identifierPattern, identifierRule, maxIdentifierLength } from '../domain/identifier.ts'
-import type { PathParameters } from './request-context.ts'
 import { type Fields, isOptional, object, text, validator } from './schema.ts'
 
 // `x-rule` describes the schema in words for the message of a `validation_error`.
@@ -28,18 +27,21 @@ export const pathParameters = {
   batchId: text(identifier),
 }
 
+/** The decoded parameters of a path. */
+export type PathParameters = Record<string, string>
+
 type Validators = Map<string, { isValid(value: unknown): boolean; rule: string; isInteger: boolean }>
 
 /** Reads path, query and body of a route, and collects problems. Public pages ignore the query. */
-export function parameterReader(path: string, query: Fields, body: Fields, isPublic: boolean) {
+export function parameterReader(path: string, inQuery: Fields, body: Fields, isPublic: boolean) {
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
   const unknown = names.find((name) => !pathValidators.has(name))
   if (unknown !== undefined) throw new Error(`The parameter ${unknown} of ${path} has no schema.`)
-  const queryValidators = validators(query)
+  const queryValidators = validators(inQuery)
   const bodyValidators = validators(body)
-  const isQuery = validator(object(query))
+  const isQuery = validator(object(inQuery))
   const needed = namesNeeded(body)
-  const neededInQuery = namesNeeded(query)
+  const neededInQuery = namesNeeded(inQuery)
 
   function readBody(sent: Record<string, unknown>, problems: Problems): Record<string, unknown> {
     for (const name of needed)
@@ -50,15 +52,9 @@ export function parameterReader(path: string, query: Fields, body: Fields, isPub
     return values
   }
 
-  return (
-    url: string | undefined,
-    params: PathParameters,
-    sent: Record<string, unknown>,
-    problems: Problems,
-  ) => {
+  return (query: Query, params: PathParameters, sent: Record<string, unknown>, problems: Problems) => {
     for (const name of names) check(name, params[name], pathValidators, problems)
-    const text = isPublic ? '' : queryOf(url)
-    const values = readQuery(queryValidators, parseQueryString(text), problems)
+    const values = readQuery(queryValidators, isPublic ? empty : query, problems)
     for (const name of neededInQuery) if (!(name in values)) check(name, undefined, queryValidators, problems)
     if (!problems.has(...neededInQuery) && !isQuery(values))
       throw new Error('A query with valid fields is invalid as a whole.')
@@ -121,7 +117,7 @@ function readQuery(fields: Validators, query: Query, problems: Problems): Record
   return values
 }
 
-type Query = {
+export type Query = {
   values: ReadonlyMap<string, string>
   /** Names that occur more than once. */
   repeated: ReadonlySet<string>

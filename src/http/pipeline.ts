@@ -4,12 +4,12 @@ import { LetheError } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
+import type { VariableReader } from '../domain/variable-token.ts'
 import { authenticateKey } from '../operations/api-key.ts'
 import { authenticateMember } from '../operations/sign-in.ts'
 import { authenticateVariableToken } from '../operations/variable-token.ts'
 import type { clientAddress, OriginPolicy } from './client-address.ts'
 import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
-import { parseQueryString, queryOf } from './parameters.ts'
 import { discardBody, isLarge, readJson } from './request-body.ts'
 import {
   type HttpTools,
@@ -117,14 +117,22 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 
   function authenticateReader(context: RequestContext): MaybePromise<LetheError | null> {
-    const token = parseQueryString(queryOf(context.request.url)).values.get('token')
+    const token = context.query.values.get('token')
     if (token === undefined || token === '') return noToken
-    return andThen(authenticateVariableToken(services, token), (reader) => {
+    return andThen(findReader(token, context.batch), (reader) => {
       if (reader === null) return invalidToken
       noteTokenUse(reader.tokenId)
       context.reader = reader
       return null
     })
+  }
+
+  function findReader(token: string, { readers }: RequestBatch): MaybePromise<VariableReader | null> {
+    const known = readers.get(token)
+    if (known !== undefined) return known
+    const reader = authenticateVariableToken(services, token)
+    readers.set(token, reader)
+    return reader
   }
 
   /** Changes at the console must come from its own pages. */

@@ -9,6 +9,7 @@ import type { Plan } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
 import type { VariableReader } from '../domain/variable-token.ts'
 import type { FailureBody } from './envelope.ts'
+import { type PathParameters, parseQueryString, type Query, queryOf } from './parameters.ts'
 import type { BodyBounds } from './request-body.ts'
 import type { Fields, Schema } from './schema.ts'
 import { ClientGone } from './streamed-body.ts'
@@ -46,6 +47,12 @@ export class RequestContext implements WaitBudget {
   operation: Operation | null = null
 
   #gone: AbortController | null = null
+  #query: Query | null = null
+
+  get query(): Query {
+    this.#query ??= parseQueryString(queryOf(this.request.url))
+    return this.#query
+  }
 
   /** Aborted when its connection closes, which ends long work for a client that is gone. */
   get gone(): AbortSignal {
@@ -80,8 +87,9 @@ export class RequestContext implements WaitBudget {
   }
 }
 
-/** What the requests of a batch share: each key string is looked up once. */
+/** What the requests of a batch share: each key string and each token is looked up once. */
 export class RequestBatch {
+  readonly readers = new Map<string, MaybePromise<VariableReader | null>>()
   readonly callers = new Map<string, MaybePromise<Caller | null>>()
 }
 
@@ -161,9 +169,6 @@ export interface Route {
   /** Reads the parameters and returns the operation. Throws a `validation_error` with all problems. */
   read(context: RequestContext, params: PathParameters, body: Record<string, unknown>): Operation
 }
-
-/** The decoded parameters of a path. */
-export type PathParameters = Record<string, string>
 
 export type PipelineName = 'key' | 'token' | 'member' | 'open' | 'public'
 

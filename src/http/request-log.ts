@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
 import { idOfCursor } from '../domain/page.ts'
 import { isUuid, reveals } from '../domain/reveals.ts'
-import { parseQueryString, queryOf } from './parameters.ts'
+import type { Query } from './parameters.ts'
 import { hasBody } from './request-body.ts'
 import type { RequestContext, RouteMatch } from './request-context.ts'
 
@@ -38,10 +38,10 @@ export function requestLog({ logger, write }: ServerLog, clock: Clock) {
  * Whether the log and the activity may contain a request ID chosen by the client: not if it reveals a person
  * named in the URL and, if the body can name a person, only if it is a UUID.
  */
-export function isKeepable({ id, request, match }: RequestContext): boolean {
+export function isKeepable({ id, request, match, query }: RequestContext): boolean {
   const bodyNamesPerson = match.kind === 'route' ? match.route.bodyNamesPerson : hasBody(request)
   if (bodyNamesPerson && !isUuid(id)) return false
-  const named = namedIn(request.url ?? '', match)
+  const named = namedIn(request.url ?? '', query, match)
   return named === null ? isUuid(id) : !named.some((text) => reveals(id, text))
 }
 
@@ -55,8 +55,7 @@ export function isNamedIn(id: string, body: unknown): boolean {
 const minNameLength = 4
 
 /** The parts of a URL that can identify a person; `null` if the URL is malformed. */
-function namedIn(url: string, { kind, params }: RouteMatch): string[] | null {
-  const { values, isBroken } = parseQueryString(queryOf(url))
+function namedIn(url: string, { values, isBroken }: Query, { kind, params }: RouteMatch): string[] | null {
   const segments = kind === 'route' ? [] : decodedSegments(url)
   if (isBroken || segments === null) return null
   const cursor = values.get('cursor')

@@ -95,7 +95,7 @@ export function defineRoute<
     read(context, params, sent) {
       const problems = new Problems()
       // The reader validates against the declaration, which its types cannot express.
-      const input = readParameters(context.request.url, params, sent, problems) as Input<
+      const input = readParameters(context.query, params, sent, problems) as Input<
         Path,
         QueryFields,
         BodyFields

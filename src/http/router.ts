@@ -1,6 +1,7 @@
 import findMyWay from 'find-my-way'
+import type { PathParameters } from './parameters.ts'
 import { publicPaths } from './public-routes.ts'
-import type { Access, PathParameters, PipelineName, Route, RouteMatch } from './request-context.ts'
+import type { Access, PipelineName, Route, RouteMatch } from './request-context.ts'
 import { commonHeaders } from './response.ts'
 import { defineRoute } from './route.ts'
 
