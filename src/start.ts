@@ -311,12 +311,13 @@ function urlOf(host: string, port: number): string {
 }
 
 /** What members may know about how this service is set up. */
-function installationOf({ budgets, batchPaceMs, store }: Config): Installation {
+function installationOf({ budgets, batchPaceMs, store, variablesPort }: Config): Installation {
   return {
     budgets: Object.values(budgets).map(({ name, limit, windowMs }) => ({
       ...{ name, limit, windowSeconds: windowMs / 1_000 },
     })),
     batchesPerMinute: Math.max(1, Math.round(60_000 / batchPaceMs)),
+    variablesPort: variablesPort === 'main' ? null : variablesPort,
     engine: store.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL',
     version: manifest.version,
   }

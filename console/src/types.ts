@@ -159,6 +159,7 @@ export interface VariableTokenList {
 export interface IssuedToken {
   token: VariableToken
   tokenString: string
+  variablesPort: number | null
 }
 
 export interface RevokedToken {
@@ -497,6 +498,7 @@ export interface Settings {
   activityDays: number
   budgets: BudgetSetting[]
   batchesPerMinute: number
+  variablesPort: number | null
   engine: string
   version: string
   scrub: {

@@ -184,6 +184,8 @@ export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
 export interface Installation {
   budgets: { name: string; limit: number; windowSeconds: number }[]
   batchesPerMinute: number
+  /** The port of the Variables API, if it has its own. */
+  variablesPort: number | null
   engine: string
   version: string
 }

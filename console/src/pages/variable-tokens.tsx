@@ -15,9 +15,11 @@ type Doing =
   | { what: 'rotate' | 'revoke'; token: VariableToken }
   | { what: 'show'; issued: IssuedToken; verb: string }
 
-/** The URL at which a token reads variables. */
-function variablesUrl(token: string): string {
-  return `${location.origin}/v1/variables?token=${token}`
+/** The URL at which a token reads variables. The Variables API may have a port of its own. */
+function variablesUrl({ tokenString, variablesPort }: IssuedToken): string {
+  const { origin, protocol, hostname } = location
+  const base = variablesPort === null ? origin : `${protocol}//${hostname}:${variablesPort}`
+  return `${base}/v1/variables?token=${tokenString}`
 }
 
 /** The variable tokens of a tracker. */
@@ -147,7 +149,7 @@ function TokenTable({ tokens, onDo }: TokenTableProps) {
 /** Shows a token once, with what reads the variables. */
 function ShowToken({ issued, verb, onClose }: { issued: IssuedToken; verb: string; onClose(): void }) {
   const { token, tokenString } = issued
-  const url = variablesUrl(tokenString)
+  const url = variablesUrl(issued)
   return (
     <ShowCredential noun="token" title={`Token “${token.name}” ${verb}`} text={tokenString} onClose={onClose}>
       <p class="label">Read the variables in a browser or a server</p>

@@ -4,7 +4,7 @@ import { countHidden, renameOrganisation, requireOrganisation } from '../../oper
 import { Counts } from '../api/fields.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import { boolean, integer, list, object, oneOf, text } from '../schema.ts'
+import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
 import { instant, typed } from './fields.ts'
 
 const BudgetSetting = object(
@@ -19,6 +19,7 @@ export const Settings = object(
     activityDays: integer(),
     budgets: list(BudgetSetting),
     batchesPerMinute: integer(),
+    variablesPort: orNull(integer()),
     ...{ engine: text(), version: text() },
     scrub: object({ lastAt: instant, isDue: boolean(), reachesEveryByte: boolean() }),
   },

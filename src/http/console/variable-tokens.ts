@@ -7,9 +7,9 @@ import {
   revokeVariableToken,
   rotateVariableToken,
 } from '../../operations/variable-token.ts'
-import { originOf } from '../request-context.ts'
+import { type HttpTools, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { list, object, oneOf, orNull, text } from '../schema.ts'
+import { integer, list, object, oneOf, orNull, text } from '../schema.ts'
 import { instant, instantOrNull, typed } from './fields.ts'
 
 const VariableToken = object(
@@ -29,7 +29,10 @@ const VariableToken = object(
 export const VariableTokenList = object({ tokens: list(VariableToken) }, { title: 'VariableTokenList' })
 
 /** The only response that contains a token. */
-export const IssuedToken = object({ token: VariableToken, tokenString: text() }, { title: 'IssuedToken' })
+export const IssuedToken = object(
+  { token: VariableToken, tokenString: text(), variablesPort: orNull(integer()) },
+  { title: 'IssuedToken' },
+)
 
 export const RevokedToken = object({ token: VariableToken }, { title: 'RevokedToken' })
 
@@ -51,8 +54,8 @@ export const variableTokenRoutes = [
     body: { name: typed },
     bodyNamesNobody: true,
     response: IssuedToken,
-    async handle({ services, context, path: { trackerId }, body: { name } }) {
-      return present(await createVariableToken(services, { trackerId, name }, originOf(context)))
+    async handle({ services, context, http, path: { trackerId }, body: { name } }) {
+      return present(await createVariableToken(services, { trackerId, name }, originOf(context)), http)
     },
   }),
   defineRoute({
@@ -61,8 +64,8 @@ export const variableTokenRoutes = [
     access: 'member',
     body: {},
     response: IssuedToken,
-    handle: async ({ services, context, path }) =>
-      present(await rotateVariableToken(services, path.tokenId, originOf(context))),
+    handle: async ({ services, context, http, path }) =>
+      present(await rotateVariableToken(services, path.tokenId, originOf(context)), http),
   }),
   defineRoute({
     method: 'POST',
@@ -78,8 +81,8 @@ export const variableTokenRoutes = [
   }),
 ]
 
-function present({ token, tokenString }: Issued) {
-  return { token: presentToken(token), tokenString }
+function present({ token, tokenString }: Issued, { installation }: Pick<HttpTools, 'installation'>) {
+  return { token: presentToken(token), tokenString, variablesPort: installation.variablesPort }
 }
 
 /** A token without its string, which is not stored. */

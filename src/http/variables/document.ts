@@ -39,7 +39,9 @@ Requests are counted per address (${budgetInWords(ip)}) and per token (${budgetI
       },
     ],
     publicOperations: {
-      '/v1/variables/openapi.json': documentOperation('readVariablesDocument', tag, title),
+      '/v1/variables/openapi.json': documentOperation(
+        ...(['readVariablesDocument', tag, title, 'Read the document of the Variables API'] as const),
+      ),
     },
     headers: {
       ...headers([ip, variables]),

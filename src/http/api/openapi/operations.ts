@@ -11,12 +11,12 @@ const documentHeaders = {
 }
 
 /** The operation that reads the document of a service: public, without rate-limit headers. */
-export function documentOperation(operationId: string, tag: string, title: string) {
+export function documentOperation(operationId: string, tag: string, title: string, summary: string) {
   return {
     get: {
       operationId,
       tags: [tag],
-      summary: 'Read this document',
+      summary,
       description:
         'Public and unmetered: it needs no key, counts against no budget and has no rate-limit headers.',
       security: [],
@@ -49,7 +49,9 @@ export function documentOperation(operationId: string, tag: string, title: strin
 
 /** The operations without a key and without rate-limit headers. */
 export const publicOperations = {
-  '/v1/analytics/openapi.json': documentOperation('readOpenApiDocument', 'Service', 'Lethe management API'),
+  '/v1/analytics/openapi.json': documentOperation(
+    ...(['readOpenApiDocument', 'Service', 'Lethe management API', 'Read this document'] as const),
+  ),
   '/healthz': {
     get: probe({
       operationId: 'checkHealth',
