@@ -1,6 +1,6 @@
-// What `npm test` runs: every test file, by Node's own runner. Most of what a small file costs is to load the program, so the files of
-// a folder share a few processes, one file after the other, and come bundled with it. With arguments it runs those files, each in a
-// process of its own.
+// What `npm test` runs: every test file, by Node's own runner, except those that drive a browser, which `npm run test:browser` runs.
+// Most of what a small file costs is to load the program, so the files of a folder share a few processes, one file after the other,
+// and come bundled with it. With arguments it runs those files, each in a process of its own.
 import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,6 @@ const alone = [
 
 /** Everything else, by folder, in so many processes; what takes long begins first. */
 const shared: Record<string, number> = {
-  'test/browser': 2,
   'test/robustness': 4,
   'test/storage': 4,
   'test/{client,console}': 2,
@@ -37,6 +36,9 @@ const shared: Record<string, number> = {
   'test/http': 2,
   test: 6,
 }
+
+/** With `--browser`: these instead. They take as much processor time as a third of all others. */
+const inBrowser: Record<string, number> = { 'test/browser': 3 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** A test that takes longer hangs, however busy the machine is. */
@@ -58,13 +60,14 @@ function plan(): string[][] {
     const files = globSync(pattern, { cwd: root }).sort()
     return files.filter((file) => !taken.has(file) && taken.add(file))
   }
-  return [
-    ...[...longest, ...alone].flatMap(take).map((file) => [file]),
-    ...Object.entries(shared).flatMap(([folder, count]) => {
+  const share = (folders: Record<string, number>) =>
+    Object.entries(folders).flatMap(([folder, count]) => {
       const files = take(`${folder}/**/*.test.ts`)
       return Array.from({ length: count }, (_, part) => files.filter((_, i) => i % count === part))
-    }),
-  ]
+    })
+  const browser = share(inBrowser)
+  if (process.argv[2] === '--browser') return browser
+  return [...[...longest, ...alone].flatMap(take).map((file) => [file]), ...share(shared)]
 }
 
 /** Writes a module that runs each group, and bundles them with the program: tells where they are, and it. */
@@ -85,7 +88,7 @@ const folder = quickFolder()
 // PostgreSQL, which does not run as root, has its files in there too.
 chmodSync(folder, 0o711)
 try {
-  const named = process.argv.slice(2)
+  const named = process.argv.slice(2).filter((argument) => argument !== '--browser')
   const env = { ...process.env, TMPDIR: folder, LETHE_TEST_SEED }
   const bundled = named.length > 0 ? null : await bundleGroups(folder)
   const { code } = await run(process.execPath, ['--test', ...settings, ...(bundled?.tests ?? named)], {

@@ -38,7 +38,9 @@ function storeCommands(command: Command, words: string[] = []): string[][] {
     return command.commands.flatMap((inner) => storeCommands(inner, [...words, inner.name()]))
   if ([...makers, ...others].includes(words.join(' '))) return []
   const required = command.options.filter(({ mandatory }) => mandatory).map(({ long }) => long ?? '')
-  const values = command.registeredArguments.map(({ argChoices }) => argChoices?.[0] ?? 'x')
+  const values = command.registeredArguments.map((each) =>
+    each.name() === 'version' ? '1' : (each.argChoices?.[0] ?? 'x'),
+  )
   const also = oneOfThese[words.join(' ')] ?? []
   return [[...words, ...values, ...required.flatMap((flag) => [flag, 'x']), ...also]]
 }
