@@ -16,6 +16,7 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   members: async () => (await import('./commands/members.ts')).addMembersCommand,
   activity: async () => (await import('./commands/activity.ts')).addActivityCommand,
   import: async () => (await import('./commands/import.ts')).addImportCommand,
+  convert: async () => (await import('./commands/convert.ts')).addConvertCommand,
   identifiers: async () => (await import('./commands/identifiers.ts')).addIdentifiersCommand,
   subjects: async () => (await import('./remote/subjects.ts')).addSubjectsCommand,
   receipts: async () => (await import('./remote/receipts.ts')).addReceiptsCommand,

@@ -14,7 +14,7 @@ export interface ProgressView {
 export interface ProgressState {
   /** The current step, if there are several. */
   step?: string
-  unit: 'lines' | 'rows' | 'subjects'
+  unit: 'lines' | 'records' | 'rows' | 'subjects'
   /** The number of units done. */
   count: number
   /** From 0 to 1; `null` if the total is unknown, as for a pipe. */

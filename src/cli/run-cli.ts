@@ -115,6 +115,7 @@ const helpVariables: Record<string, readonly (keyof typeof variables)[]> = {
   subjects: ['LETHE_URL', 'LETHE_API_KEY'],
   receipts: ['LETHE_URL', 'LETHE_API_KEY'],
   health: ['LETHE_HOST', 'LETHE_PORT'],
+  convert: [],
   copy: [],
   completion: [],
 }

@@ -12,7 +12,7 @@ const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\
 
 /** Years have four digits. */
 export const earliestInstant: Instant = Date.parse('0000-01-01T00:00:00.000Z')
-const latestInstant: Instant = Date.parse('9999-12-31T23:59:59.999Z')
+export const latestInstant: Instant = Date.parse('9999-12-31T23:59:59.999Z')
 
 // `Date.UTC` reads the years 0 to 99 as 1900 to 1999, so dates are computed one calendar cycle later.
 const cycleYears = 400

@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../../src', import.meta.url))
  */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:crypto', 'node:zlib'],
+  convert: ['convert', 'domain', 'node:buffer', 'node:crypto'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
   maintenance: ['maintenance', 'operations', 'domain', 'node:timers/promises'],
   storage: ['storage', 'domain', 'runtime/program-files.ts', 'node:*', 'npm'],
@@ -30,6 +31,7 @@ const allowed: Record<string, readonly string[]> = {
   ],
   cli: [
     'cli',
+    'convert',
     'maintenance',
     'operations',
     'domain',
@@ -248,7 +250,9 @@ describe('the environment', () => {
 describe('time and chance', () => {
   it('are handed in: only the composition root takes them from the machine', () => {
     const inner = files.filter((file) =>
-      ['domain', 'operations', 'storage', 'limiter', 'metrics', 'http', 'console'].includes(partOf(file)),
+      ['domain', 'convert', 'operations', 'storage', 'limiter', 'metrics', 'http', 'console'].includes(
+        partOf(file),
+      ),
     )
     const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|Int|UUID)\b/
     assert.deepEqual(

@@ -57,7 +57,7 @@ describe('--help', () => {
     const remote = ['LETHE_API_KEY', 'LETHE_URL']
     const ofOthers: Record<string, string[]> = {
       ...{ subjects: remote, receipts: remote, health: ['LETHE_HOST', 'LETHE_PORT'] },
-      ...{ copy: [], completion: [] },
+      ...{ convert: [], copy: [], completion: [] },
     }
     for (const [words] of all.filter(([words]) => words.length > 0)) {
       const expected = ofOthers[words[0] ?? ''] ?? ['LETHE_STORE']

@@ -1,6 +1,3 @@
-import { createReadStream } from 'node:fs'
-import { access, constants, stat } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
 import { type Clock, formatInstant } from '../../domain/instant.ts'
@@ -13,9 +10,10 @@ import {
   type TooOldRows,
 } from '../../operations/import.ts'
 import type { CommandKit } from '../command-kit.ts'
+import { cannotRead, InputFiles, sourceName, totalBytesOf } from '../input-files.ts'
 import { Progress, shareOf, workProgress } from '../progress.ts'
-import { decompress, defaultMaxLineBytes, readFailure, splitLines } from '../split-lines.ts'
-import { type Terminal, UsageError } from '../terminal.ts'
+import { defaultMaxLineBytes, splitLines } from '../split-lines.ts'
+import type { Terminal } from '../terminal.ts'
 import { keepMemorySmall, onStopSignal } from '../until-stopped.ts'
 
 interface ImportFlags {
@@ -122,105 +120,43 @@ function inWords(summary: ImportSummary, dryRun: boolean): string {
     : `Read ${read}; added ${subjects} subjects, ${sessions} sessions, ${events} events.`
 }
 
-const chunkBytes = 256 * 1024
-
-/** The files of an import, `-` for standard input, as one sequence of blocks of lines. */
-export class ImportInput {
-  /** The total size of the files on disk; `null` if one has no size, such as a pipe. */
-  readonly totalBytes: number | null
-  bytesRead = 0
+/** The files of an import as one sequence of blocks of lines. */
+export class ImportInput extends InputFiles {
   /** The error that ended the sequence early. */
   failure: Error | null = null
-  readonly #files: readonly string[]
   readonly #maxLineBytes: number
-  #reading: Readable | null = null
-  #isStopped = false
   #isOver = false
 
-  constructor(files: readonly string[], totalBytes: number | null, maxLineBytes?: number) {
-    this.#files = files
-    this.#maxLineBytes = maxLineBytes ?? defaultMaxLineBytes
-    this.totalBytes = totalBytes
+  constructor(files: readonly string[], totalBytes: number | null, maxLineBytes = defaultMaxLineBytes) {
+    super(files, totalBytes)
+    this.#maxLineBytes = maxLineBytes
   }
 
-  /** Checks every file before it reads the first, so that a mistyped name is reported immediately. */
   static async open(files: readonly string[], maxLineBytes?: number): Promise<ImportInput> {
-    if (files.filter(isStandardInput).length > 1)
-      throw new UsageError('Standard input can be read only once.')
-    let total: number | null = 0
-    for (const file of files) {
-      const bytes = isStandardInput(file) ? null : await sizeOf(file)
-      total = total === null || bytes === null ? null : total + bytes
-    }
-    return new ImportInput(files, total, maxLineBytes)
+    return new ImportInput(files, await totalBytesOf(files), maxLineBytes)
   }
 
   /** Whether `stop` was called before the end. */
   get wasCutShort(): boolean {
-    return this.#isStopped && !this.#isOver
-  }
-
-  /** Ends the sequence after the block that was read last. */
-  stop(): void {
-    this.#isStopped = true
-    this.#reading?.destroy()
+    return this.isStopped && !this.#isOver
   }
 
   /** Ends with a `failure` instead of throwing, because the blocks before it are still valid. */
   async *blocks(): AsyncGenerator<LineBlock> {
-    for (const file of this.#files) {
+    for (const file of this.files) {
       let number = 1
       try {
-        for await (const lines of splitLines(decompress(this.#read(file)), this.#maxLineBytes)) {
+        for await (const lines of splitLines(this.read(file), this.#maxLineBytes)) {
           yield { source: sourceName(file), firstNumber: number, lines }
           number += lines.length
         }
       } catch (error) {
-        if (!this.#isStopped) this.failure = cannotRead(file, error)
+        if (!this.isStopped) this.failure = cannotRead(file, error)
         return
       }
     }
     this.#isOver = true
   }
-
-  async *#read(file: string): AsyncGenerator<Buffer> {
-    const stream = isStandardInput(file)
-      ? process.stdin
-      : createReadStream(file, { highWaterMark: chunkBytes })
-    this.#reading = stream
-    try {
-      if (this.#isStopped) throw new Error('stopped')
-      for await (const chunk of stream) {
-        this.bytesRead += chunk.length
-        yield chunk
-      }
-    } finally {
-      stream.destroy()
-    }
-  }
-}
-
-function isStandardInput(file: string): boolean {
-  return file === '-'
-}
-
-function sourceName(file: string): string {
-  return isStandardInput(file) ? 'standard input' : file
-}
-
-async function sizeOf(file: string): Promise<number | null> {
-  try {
-    await access(file, constants.R_OK)
-    const found = await stat(file)
-    if (found.isDirectory()) throw new Error('it is a folder')
-    return found.isFile() ? found.size : null
-  } catch (error) {
-    throw cannotRead(file, error)
-  }
-}
-
-function cannotRead(file: string, error: unknown): Error {
-  return new Error(`Cannot read ${sourceName(file)}: ${readFailure(error)}.`, { cause: error })
 }
 
 const dayMs = 86_400_000

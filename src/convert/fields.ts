@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto'
+import { isIdentifierValue } from '../domain/subject-identifier.ts'
+import { type JsonObject, UnusableRecord } from './format.ts'
+
+/** The JSON object in a text. */
+export function parseJsonObject(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new UnusableRecord('not JSON')
+  }
+  if (!isJsonObject(value)) throw new UnusableRecord('not a JSON object')
+  return value
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value as text: texts that are not empty, and numbers, as which some exports write IDs. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined
+}
+
+/** A text that a record must have. */
+export function requiredText(value: unknown, field: string): string {
+  const text = textOf(value)
+  if (text === undefined) throw new UnusableRecord(`${field} is missing`)
+  return text
+}
+
+/** The fields that are neither undefined, null nor empty texts. Undefined if there are none. */
+export function presentFields(fields: JsonObject): JsonObject | undefined {
+  const present = Object.entries(fields).filter(
+    ([, value]) => value !== undefined && value !== null && value !== '',
+  )
+  return present.length === 0 ? undefined : Object.fromEntries(present)
+}
+
+/** Some fields of a record, those that are present, under the names of `names`. */
+export function pickFields(
+  record: JsonObject,
+  names: Readonly<Record<string, string>>,
+): JsonObject | undefined {
+  return presentFields(
+    Object.fromEntries(Object.entries(names).map(([field, name]) => [name, record[field]])),
+  )
+}
+
+const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+
+/**
+ * The identifiers of a person: a user ID that looks like an e-mail address is an address. Values that cannot
+ * be identifiers are left out. Undefined if there are none.
+ */
+export function identifiersOf(
+  userId: unknown,
+  email?: unknown,
+): Readonly<Record<string, string>> | undefined {
+  const id = textOf(userId)
+  const isAddress = id !== undefined && address.test(id)
+  const found = { userId: isAddress ? undefined : id, email: textOf(email) ?? (isAddress ? id : undefined) }
+  const valid = Object.entries(found).filter(([, value]) => isIdentifierValue(value))
+  return valid.length === 0 ? undefined : Object.fromEntries(valid.map(([name, value]) => [name, `${value}`]))
+}
+
+/** An ID for something to which its source gives none, the same for the same parts. */
+export function deriveId(...parts: readonly (string | number)[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)
+}
+
+/** A field that is an object, or its JSON text. Empty if it is absent. */
+export function objectField(value: unknown, field: string): JsonObject {
+  if (value === undefined || value === null || value === '') return {}
+  const object = typeof value === 'string' ? parsedOrNull(value) : value
+  if (!isJsonObject(object)) throw new UnusableRecord(`${field} is not an object`)
+  return object
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** A single identifier; undefined if the value cannot be one. */
+export function identifierOf(name: string, value: unknown): Readonly<Record<string, string>> | undefined {
+  const text = textOf(value)
+  return text !== undefined && isIdentifierValue(text) ? { [name]: text } : undefined
+}

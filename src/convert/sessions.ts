@@ -1,0 +1,53 @@
+import type { Instant } from '../domain/instant.ts'
+import { deriveId } from './fields.ts'
+
+/** A pause of a visitor after which the next record begins a new session. */
+export const sessionPauseMs = 30 * 60_000
+/** Beyond this, the visitors that were seen least recently are forgotten. */
+export const maxOpenSessions = 250_000
+
+interface OpenSession {
+  sessionId: string
+  lastAt: Instant
+}
+
+/**
+ * Divides the records of visitors into sessions, for sources without sessions. Remembers only visitors who were
+ * active within the last hour of the records, and a bounded number of them.
+ */
+export class Sessions {
+  /** The visitor seen least recently comes first. */
+  readonly #open = new Map<string, OpenSession>()
+  readonly #maxOpen: number
+  #newestAt: Instant = Number.NEGATIVE_INFINITY
+
+  constructor(maxOpen = maxOpenSessions) {
+    this.#maxOpen = maxOpen
+  }
+
+  get openCount(): number {
+    return this.#open.size
+  }
+
+  /** The session of a record, and whether the record opens it. */
+  at(subjectId: string, at: Instant): { sessionId: string; isNew: boolean } {
+    this.#newestAt = Math.max(this.#newestAt, at)
+    const known = this.#open.get(subjectId)
+    this.#open.delete(subjectId)
+    const isNew = known === undefined || Math.abs(at - known.lastAt) > sessionPauseMs
+    const session = isNew ? { sessionId: deriveId('session', subjectId, at), lastAt: at } : known
+    session.lastAt = Math.max(session.lastAt, at)
+    this.#open.set(subjectId, session)
+    this.#forgetOld()
+    return { sessionId: session.sessionId, isNew }
+  }
+
+  /** Records may be out of order, so a session is kept for twice the pause. */
+  #forgetOld(): void {
+    for (const [subjectId, { lastAt }] of this.#open) {
+      const hasEnded = lastAt < this.#newestAt - 2 * sessionPauseMs
+      if (!hasEnded && this.#open.size <= this.#maxOpen) return
+      this.#open.delete(subjectId)
+    }
+  }
+}
