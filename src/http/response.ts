@@ -244,8 +244,16 @@ interface Answered {
   counted: readonly CountedBudget[]
 }
 
-/** The headers of every response: the request ID, the type, and the state of its budgets if known. */
-export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
+/** The headers of every response with a body. */
+function commonHeaders(answered: Answered): HeaderList {
+  const headers = bodilessHeaders(answered)
+  headers.push('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+  headers.push('Content-Type', 'application/json; charset=utf-8')
+  return headers
+}
+
+/** The headers of every response: the request ID, how to treat it, and the state of its budgets if known. */
+export function bodilessHeaders({ id, budget, counted }: Answered): HeaderList {
   const headers: HeaderList = [
     'X-Request-Id',
     id,
@@ -253,10 +261,6 @@ export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
     'no-store',
     'X-Content-Type-Options',
     'nosniff',
-    'Content-Security-Policy',
-    "default-src 'none'; frame-ancestors 'none'",
-    'Content-Type',
-    'application/json; charset=utf-8',
   ]
   if (budget === null || budget.isStandIn) return headers
   headers.push('X-RateLimit-Limit', budget.limit, 'X-RateLimit-Remaining', budget.remaining)

@@ -2,7 +2,7 @@ import findMyWay from 'find-my-way'
 import type { PathParameters } from './parameters.ts'
 import { publicPaths } from './public-routes.ts'
 import type { Access, PipelineName, Route, RouteMatch } from './request-context.ts'
-import { commonHeaders } from './response.ts'
+import { bodilessHeaders } from './response.ts'
 import { defineRoute } from './route.ts'
 
 export type Router = (method: string, url: string) => RouteMatch
@@ -92,7 +92,7 @@ function optionsRoute(path: string, allow: string): Route {
     access: 'public',
     response: null,
     handle({ context, http }) {
-      http.respond.write(context, 204, '', [...commonHeaders(context), 'Allow', allow])
+      http.respond.write(context, 204, '', [...bodilessHeaders(context), 'Allow', allow])
     },
   })
 }

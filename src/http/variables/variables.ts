@@ -8,7 +8,7 @@ import {
 import { tokenStringPattern, type VariableReader } from '../../domain/variable-token.ts'
 import { isKnown } from '../asset.ts'
 import { type Route, readerOf } from '../request-context.ts'
-import { commonHeaders, crossOriginHeaders } from '../response.ts'
+import { bodilessHeaders, crossOriginHeaders } from '../response.ts'
 import { defineRoute } from '../route.ts'
 import { anyObject, count, object, text } from '../schema.ts'
 
@@ -28,7 +28,7 @@ const VariableList = object(
 
 /** The variables that a token may read. */
 export function readVariablesRoute(): Route {
-  const sets = new SetCache()
+  const contents = new ContentCache()
   return defineRoute({
     method: 'GET',
     path,
@@ -59,13 +59,13 @@ export function readVariablesRoute(): Route {
       },
     },
     handle({ context, services, http }) {
-      return andThen(sets.find(services.variables, readerOf(context)), ({ digest, document, version }) => {
-        const tag = `"${digest.slice(0, 32)}"`
+      return andThen(contents.find(services.variables, readerOf(context)), ({ tag, json }) => {
         if (isKnown(context.request, tag)) {
-          http.respond.write(context, 304, '', [...commonHeaders(context), 'ETag', tag])
-        } else {
-          http.respond.succeedWith(context, `{"variables":${document},"version":${version}}`, ['ETag', tag])
-        }
+          http.respond.write(context, 304, '', [
+            ...bodilessHeaders(context),
+            ...['ETag', tag, 'Vary', 'Accept-Encoding'],
+          ])
+        } else http.respond.succeedWith(context, json, ['ETag', tag])
         return undefined
       })
     },
@@ -80,7 +80,7 @@ export const preflightRoute = defineRoute({
   response: null,
   handle({ context, http }) {
     http.respond.write(context, 204, '', [
-      ...commonHeaders(context),
+      ...bodilessHeaders(context),
       ...crossOriginHeaders,
       ...['Allow', 'GET, HEAD, OPTIONS', 'Access-Control-Allow-Methods', 'GET, HEAD'],
       ...['Access-Control-Allow-Headers', 'If-None-Match, X-Request-Id', 'Access-Control-Max-Age', 86_400],
@@ -88,30 +88,38 @@ export const preflightRoute = defineRoute({
   },
 })
 
-const maxCacheBytes = 16 * 1024 * 1024
+/** What the response for a set of variables contains, and its `ETag`. */
+interface Content {
+  json: string
+  tag: string
+}
 
-/** Keeps the sets read last in memory, by their digests, which the store tells with each token. */
-class SetCache {
-  readonly #sets = new Map<string, VariableSet>()
+const maxCacheBytes = 16 * 1024 * 1024
+/** What an entry takes besides its text, so that many small ones do not fill the memory. */
+const entryBytes = 512
+
+/** Keeps the contents loaded last in memory, by the digests that the store returns with each token. */
+class ContentCache {
+  readonly #contents = new Map<string, Content>()
   #bytes = 0
 
-  find(variables: VariableStore, { digest, trackerId }: VariableReader): MaybePromise<VariableSet> {
-    const known = this.#sets.get(digest)
+  find(variables: VariableStore, { digest, trackerId }: VariableReader): MaybePromise<Content> {
+    const known = this.#contents.get(digest)
     if (known) return known
-    return andThen(variables.current(trackerId), (set) => {
-      this.#add(set)
-      return set
-    })
+    // The set may be newer than the digest.
+    return andThen(variables.current(trackerId), (set) => this.#contents.get(set.digest) ?? this.#add(set))
   }
 
-  #add(set: VariableSet): void {
-    if (this.#sets.has(set.digest)) return
-    this.#sets.set(set.digest, set)
-    this.#bytes += set.document.length
-    for (const [digest, { document }] of this.#sets) {
-      if (this.#bytes <= maxCacheBytes) return
-      this.#sets.delete(digest)
-      this.#bytes -= document.length
+  #add({ digest, document, version }: VariableSet): Content {
+    const json = `{"variables":${document},"version":${version}}`
+    const content = { json, tag: `"${digest.slice(0, 32)}"` }
+    this.#contents.set(digest, content)
+    this.#bytes += json.length + entryBytes
+    for (const [oldest, { json }] of this.#contents) {
+      if (this.#bytes <= maxCacheBytes) break
+      this.#contents.delete(oldest)
+      this.#bytes -= json.length + entryBytes
     }
+    return content
   }
 }
