@@ -77,6 +77,7 @@ export function safeHeaders({ id }: RequestContext, policy = contentSecurityPoli
 export function isKnown({ headers }: IncomingMessage, tag: string): boolean {
   const known = headers['if-none-match']
   if (known === undefined) return false
+  if (known === tag) return true
   const tags = known.split(',').map((each) => each.trim().replace(/^W\//, ''))
   return tags.includes('*') || tags.includes(tag)
 }

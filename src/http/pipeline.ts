@@ -12,6 +12,7 @@ import type { clientAddress, OriginPolicy } from './client-address.ts'
 import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
 import { discardBody, isLarge, readJson } from './request-body.ts'
 import {
+  batchOf,
   type HttpTools,
   hasBearerToken,
   identityOf,
@@ -99,7 +100,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   function authenticate(context: RequestContext): MaybePromise<LetheError | null> {
     const { authorization } = context.request.headers
     if (!hasBearerToken(authorization)) return noKey
-    return andThen(findCaller(authorization, context.batch), (caller) => {
+    return andThen(findCaller(authorization, batchOf(context)), (caller) => {
       if (caller === null) return invalidKey
       noteKeyUse(caller.key.id)
       context.caller = caller
@@ -119,7 +120,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   function authenticateReader(context: RequestContext): MaybePromise<LetheError | null> {
     const token = context.query.values.get('token')
     if (token === undefined || token === '') return noToken
-    return andThen(findReader(token, context.batch), (reader) => {
+    return andThen(findReader(token, batchOf(context)), (reader) => {
       if (reader === null) return invalidToken
       noteTokenUse(reader.tokenId)
       context.reader = reader

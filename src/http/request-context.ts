@@ -24,8 +24,8 @@ export class RequestContext implements WaitBudget {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly match: RouteMatch
-  /** The requests that are run together with this one. */
-  batch = new RequestBatch()
+  /** The requests that are run together with this one; `null` until they are run. */
+  batch: RequestBatch | null = null
   /** The owner of its key, on the API. */
   caller: Caller | null = null
   /** What its token may read, on the Variables API. */
@@ -91,6 +91,12 @@ export class RequestContext implements WaitBudget {
 export class RequestBatch {
   readonly readers = new Map<string, MaybePromise<VariableReader | null>>()
   readonly callers = new Map<string, MaybePromise<Caller | null>>()
+}
+
+/** The batch of a request in its pipeline. */
+export function batchOf({ batch }: RequestContext): RequestBatch {
+  if (!batch) throw new Error('A request is run without a batch.')
+  return batch
 }
 
 /** The API key or the member that a request acts for. */
