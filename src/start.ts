@@ -1,6 +1,7 @@
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { type Limiter, memberErasureBudget } from './domain/budget.ts'
+import { IngestQueue } from './domain/ingest-queue.ts'
 import type { RetentionPolicy } from './domain/retention.ts'
 import { FairQueue } from './domain/semaphore.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
@@ -22,6 +23,8 @@ import { type OpenOptions, openStore, placeOf, readStoreStatus, storeExists } fr
 
 /** Few enough that requests hardly wait between two slices. */
 const jobBounds = { permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 }
+/** A transaction of this size takes a fraction of a second, for which other writes wait. */
+const ingestBounds = { maxRows: 10_000, maxWaitingEach: 1_000 }
 
 type ServicesConfig = Pick<
   Config,
@@ -62,7 +65,9 @@ export async function withSecrets(
   reports: SecretReports = {},
 ): Promise<Services> {
   try {
-    return { ...services, keyring: await openKeyring(config, services.secrets, services.clock(), reports) }
+    const keyring = await openKeyring(config, services.secrets, services.clock(), reports)
+    const ingestQueue = new IngestQueue(services.ingest, keyring.tombstoneKeys, ingestBounds)
+    return { ...services, keyring, ingestQueue }
   } catch (error) {
     await services.close()
     throw error

@@ -38,6 +38,9 @@ export interface IncomingEvent {
 
 export type IncomingRow = IncomingSession | IncomingEvent
 
+/** Rows that are stored together. */
+export type IncomingBatch = readonly IncomingRow[]
+
 /** What a batch added. Rows that were stored before do not count. */
 export interface IngestCounts {
   subjects: number
@@ -50,6 +53,8 @@ export interface IngestResult extends IngestCounts {
   refused?: { trackerId: string; rows: number }[]
   /** Rows that occurred before their subject was erased. */
   ofErased?: number
+  /** Rows whose session or event was already stored as it is. */
+  unchanged?: number
 }
 
 /** Why a line was refused: invalid or without a tracker, of an erased subject, or older than the window. */
@@ -63,7 +68,9 @@ export interface IngestStore {
    * the latest attributes win. Leaves out rows of missing trackers and rows that a tombstone refuses. Rejects
    * if the store belongs to a secret outside `keys`.
    */
-  ingest(batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): Promise<IngestResult>
+  ingest(batch: IncomingBatch, keys: readonly TombstoneKey[]): Promise<IngestResult>
+  /** Stores several batches in one transaction, one after the other, and returns a result for each. */
+  ingestAll(batches: readonly IncomingBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]>
   countRefused(lines: RefusedLines): Promise<void>
   /** The refused lines of all processes since the store was created. */
   refusedLines(): Promise<RefusedLines>

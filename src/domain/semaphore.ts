@@ -85,8 +85,9 @@ export class Semaphore {
 }
 
 interface QueueBounds {
-  /** Concurrent jobs, each of a different organisation. */
+  /** Concurrent jobs of all organisations, and of each one. */
   permits: number
+  permitsEach?: number
   /** Further jobs of the organisation fail immediately. */
   maxWaitingEach: number
   waitTimeoutMs: number
@@ -95,10 +96,10 @@ interface QueueBounds {
 /** Pauses a job while jobs of other organisations wait. Call it often, without holding locks. */
 export type GiveWay = () => Promise<void>
 
-/** Runs long jobs: one at a time per organisation, and round-robin across organisations. */
+/** Runs long jobs: one at a time per organisation unless told otherwise, round-robin across organisations. */
 export class FairQueue {
   readonly #bounds: QueueBounds
-  /** Has at most one job per organisation, so that order of arrival is round-robin. */
+  /** Has few jobs of each organisation, one unless told otherwise, so that order of arrival is round-robin. */
   readonly #permits: Semaphore
   readonly #organisations = new Map<string, Semaphore>()
 
@@ -127,8 +128,8 @@ export class FairQueue {
   #ownOf(organisationId: string): Semaphore {
     const known = this.#organisations.get(organisationId)
     if (known) return known
-    const { maxWaitingEach: maxWaiting, waitTimeoutMs } = this.#bounds
-    const own = new Semaphore({ permits: 1, maxWaiting, waitTimeoutMs })
+    const { permitsEach: permits = 1, maxWaitingEach: maxWaiting, waitTimeoutMs } = this.#bounds
+    const own = new Semaphore({ permits, maxWaiting, waitTimeoutMs })
     this.#organisations.set(organisationId, own)
     return own
   }

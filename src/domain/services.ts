@@ -1,3 +1,4 @@
+import type { IngestQueue } from './ingest-queue.ts'
 import type { Clock } from './instant.ts'
 import type { Journal } from './journal.ts'
 import type { Keyring } from './keyring.ts'
@@ -16,4 +17,5 @@ export interface ServicesWithoutSecrets extends Store, RetentionPolicy {
 
 export interface Services extends ServicesWithoutSecrets {
   keyring: Keyring
+  ingestQueue: IngestQueue
 }

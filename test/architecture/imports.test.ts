@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../src', import.meta.url))
  * any), and `npm` for packages. A part that is not named here may not exist.
  */
 const allowed: Record<string, readonly string[]> = {
-  domain: ['domain', 'node:crypto', 'node:zlib'],
+  domain: ['domain', 'node:buffer', 'node:crypto', 'node:stream', 'node:zlib'],
   convert: ['convert', 'domain', 'node:buffer', 'node:crypto'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
   maintenance: ['maintenance', 'operations', 'domain', 'node:timers/promises'],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { ImportInput } from '../../src/cli/commands/import.ts'
-import type { LineBlock } from '../../src/operations/import.ts'
+import type { LineBlock } from '../../src/operations/ingest.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function writeFiles(t: TestContext, ...contents: (string | Uint8Array)[]): string[] {

@@ -64,7 +64,11 @@ describe('lethe keys create', { concurrency: true }, () => {
     const cli = await withOrganisation(t)
     const create = ['keys', 'create', '--org', 'acme', '--name', 'reader']
     const scoped = (scope: string) => cli.run([...create, '--scope', scope])
-    assertRefused(await scoped('analytics:edit'), 2, /analytics:edit.*analytics:view, analytics:delete-data/)
+    assertRefused(
+      await scoped('analytics:edit'),
+      2,
+      /analytics:edit.*analytics:view, analytics:collect, analytics:delete-data/,
+    )
     assertRefused(await scoped('billing:view'), 2, /billing:view/)
     assertRefused(await cli.run([...create, '--scope']), 2, /--scope/)
     for (const instant of ['tomorrow', '2099-01-01', '2099-01-01T00:00:00', '2099-02-30T00:00:00Z']) {
@@ -117,7 +121,10 @@ describe('lethe keys create', { concurrency: true }, () => {
     const [organisation, name, scopes] = outcome.asked
     assert.match(String(organisation), /organisation/i)
     assert.match(String(name), /name/i)
-    assert.match(String(scopes), /analytics:view: .*\n.*analytics:delete-data: .*irreversibly/)
+    assert.match(
+      String(scopes),
+      /analytics:view: .*\n.*analytics:collect: .*\n.*analytics:delete-data: .*irreversibly/,
+    )
   })
 
   it('makes no key of an answer that will not do', async (t) => {

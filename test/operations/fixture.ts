@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { LetheError } from '../../src/domain/errors.ts'
+import { IngestQueue } from '../../src/domain/ingest-queue.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Keyring } from '../../src/domain/keyring.ts'
 import type { MaybePromise } from '../../src/domain/maybe-promise.ts'
@@ -21,6 +22,7 @@ export interface Deps extends Store, RetentionPolicy {
   randomness: Randomness
   keyring: Keyring
   jobs: FairQueue
+  ingestQueue: IngestQueue
 }
 
 export const noon = Date.parse('2026-11-15T12:00:00.000Z')
@@ -39,7 +41,10 @@ export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(ki
       base62: (length) => String(++count).padStart(length, '0'),
     }
     const jobs = new FairQueue({ permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 })
-    deps = { ...store, ...defaultPolicy, clock: () => now, randomness, keyring: testKeyring, jobs }
+    const { tombstoneKeys } = testKeyring
+    const ingestQueue = new IngestQueue(store.ingest, tombstoneKeys, { maxRows: 10_000, maxWaitingEach: 100 })
+    const queues = { jobs, ingestQueue }
+    deps = { ...store, ...defaultPolicy, ...queues, clock: () => now, randomness, keyring: testKeyring }
   })
   return {
     deps() {

@@ -5,13 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type IncomingRow, InvalidLine } from '../../src/domain/ingest.ts'
 import type { Plan, RetentionPolicy, WindowSettling } from '../../src/domain/retention.ts'
-import {
-  type ImportOptions,
-  importLines,
-  type LineBlock,
-  maxBatchRows,
-  withTicks,
-} from '../../src/operations/import.ts'
+import { type ImportOptions, importLines, maxBatchRows, withTicks } from '../../src/operations/import.ts'
+import type { LineBlock } from '../../src/operations/ingest.ts'
 import { always } from '../support/rows.ts'
 import { testKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'

@@ -71,7 +71,7 @@ describe('the sample', () => {
     const { organisationId, trackerId, subjectId, issued } = await createSample(deps())
     const caller = await authenticateKey(deps(), issued.keyString)
     assert.equal(caller?.key.organisationId, organisationId)
-    assert.deepEqual(caller?.key.scopes, ['analytics:view', 'analytics:delete-data'])
+    assert.deepEqual(caller?.key.scopes, ['analytics:view', 'analytics:collect', 'analytics:delete-data'])
     const record = await deps().subjects.read({ organisationId, trackerId, since: always }, subjectId)
     const ada = { identifier: { name: 'email', value: 'ada@example.com' } }
     const view = { organisationId, since: always }

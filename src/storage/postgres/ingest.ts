@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg'
-import type { IngestStore } from '../../domain/ingest.ts'
+import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { postgresOnly } from '../nouns/statement.ts'
-import { bySubject, DailyChanges, withoutRefused } from '../rules/ingest-batch.ts'
+import { bySubject, DailyChanges, unchangedRows, withoutRefused } from '../rules/ingest-batch.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
@@ -49,10 +49,11 @@ const dropEmpty = postgresOnly(
 )
 
 export function ingestStore(connections: Connections): IngestStore {
-  return {
-    ingest: (batch, keys) =>
-      connections.load(async (client, run) => {
-        lockReferenceTables(run)
+  const ingestAll: IngestStore['ingestAll'] = (batches, keys) =>
+    connections.load(async (client, run) => {
+      lockReferenceTables(run)
+      const results: IngestResult[] = []
+      for (const batch of batches) {
         const owners = await lockTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
         const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => owners.has(id))
         const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
@@ -61,15 +62,31 @@ export function ingestStore(connections: Connections): IngestStore {
         for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
         await addToDailyTotals(run, toDailyChanges(additions))
         await writeIdentifierNames(run, namesIn(additions, owners))
-        return {
-          subjects: additions.filter(({ stored, change }) => stored === null && change !== null).length,
-          sessions: additions.reduce((sum, { change }) => sum + (change?.sessions ?? 0), 0),
-          events: additions.reduce((sum, { events }) => sum + events.length, 0),
-          ...refused,
-          ...(ofErased > 0 && { ofErased }),
-        }
-      }),
+        const { unchanged, ...added } = countAdded(additions)
+        const others = { ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
+        results.push({ ...added, ...refused, ...others })
+      }
+      return results
+    })
+  return {
+    ingestAll,
+    async ingest(batch, keys) {
+      const [result] = await ingestAll([batch], keys)
+      if (!result) throw new Error('A batch was stored without a result.')
+      return result
+    },
     ...refusedLineStore(connections),
+  }
+}
+
+function countAdded(additions: readonly Addition[]) {
+  const sum = (count: (addition: Addition) => number) =>
+    additions.reduce((total, addition) => total + count(addition), 0)
+  return {
+    subjects: additions.filter(({ stored, change }) => stored === null && change !== null).length,
+    sessions: sum(({ change }) => change?.sessions ?? 0),
+    events: sum(({ events }) => events.length),
+    unchanged: sum(({ subject, events, change }) => unchangedRows(subject, events.length, change)),
   }
 }
 

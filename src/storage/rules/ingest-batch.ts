@@ -29,6 +29,8 @@ export interface SubjectChange {
   /** The number of new ones. */
   sessions: number
   events: number
+  /** The number of session rows that bring nothing new. */
+  unchangedSessions: number
 }
 
 /** The rows of one subject in a batch. */
@@ -123,9 +125,12 @@ export function changeSubject(
     oldestAt: Number.POSITIVE_INFINITY,
     sessions: 0,
     events: newEvents.length,
+    unchangedSessions: 0,
   }
+  const known = new Map<string, SessionState>()
   for (const [sessionId, state] of sessionsInBatch(newEvents, sessions)) {
     const stored = lookup.find(sessionId)
+    if (stored) known.set(sessionId, stored)
     const merged = stored ? merge(stored, state) : state
     if (stored && isSame(stored, merged)) continue
     lookup.put(sessionId, stored, merged)
@@ -135,7 +140,21 @@ export function changeSubject(
     change.oldestAt = Math.min(change.oldestAt, state.eventCount > 0 ? state.startedAt : merged.endedAt)
   }
   for (const { broughtAt } of identifiers) change.oldestAt = Math.min(change.oldestAt, broughtAt)
-  return change.oldestAt === Number.POSITIVE_INFINITY ? null : change
+  if (change.oldestAt === Number.POSITIVE_INFINITY) return null
+  change.unchangedSessions = sessions.filter((session) => {
+    const stored = known.get(session.sessionId)
+    return stored !== undefined && isSame(stored, merge(stored, stateOf(session)))
+  }).length
+  return change
+}
+
+/** How many rows of a subject were already stored as they are. */
+export function unchangedRows(
+  { sessions, events }: SubjectBatch,
+  newEvents: number,
+  change: SubjectChange | null,
+): number {
+  return events.length - newEvents + (change?.unchangedSessions ?? sessions.length)
 }
 
 /** The state of each session, as events and sessions of a batch describe it. */
@@ -152,11 +171,13 @@ function sessionsInBatch(
     const span = { startedAt: occurredAt, endedAt: occurredAt }
     say(sessionId, { ...span, eventCount: 1, attributes: '{}', attributesAt: null })
   }
-  for (const { sessionId, startedAt, endedAt, attributes } of sessions) {
-    const text = JSON.stringify(attributes)
-    say(sessionId, { startedAt, endedAt, eventCount: 0, attributes: text, attributesAt: endedAt })
-  }
+  for (const session of sessions) say(session.sessionId, stateOf(session))
   return said
+}
+
+function stateOf({ startedAt, endedAt, attributes }: IncomingSession): SessionState {
+  const text = JSON.stringify(attributes)
+  return { startedAt, endedAt, eventCount: 0, attributes: text, attributesAt: endedAt }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { IncomingBatch, IncomingRow, IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import { integer, integerOrNull, text } from '../nouns/row.ts'
 import { checkKeys, listSecrets } from '../nouns/secret.ts'
@@ -12,6 +12,7 @@ import {
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
+  unchangedRows,
   withoutErased,
   withoutRefused,
 } from '../rules/ingest-batch.ts'
@@ -32,16 +33,27 @@ import {
 export function ingestStore({
   reader,
   writer,
-}: Connections<ReturnType<typeof ingestCommands>>): Pick<IngestStore, 'ingest'> {
+}: Connections<ReturnType<typeof ingestCommands>>): Pick<IngestStore, 'ingest' | 'ingestAll'> {
   const makeDigests = precomputeDigests(statementRunner(reader))
+  async function ingestAll(batches: readonly IncomingBatch[], keys: readonly TombstoneKey[]) {
+    const packed = batches.map((batch) => ({ pieces: packRows(batch), made: makeDigests(batch, keys) }))
+    const moved = packed.flatMap(({ pieces, made }) => (made ? [...pieces, made.digests] : pieces))
+    return writer.runMoving(moved, 'ingest', packed, keys)
+  }
   return {
+    ingestAll,
     async ingest(batch, keys) {
-      const pieces = packRows(batch)
-      const made = makeDigests(batch, keys)
-      const moved = made ? [...pieces, made.digests] : pieces
-      return writer.runMoving(moved, 'ingest', pieces, keys, made)
+      const [result] = await ingestAll([batch], keys)
+      if (!result) throw new Error('A batch was stored without a result.')
+      return result
     },
   }
+}
+
+/** A batch on its way to the writer. */
+interface PackedBatch {
+  pieces: readonly ArrayBuffer[]
+  made: BatchDigests | null
 }
 
 export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
@@ -59,15 +71,15 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   const lookUpTombstones = tombstoneLookup(db, run)
 
   /**
-   * Stores a subject's sessions, events and identifiers and returns the change to its row; `null` if nothing
-   * is new.
+   * Stores a subject's sessions, events and identifiers and returns the change to its row, `null` if nothing
+   * is new, and the number of rows that were already stored.
    */
   function ingestSubject(
     subject: SubjectBatch,
     organisationId: string,
     totals: DailyChanges,
     names: Map<string, Set<string>>,
-  ): SubjectChange | null {
+  ): { change: SubjectChange | null; unchanged: number } {
     const { key, trackerId } = subject
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
       const text = JSON.stringify(properties)
@@ -86,42 +98,46 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
     const known = names.get(organisationId) ?? new Set()
     for (const { name } of identifiers) known.add(name)
     names.set(organisationId, known)
-    return changeSubject(subject, newEvents, identifiers, lookup)
+    const change = changeSubject(subject, newEvents, identifiers, lookup)
+    return { change, unchanged: unchangedRows(subject, newEvents.length, change) }
+  }
+
+  function ingestBatch(rows: readonly IncomingRow[], digests: ReturnType<typeof digestReader>): IngestResult {
+    const added = { subjects: 0, sessions: 0, events: 0 }
+    let unchanged = 0
+    const totals = new DailyChanges()
+    const names = new Map<string, Set<string>>()
+    const ownerOf = lookUpOwners()
+    const isThere = (trackerId: string) => ownerOf(trackerId) !== null
+    const { accepted, ...refused } = withoutRefused(bySubject(rows), isThere)
+    const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digests))
+    // Nothing else is kept per subject: objects that survive the batch are expensive to collect.
+    const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
+    for (const subject of living) {
+      const ingested = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals, names)
+      const { change } = ingested
+      unchanged += ingested.unchanged
+      if (change) changes.push({ change, subject })
+    }
+    for (const { change, subject } of changes.sort(bySubjectId)) {
+      const known = putSubject(change)
+      if (!known) added.subjects += 1
+      const before = known?.eventCount ?? 0
+      if (before + change.events > maxPlainEvents)
+        keepInterleaved(subject, before, known?.isInterleaved ?? false)
+      added.sessions += change.sessions
+      added.events += change.events
+    }
+    writeTotals(totals)
+    for (const [organisationId, own] of names) putNames(organisationId, own)
+    return { ...added, ...refused, ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
   }
 
   return {
-    ingest: (
-      batch: readonly ArrayBuffer[],
-      keys: readonly TombstoneKey[],
-      made: BatchDigests | null,
-    ): IngestResult =>
+    ingest: (batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): IngestResult[] =>
       transaction(db, () => {
         checkKeys(run(listSecrets).rows, keys)
-        const added = { subjects: 0, sessions: 0, events: 0 }
-        const totals = new DailyChanges()
-        const names = new Map<string, Set<string>>()
-        const ownerOf = lookUpOwners()
-        const isThere = (trackerId: string) => ownerOf(trackerId) !== null
-        const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), isThere)
-        const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digestReader(keys, made)))
-        // Nothing else is kept per subject: objects that survive the batch are expensive to collect.
-        const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
-        for (const subject of living) {
-          const change = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals, names)
-          if (change) changes.push({ change, subject })
-        }
-        for (const { change, subject } of changes.sort(bySubjectId)) {
-          const known = putSubject(change)
-          if (!known) added.subjects += 1
-          const before = known?.eventCount ?? 0
-          if (before + change.events > maxPlainEvents)
-            keepInterleaved(subject, before, known?.isInterleaved ?? false)
-          added.sessions += change.sessions
-          added.events += change.events
-        }
-        writeTotals(totals)
-        for (const [organisationId, own] of names) putNames(organisationId, own)
-        return { ...added, ...refused, ...(ofErased > 0 && { ofErased }) }
+        return batches.map(({ pieces, made }) => ingestBatch(unpackRows(pieces), digestReader(keys, made)))
       }),
   }
 }

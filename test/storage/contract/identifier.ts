@@ -62,7 +62,7 @@ export function identifierContract(fixture: Fixture): void {
       await ingest([event])
       const before = await fixture.store.subjects.read(tracker, subjectId)
       const added = await ingest([{ ...event, identifiers: { userId: '42' } }])
-      assert.deepEqual(added, { subjects: 0, sessions: 0, events: 0 })
+      assert.deepEqual(added, { subjects: 0, sessions: 0, events: 0, unchanged: 1 })
       const identifiers = [{ name: 'userId', value: '42' }]
       assert.deepEqual(await fixture.store.subjects.read(tracker, subjectId), { ...before, identifiers })
     })

@@ -29,7 +29,27 @@ export function ingestContract(fixture: Fixture): void {
         subjects: 0,
         sessions: 0,
         events: 0,
+        unchanged: 4,
       })
+    })
+
+    it('tells how many rows were already stored as they are', async () => {
+      const { trackerId } = await fixture.createTracker()
+      const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start })
+      const event = eventRow({
+        trackerId,
+        subjectId: 'anna',
+        sessionId: 's1',
+        eventId: 'e1',
+        occurredAt: start,
+      })
+      await fixture.store.ingest.ingest([session, event], testKeys)
+      const longer = { ...session, endedAt: session.endedAt + minute }
+      const added = await fixture.store.ingest.ingest(
+        [longer, session, event, { ...event, eventId: 'e2' }],
+        testKeys,
+      )
+      assert.deepEqual(added, { subjects: 0, sessions: 0, events: 1, unchanged: 2 })
     })
 
     it('counts a row once that stands in it twice', async () => {
@@ -37,7 +57,7 @@ export function ingestContract(fixture: Fixture): void {
       const event = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
       const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 'session' })
       const added = await fixture.store.ingest.ingest([event, session, event, session], testKeys)
-      assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1 })
+      assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1, unchanged: 1 })
     })
 
     it('can be empty', async () => {
@@ -91,6 +111,32 @@ export function ingestContract(fixture: Fixture): void {
       )
       assert.deepEqual(added, { subjects: 2, sessions: 2, events: 2 })
       for (const tracker of trackers) assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
+    })
+  })
+
+  describe('several batches', () => {
+    it('are stored in order, each with a result of its own', async () => {
+      const { trackerId } = await fixture.createTracker()
+      const row = (eventId: string) => eventRow({ trackerId, subjectId: 'anna', eventId })
+      const elsewhere = eventRow({ trackerId: 'nothing', subjectId: 'ben', eventId: 'e1' })
+      const batches = [[row('e1')], [], [row('e1'), row('e2')], [elsewhere]]
+      const none = { subjects: 0, sessions: 0, events: 0 }
+      assert.deepEqual(await fixture.store.ingest.ingestAll(batches, testKeys), [
+        { subjects: 1, sessions: 1, events: 1 },
+        none,
+        { ...none, events: 1, unchanged: 1 },
+        { ...none, refused: [{ trackerId: 'nothing', rows: 1 }] },
+      ])
+    })
+
+    it('are stored whole or not at all', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const good = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
+      // No engine can store such an instant.
+      const bad = eventRow({ trackerId, subjectId: 'ben', eventId: 'e1', occurredAt: 2 ** 70 })
+      await assert.rejects(fixture.store.ingest.ingestAll([[good], [bad]], testKeys))
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [])
     })
   })
 
