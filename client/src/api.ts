@@ -221,6 +221,81 @@ export interface Consistency {
   checkpoint: string
 }
 
+/** A session of a data subject. */
+export interface SessionLine {
+  type: 'session'
+  /** The tracker in the path, if given. */
+  trackerId?: string
+  subjectId: string
+  sessionId: string
+  /** When the session started. */
+  startedAt: string
+  /** When it ended; when it started, by default. */
+  endedAt?: string
+  /** Everything else that is known about the session. */
+  attributes?: Record<string, unknown>
+  /** What else identifies the person, such as `{"email": "ada@example.com"}`. */
+  identifiers?: Record<string, string>
+}
+
+/** An event. Its session is created if it does not exist. */
+export interface EventLine {
+  type: 'event'
+  /** The tracker in the path, if given. */
+  trackerId?: string
+  subjectId: string
+  sessionId: string
+  /** Derived from the content by default. */
+  eventId?: string
+  name: string
+  /** When the event occurred. */
+  occurredAt: string
+  /** Everything else that is known about the event. */
+  properties?: Record<string, unknown>
+  /** What else identifies the person, such as `{"email": "ada@example.com"}`. */
+  identifiers?: Record<string, string>
+}
+
+/** The lines of a batch. */
+export interface IngestBatchBody {
+  /** The sessions and events, in any order. */
+  lines: (SessionLine | EventLine)[]
+}
+
+export interface AddedCounts {
+  /** The number of new data subjects. */
+  subjects: number
+  /** The number of new sessions. */
+  sessions: number
+  /** The number of new events. */
+  events: number
+}
+
+export interface RefusedLine {
+  /** The number of the line, from 1. */
+  line: number
+  /** Why the line is invalid. */
+  message: string
+}
+
+/** What became of the lines of a batch. */
+export interface Batch {
+  trackerId: string
+  /** The number of lines, empty ones included. */
+  lines: number
+  added: AddedCounts
+  /** The number of lines whose session or event was already stored. */
+  unchanged: number
+  /** The number of lines older than the retention window of the organisation's plan. */
+  tooOld: number
+  /** The number of lines dated before their data subject was erased. */
+  ofErased: number
+  /** The number of invalid lines. */
+  refusedCount: number
+  /** The first 100 invalid lines. */
+  refused: RefusedLine[]
+}
+
 /** A problem with one field. */
 export interface FieldProblem {
   field: string
@@ -471,6 +546,63 @@ export function isConsistency(value: unknown): value is Consistency {
     typeof value.to === 'number' &&
     Array.isArray(value.proof) && value.proof.every((item) => typeof item === 'string') &&
     typeof value.checkpoint === 'string'
+}
+
+export function isSessionLine(value: unknown): value is SessionLine {
+  return isObject(value) &&
+    (value.type === 'session') &&
+    (value.trackerId === undefined || (typeof value.trackerId === 'string')) &&
+    typeof value.subjectId === 'string' &&
+    typeof value.sessionId === 'string' &&
+    typeof value.startedAt === 'string' &&
+    (value.endedAt === undefined || (typeof value.endedAt === 'string')) &&
+    (value.attributes === undefined || (isObject(value.attributes))) &&
+    (value.identifiers === undefined || (isObject(value.identifiers) &&
+      Object.values(value.identifiers).every((item) => typeof item === 'string')))
+}
+
+export function isEventLine(value: unknown): value is EventLine {
+  return isObject(value) &&
+    (value.type === 'event') &&
+    (value.trackerId === undefined || (typeof value.trackerId === 'string')) &&
+    typeof value.subjectId === 'string' &&
+    typeof value.sessionId === 'string' &&
+    (value.eventId === undefined || (typeof value.eventId === 'string')) &&
+    typeof value.name === 'string' &&
+    typeof value.occurredAt === 'string' &&
+    (value.properties === undefined || (isObject(value.properties))) &&
+    (value.identifiers === undefined || (isObject(value.identifiers) &&
+      Object.values(value.identifiers).every((item) => typeof item === 'string')))
+}
+
+export function isIngestBatchBody(value: unknown): value is IngestBatchBody {
+  return isObject(value) &&
+    Array.isArray(value.lines) && value.lines.every((item) => (isSessionLine(item) || isEventLine(item)))
+}
+
+export function isAddedCounts(value: unknown): value is AddedCounts {
+  return isObject(value) &&
+    typeof value.subjects === 'number' &&
+    typeof value.sessions === 'number' &&
+    typeof value.events === 'number'
+}
+
+export function isRefusedLine(value: unknown): value is RefusedLine {
+  return isObject(value) &&
+    typeof value.line === 'number' &&
+    typeof value.message === 'string'
+}
+
+export function isBatch(value: unknown): value is Batch {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.lines === 'number' &&
+    isAddedCounts(value.added) &&
+    typeof value.unchanged === 'number' &&
+    typeof value.tooOld === 'number' &&
+    typeof value.ofErased === 'number' &&
+    typeof value.refusedCount === 'number' &&
+    Array.isArray(value.refused) && value.refused.every((item) => isRefusedLine(item))
 }
 
 export function isFieldProblem(value: unknown): value is FieldProblem {

@@ -73,15 +73,22 @@ function typeOf(schema: Json, indent: string): string {
     case 'number':
       return 'number'
     case 'array':
-      return `${typeOf(object(schema.items), indent)}[]`
+      return listType(object(schema.items), indent)
     case 'object':
       return objectType(schema, indent)
   }
   throw new Error(`No type can be made of ${JSON.stringify(schema)}.`)
 }
 
+function listType(items: Json, indent: string): string {
+  const type = typeOf(items, indent)
+  return items.anyOf === undefined ? `${type}[]` : `(${type})[]`
+}
+
 function objectType(schema: Json, indent: string): string {
-  if (schema.additionalProperties === true) return 'Record<string, unknown>'
+  const { additionalProperties: others } = schema
+  if (others === true) return 'Record<string, unknown>'
+  if (isObject(others)) return `Record<string, ${typeOf(others, indent)}>`
   const inner = `${indent}  `
   const fields = Object.entries(objectIn(schema, 'properties')).map(([name, property]) => {
     const mark = isRequired(schema, name) ? '' : '?'
@@ -124,6 +131,9 @@ function objectCheck(schema: Json, value: string, indent: string): string {
     const field = check(object(property), `${value}.${name}`, `${indent}  `)
     return isRequired(schema, name) ? field : `(${value}.${name} === undefined || (${field}))`
   })
+  const { additionalProperties: others } = schema
+  if (isObject(others))
+    fields.push(`Object.values(${value}).every((item) => ${check(others, 'item', indent)})`)
   return [`isObject(${value})`, ...fields].join(` &&\n${indent}`)
 }
 

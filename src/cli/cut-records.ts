@@ -3,7 +3,7 @@ import { isJsonObject, parseJsonObject } from '../convert/fields.ts'
 import { type CsvRow, type Cut, type JsonObject, UnusableFile, UnusableRecord } from '../convert/format.ts'
 import { JsonRecords } from '../convert/json-records.ts'
 import { InvalidLine } from '../domain/ingest.ts'
-import { splitLines } from './split-lines.ts'
+import { splitLines } from '../domain/split-lines.ts'
 
 type Chunks = AsyncIterable<Buffer>
 

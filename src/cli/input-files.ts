@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { decompress, readFailure } from './split-lines.ts'
+import { decompress, readFailure } from '../domain/split-lines.ts'
 import { UsageError } from './terminal.ts'
 
 const chunkBytes = 256 * 1024

@@ -20,6 +20,7 @@ export const areas = [
 /** Every scope that an endpoint requires, and what it allows. No other scope can be granted. */
 export const scopes = {
   'analytics:view': 'read collected analytics data: list data subjects and read what is stored about them',
+  'analytics:collect': 'send sessions and events, and nothing else',
   'analytics:delete-data': "erase a data subject's records, irreversibly",
 } as const
 

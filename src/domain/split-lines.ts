@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
-import { createGunzip, createZstdDecompress } from 'node:zlib'
-import { InvalidLine } from '../domain/ingest.ts'
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
+import { InvalidLine } from './ingest.ts'
 
 /** The default maximum length of a line, without its line feed. */
 export const defaultMaxLineBytes = 256 * 1024
@@ -89,7 +89,7 @@ function decodeLine(bytes: Buffer): string | InvalidLine {
   return isUtf8(bytes) ? bytes.toString('utf8') : new InvalidLine('not UTF-8')
 }
 
-function tooLong(maxLineBytes: number): InvalidLine {
+export function tooLong(maxLineBytes: number): InvalidLine {
   return new InvalidLine(`longer than ${maxLineBytes / 1024} KiB (LETHE_MAX_LINE_KIB)`)
 }
 
@@ -110,9 +110,22 @@ export async function* decompress(chunks: AsyncIterable<Buffer>): AsyncGenerator
     head = Buffer.concat([head, next.value])
   }
   const all = rejoin(head, rest)
-  if (isGzip(head)) yield* through(all, createGunzip({ chunkSize }))
-  else if (isZstd(head)) yield* unpackZstd(all)
+  if (isGzip(head)) yield* decompressAs('gzip', all)
+  else if (isZstd(head)) yield* decompressAs('zstd', all)
   else yield* all
+}
+
+export const compressions = ['gzip', 'zstd'] as const
+
+/** Decompresses. For zstd, a frame that needs a window larger than `maxWindowLog` bits is an error. */
+export function decompressAs(
+  compression: (typeof compressions)[number],
+  chunks: AsyncIterable<Buffer>,
+  maxWindowLog?: number,
+): AsyncIterable<Buffer> {
+  return compression === 'gzip'
+    ? through(chunks, createGunzip({ chunkSize }))
+    : unpackZstd(chunks, maxWindowLog)
 }
 
 async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
@@ -131,9 +144,16 @@ function isZstd(head: Buffer): boolean {
   return magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5
 }
 
+/** What zstd itself allows unless told otherwise. */
+const defaultWindowLog = 27
+
 /** Node silently ignores data after a frame that is not another frame; unread bytes reveal it. */
-async function* unpackZstd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const engine = createZstdDecompress({ chunkSize })
+async function* unpackZstd(
+  chunks: AsyncIterable<Buffer>,
+  maxWindowLog = defaultWindowLog,
+): AsyncGenerator<Buffer> {
+  const params = { [constants.ZSTD_d_windowLogMax]: maxWindowLog }
+  const engine = createZstdDecompress({ chunkSize, params })
   let fed = 0
   async function* counted(): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {

@@ -10,7 +10,8 @@ import { authenticateMember } from '../operations/sign-in.ts'
 import { authenticateVariableToken } from '../operations/variable-token.ts'
 import type { clientAddress, OriginPolicy } from './client-address.ts'
 import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
-import { discardBody, isLarge, readJson } from './request-body.ts'
+import type { PathParameters } from './parameters.ts'
+import { discardBody, isLarge, maxBodyBytes, readJson } from './request-body.ts'
 import {
   batchOf,
   type HttpTools,
@@ -19,9 +20,11 @@ import {
   type PipelineName,
   type RequestBatch,
   type RequestContext,
+  type Route,
   readBearerToken,
   readerOf,
 } from './request-context.ts'
+import { isLargeBatch, readLines } from './request-lines.ts'
 import { isNamedIn } from './request-log.ts'
 
 export interface PipelineDeps {
@@ -31,6 +34,8 @@ export interface PipelineDeps {
   budgets: Record<ApiBudgetName, Budget>
   addressOf: ReturnType<typeof clientAddress>
   originPolicy: OriginPolicy
+  /** The maximum length of a line in a batch. */
+  maxLineBytes: number
   noteKeyUse(keyId: string): void
   noteTokenUse(tokenId: string): void
   noteKeyRefusal(keyId: string): void
@@ -39,6 +44,8 @@ export interface PipelineDeps {
 
 /** The number of large bodies in memory, one per organisation. Others wait before their bodies are read. */
 const largeBodyBounds = { permits: 16, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
+/** The same for batches of lines: enough of one organisation that they share transactions. */
+const batchBounds = { permits: 32, permitsEach: 8, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
 
 /** Returns the reason to refuse a request, or `null`. */
 type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
@@ -48,6 +55,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   const { services, http, budgets, addressOf, originPolicy, noteKeyUse, noteTokenUse } = deps
   const spend = spending(deps.limiter)
   const largeBodies = new FairQueue(largeBodyBounds)
+  const batches = new FairQueue(batchBounds)
 
   const byName: Record<PipelineName, readonly Middleware[]> = {
     /** The API, with a key. */
@@ -154,9 +162,9 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 
   /**
-   * Resolves when the organisation has no other large body in memory. Holds the permit until the response.
+   * Resolves when the organisation may have another large body in memory. Holds the permit until the response.
    */
-  function waitForLargeBody(context: RequestContext): Promise<void> {
+  function waitForLargeBody(context: RequestContext, bodies: FairQueue): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const { gone } = context
     const untilAnswered = () => {
@@ -166,8 +174,16 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
         else gone.addEventListener('abort', () => done())
       })
     }
-    largeBodies.run(identityOf(context).organisationId, untilAnswered, gone).catch(reject)
+    bodies.run(identityOf(context).organisationId, untilAnswered, gone).catch(reject)
     return promise
+  }
+
+  async function readBatch(context: RequestContext, route: Route, params: PathParameters): Promise<null> {
+    const { request } = context
+    if (isLargeBatch(request, maxBodyBytes)) await waitForLargeBody(context, batches)
+    context.lines = await readLines(request, deps.maxLineBytes)
+    context.operation = route.read(context, params, {})
+    return null
   }
 
   /** Reads the body, or discards it if the route takes none, then the path and the query. */
@@ -176,8 +192,9 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     if (match.kind !== 'route') throw new Error('A request without a route passed requireRoute.')
     const { route, params } = match
     const { bodyBounds } = route
+    if (route.line !== null) return readBatch(context, route, params)
     if (bodyBounds !== null) {
-      const permit = isLarge(request, bodyBounds) ? waitForLargeBody(context) : null
+      const permit = isLarge(request, bodyBounds) ? waitForLargeBody(context, largeBodies) : null
       return andThen(
         andThen(permit, () => readJson(request, bodyBounds)),
         (fields) => {

@@ -212,7 +212,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Resolves at the end of the body. `invalid_request` if it is too large, too slow or incomplete. */
-function receive(
+export function receive(
   request: IncomingMessage,
   onChunk: (chunk: Buffer) => void,
   maxBytes = maxBodyBytes,

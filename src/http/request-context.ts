@@ -8,6 +8,7 @@ import type { Passwords } from '../domain/password.ts'
 import type { Plan } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
 import type { VariableReader } from '../domain/variable-token.ts'
+import type { LineBlock } from '../operations/ingest.ts'
 import type { FailureBody } from './envelope.ts'
 import { type PathParameters, parseQueryString, type Query, queryOf } from './parameters.ts'
 import type { BodyBounds } from './request-body.ts'
@@ -43,6 +44,8 @@ export class RequestContext implements WaitBudget {
   isPacking = false
   /** The methods that its path supports, if its own is not among them. */
   allow: string | null = null
+  /** The lines of its body, on a route that takes a batch of them. */
+  lines: readonly LineBlock[] = []
   /** The operation, once the parameters have been read. */
   operation: Operation | null = null
 
@@ -165,8 +168,10 @@ export interface Route {
   query: Fields
   /** The fields of the JSON object in its body. */
   body: Fields
-  /** The limits of the body; `null` for a route without a body, where any body is discarded. */
+  /** The limits of the body; `null` for a route without a JSON body, where any other body is discarded. */
   bodyBounds: BodyBounds | null
+  /** The schema of a line, for a route whose body is a batch of them. */
+  line: Schema | null
   /** Whether the body can identify a person. */
   bodyNamesPerson: boolean
   /** The data of the response; `null` if the route writes its response itself, such as a page or a stream. */

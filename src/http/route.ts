@@ -59,6 +59,8 @@ interface Declaration<
   body?: BodyFields
   /** The maximum size of the body, if it is not the default. */
   maxBodyBytes?: number
+  /** The documented schema of a line, if the body is a batch of lines; they are in `context.lines`. */
+  line?: Schema
   /** Whether the body never identifies a person: then request IDs chosen by clients are kept. */
   bodyNamesNobody?: boolean
   response: Data | null
@@ -78,7 +80,7 @@ export function defineRoute<
   BodyFields extends Fields = Record<never, never>,
   Plan = null,
 >(declaration: Declaration<Who, Path, QueryFields, BodyFields, Plan, Data>): Route {
-  const { plan, handle, documentation, isErasure = false, ...route } = declaration
+  const { plan, handle, documentation, isErasure = false, line = null, ...route } = declaration
   const query: Fields = declaration.query ?? {}
   const body: Fields = declaration.body ?? {}
   const readParameters = parameterReader(declaration.path, query, body, declaration.access === 'public')
@@ -89,6 +91,7 @@ export function defineRoute<
     bodyBounds: declaration.body
       ? { maxBytes: route.maxBodyBytes ?? maxBodyBytes, lists: listBounds(body) }
       : null,
+    line,
     bodyNamesPerson: Object.keys(body).length > 0 && declaration.bodyNamesNobody !== true,
     isErasure,
     documentation: documentation ?? null,

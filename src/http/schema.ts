@@ -59,6 +59,10 @@ export function orNull<Value>(schema: Schema<Value>, keywords?: Keywords): Schem
   return { anyOf: [schema, { type: 'null' }], ...keywords }
 }
 
+export function anyOf<One, Other>(one: Schema<One>, other: Schema<Other>): Schema<One | Other> {
+  return { anyOf: [one, other] }
+}
+
 export function list<Value>(items: Schema<Value>, keywords?: Keywords): Schema<Value[]> {
   return { type: 'array', items, ...keywords }
 }

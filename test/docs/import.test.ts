@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { maxReportsPerFile } from '../../src/cli/commands/import.ts'
-import { defaultMaxLineBytes } from '../../src/cli/split-lines.ts'
 import { parseImportLine } from '../../src/domain/ingest.ts'
+import { defaultMaxLineBytes } from '../../src/domain/split-lines.ts'
 import { maxBatchRows, maxBatchText } from '../../src/operations/import.ts'
 import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { decompress, readFailure } from '../../src/cli/split-lines.ts'
+import { decompress, readFailure } from '../../src/domain/split-lines.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defaultMaxLineBytes, splitLines } from '../../src/cli/split-lines.ts'
+import { defaultMaxLineBytes, splitLines } from '../../src/domain/split-lines.ts'
 
 type Piece = string | Uint8Array
 

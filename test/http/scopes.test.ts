@@ -7,6 +7,7 @@ import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const eraser = (await shop.createKey(shop.organisationId, ['analytics:delete-data'])).keyString
+const collector = (await shop.createKey(shop.organisationId, ['analytics:collect'])).keyString
 await shop.ingest(visit('anna'))
 
 const operations: [method: string, path: string, scope: Scope][] = [
@@ -21,12 +22,18 @@ const operations: [method: string, path: string, scope: Scope][] = [
   ['GET', '/v1/analytics/ledger/entries', 'analytics:view'],
   ['GET', '/v1/analytics/ledger/consistency?from=0', 'analytics:view'],
   ['DELETE', subjectPath('anna'), 'analytics:delete-data'],
+  ['POST', '/v1/ingest/trackers/shop/batches', 'analytics:collect'],
 ]
 
-const keys: Record<Scope, string> = { 'analytics:view': shop.key, 'analytics:delete-data': eraser }
-const other: Record<Scope, Scope> = {
-  'analytics:view': 'analytics:delete-data',
-  'analytics:delete-data': 'analytics:view',
+const keys: Record<Scope, string> = {
+  'analytics:view': shop.key,
+  'analytics:delete-data': eraser,
+  'analytics:collect': collector,
+}
+
+/** The keys with one other scope each. */
+function keysWithout(scope: Scope): string[] {
+  return Object.entries(keys).flatMap(([granted, key]) => (granted === scope ? [] : [key]))
 }
 
 test('every operation is in the table below', () => {
@@ -39,23 +46,26 @@ test('every operation is in the table below', () => {
 for (const [method, path, scope] of operations) {
   describe(`${method} ${path}`, () => {
     test(`is a 403 for a key without ${scope}, which the message names`, async () => {
-      const answer = await shop.ask(path, { method, key: keys[other[scope]] })
-      assert.ok(String(errorOf(answer, 'forbidden').message).includes(scope))
-      assert.equal(
-        answer.headers.get('www-authenticate'),
-        `Bearer error="insufficient_scope", scope="${scope}"`,
-      )
+      for (const key of keysWithout(scope)) {
+        const answer = await shop.ask(path, { method, key })
+        assert.ok(String(errorOf(answer, 'forbidden').message).includes(scope))
+        assert.equal(
+          answer.headers.get('www-authenticate'),
+          `Bearer error="insufficient_scope", scope="${scope}"`,
+        )
+      }
     })
 
     test('is a 403 before its parameters are looked at, and before its tracker is', async () => {
-      const key = keys[other[scope]]
+      const [key = ''] = keysWithout(scope)
       errorOf(await shop.ask(`${path.split('?')[0]}?limit=nonsense&what=ever`, { method, key }), 'forbidden')
       errorOf(await shop.ask(path.replace('shop', 'nowhere'), { method, key }), 'forbidden')
       errorOf(await shop.ask(path.replace('shop', '%00'), { method, key }), 'forbidden')
     })
 
     test(`needs no more than ${scope}`, async () => {
-      const sent = { headers: { 'content-type': 'application/json' }, body: '{"subjectId":"anna"}' }
+      const body = scope === 'analytics:collect' ? '{"lines":[]}' : '{"subjectId":"anna"}'
+      const sent = { headers: { 'content-type': 'application/json' }, body }
       dataOf(await shop.ask(path, { method, key: keys[scope], ...(method === 'POST' && sent) }))
     })
   })

@@ -23,7 +23,7 @@ export interface Ask {
   /** The key string; none is sent without it. */
   key?: string
   headers?: Record<string, string>
-  body?: string
+  body?: string | Uint8Array<ArrayBuffer>
 }
 
 /** A running service on a real store of its own, with a clock that tests can move. */

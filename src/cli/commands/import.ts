@@ -2,17 +2,12 @@ import type { Command } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
 import { type Clock, formatInstant } from '../../domain/instant.ts'
 import { maxRetentionDays, plans, type RetentionDays } from '../../domain/retention.ts'
-import {
-  emptySummary,
-  type ImportSummary,
-  importLines,
-  type LineBlock,
-  type TooOldRows,
-} from '../../operations/import.ts'
+import { defaultMaxLineBytes, splitLines } from '../../domain/split-lines.ts'
+import { importLines } from '../../operations/import.ts'
+import { emptySummary, type IngestSummary, type LineBlock, type TooOldRows } from '../../operations/ingest.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { cannotRead, InputFiles, sourceName, totalBytesOf } from '../input-files.ts'
 import { Progress, shareOf, workProgress } from '../progress.ts'
-import { defaultMaxLineBytes, splitLines } from '../split-lines.ts'
 import type { Terminal } from '../terminal.ts'
 import { keepMemorySmall, onStopSignal } from '../until-stopped.ts'
 
@@ -105,11 +100,11 @@ function badLineReports({ tell }: Terminal) {
   }
 }
 
-function toJson({ tooOldRows, ...summary }: ImportSummary, dryRun: boolean) {
+function toJson({ tooOldRows, ...summary }: IngestSummary, dryRun: boolean) {
   return { ...summary, dryRun, tooOldRows: tooOldRows.map(tooOldJson) }
 }
 
-function inWords(summary: ImportSummary, dryRun: boolean): string {
+function inWords(summary: IngestSummary, dryRun: boolean): string {
   const { lines, badLines, tooOld, ofErased, rows, subjects, sessions, events } = summary
   const left = [`${badLines} bad`]
   if (tooOld > 0) left.push(`${tooOld} too old`)

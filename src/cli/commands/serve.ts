@@ -95,7 +95,7 @@ async function introduce(
   return [
     '',
     'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, and this key,',
-    'which can read and erase and is not shown again:',
+    'which can read, send and erase data and is not shown again:',
     '',
     `  ${issued.keyString}`,
     '',

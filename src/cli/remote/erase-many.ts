@@ -11,6 +11,7 @@ import {
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
 import { identifierRule } from '../../domain/identifier.ts'
+import { readFailure, splitLines } from '../../domain/split-lines.ts'
 import type { CommandKit } from '../command-kit.ts'
 import {
   counted,
@@ -21,7 +22,6 @@ import {
   Progress,
   type ProgressView,
 } from '../progress.ts'
-import { readFailure, splitLines } from '../split-lines.ts'
 import { flagOrAnswer, type Terminal } from '../terminal.ts'
 import { onStopSignal } from '../until-stopped.ts'
 import { isRefusal, notConfirmed } from './with-client.ts'

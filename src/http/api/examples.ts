@@ -136,3 +136,37 @@ export const exampleReceipt = {
 }
 
 export const exampleErasure = { ...exampleErasureParameters, ...exampleReceipt }
+
+export const exampleBatchParameters = { trackerId: 'sample-shop' }
+
+export const exampleBatchLines = [
+  {
+    type: 'session',
+    subjectId: 'visitor-1',
+    sessionId: 's-1',
+    startedAt: '2026-11-15T09:00:00.000Z',
+    endedAt: '2026-11-15T09:06:30.000Z',
+    attributes: { country: 'DE', browser: 'Firefox' },
+    identifiers: { email: 'ada@example.com' },
+  },
+  {
+    type: 'event',
+    subjectId: 'visitor-1',
+    sessionId: 's-1',
+    eventId: 'e-1',
+    name: 'pageview',
+    occurredAt: '2026-11-15T09:00:00.000Z',
+    properties: { url: 'https://shop.example/' },
+  },
+]
+
+export const exampleBatch = {
+  trackerId: 'sample-shop',
+  lines: 2,
+  added: { subjects: 1, sessions: 1, events: 1 },
+  unchanged: 0,
+  tooOld: 0,
+  ofErased: 0,
+  refusedCount: 0,
+  refused: [],
+}

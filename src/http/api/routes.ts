@@ -1,4 +1,5 @@
 import type { Route } from '../request-context.ts'
+import { ingestBatchRoute } from './batches.ts'
 import { listEventsRoute } from './events.ts'
 import { exportSubjectRoute } from './export.ts'
 import { listEntriesRoute, proveConsistencyRoute, readLedgerRoute } from './ledger.ts'
@@ -19,4 +20,5 @@ export const apiRoutes: readonly Route[] = [
   readLedgerRoute,
   listEntriesRoute,
   proveConsistencyRoute,
+  ingestBatchRoute,
 ]

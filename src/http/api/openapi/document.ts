@@ -4,8 +4,9 @@ import { type ErrorCode, errorCodes } from '../../../domain/errors.ts'
 import { Failure, success } from '../../envelope.ts'
 import { pathParameters } from '../../parameters.ts'
 import type { Route } from '../../request-context.ts'
+import { maxBatchLines } from '../../request-lines.ts'
 import { errorStatus } from '../../response.ts'
-import { isOptional, object, type Schema } from '../../schema.ts'
+import { isOptional, list, object, type Schema } from '../../schema.ts'
 import { exampleMeta } from '../examples.ts'
 import { apiRoutes } from '../routes.ts'
 import {
@@ -53,6 +54,7 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
         description:
           'A record of every erasure that does not identify the data subjects. Anyone can verify that no entry was removed.',
       },
+      { name: 'Ingest', description: 'Sessions and events, sent by the services that record them.' },
       { name: 'Service', description: 'Public and unmetered.' },
     ],
     operations: apiRoutes.map((route) => {
@@ -150,6 +152,7 @@ function operation(
     ...others,
     parameters: parameters(route),
     ...(route.bodyBounds && { requestBody: requestBody(route) }),
+    ...(route.line && { requestBody: batchBody(route.line, route) }),
     responses: {
       200: {
         description: 'Success.',
@@ -181,6 +184,26 @@ function requestBody({ body, documentation }: Route): Json {
   return {
     required: true,
     content: { 'application/json': { schema, example: documentation?.exampleBody } },
+  }
+}
+
+function batchBody(line: Schema, { documentation }: Route): Json {
+  const schema = object(
+    { lines: list(line, { maxItems: maxBatchLines, description: 'The sessions and events, in any order.' }) },
+    { title: 'IngestBatchBody', description: 'The lines of a batch.', additionalProperties: false },
+  )
+  const example = documentation?.exampleBody
+  const lines = example && 'lines' in example && Array.isArray(example.lines) ? example.lines : []
+  return {
+    required: true,
+    description: `At most ${maxBatchLines.toLocaleString('en')} lines and 4 MiB, plain or compressed with gzip or zstd.`,
+    content: {
+      'application/x-ndjson': {
+        schema: { type: 'string', description: 'One line of JSON for each session and event.' },
+        example: lines.map((each) => `${JSON.stringify(each)}\n`).join(''),
+      },
+      'application/json': { schema, example },
+    },
   }
 }
 
