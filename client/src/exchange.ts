@@ -1,5 +1,6 @@
 import { isFailure, isMeta, type Meta } from './api.ts'
 import { type Budget, readBudgets, readRetryAfter, servedAt } from './budget.ts'
+import type { Payload } from './compress.ts'
 import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -9,8 +10,7 @@ export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
   url: string
   headers: Record<string, string>
-  /** A JSON body. */
-  body?: string | undefined
+  body?: Payload['body'] | undefined
   /** For the complete response, including its last byte. */
   timeoutMs: number
   signal?: AbortSignal | undefined

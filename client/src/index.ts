@@ -1,4 +1,5 @@
 export type {
+  AddedCounts,
   Consistency,
   Counts,
   EntryList,
@@ -18,6 +19,7 @@ export type {
   ListSubjectsQuery,
   Receipt,
   ReceiptList,
+  RefusedLine,
   Session,
   SessionList,
   Subject,
@@ -38,6 +40,14 @@ export {
   UnexpectedAnswerError,
 } from './errors.ts'
 export { isIdentifier } from './identifier.ts'
+export type { IngestReport } from './ingest.ts'
+export {
+  type EventLine,
+  type IngestLine,
+  maxBatchBytes,
+  maxBatchLines,
+  type SessionLine,
+} from './ingest-line.ts'
 export type { Journal } from './journal.ts'
 export { LetheClient } from './lethe-client.ts'
 export type { Listing } from './listing.ts'
@@ -45,6 +55,15 @@ export { defaultErasuresPerHour } from './pace.ts'
 export type { PersonExport, PersonOutcome, Sought, SubjectRef } from './person.ts'
 export type { RetryPolicy } from './repeat.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
+export type { Sender } from './sender.ts'
+export type {
+  DroppedLines,
+  RefusedLines,
+  SenderCounts,
+  SenderOptions,
+  TrackedEvent,
+  TrackedSession,
+} from './sender-options.ts'
 export type { ExportEntry, SubjectExport } from './subject-export.ts'
 export type { CallOptions, LetheClientOptions } from './transport.ts'
 export { type JsonValue, type VariableType, VariableTypeError } from './variable-type.ts'

@@ -43,10 +43,14 @@ import {
 import type { ErasureReport } from './erasure-report.ts'
 import type { Outgoing } from './exchange.ts'
 import { pathSegment } from './identifier.ts'
+import { batchCall, type IngestReport, ingest } from './ingest.ts'
+import type { IngestLine } from './ingest-line.ts'
 import type { Listing } from './listing.ts'
 import { erasePerson, type PersonExport, type PersonOutcome, type Sought, type SubjectRef } from './person.ts'
 import { type AttemptState, repeat } from './repeat.ts'
 import { ledgerPath, searchPath, subjectPath, subjectsPath } from './request-parts.ts'
+import { Sender } from './sender.ts'
+import type { SenderOptions } from './sender-options.ts'
 import { SubjectExport } from './subject-export.ts'
 import { type Call, type CallOptions, type LetheClientOptions, maxPageSize, Transport } from './transport.ts'
 import { createVariables, type Variables, type VariablesOptions } from './variables.ts'
@@ -227,6 +231,29 @@ export class LetheClient {
   async proveConsistency(from: number, options: CallOptions = {}): Promise<Consistency> {
     const path = `${ledgerPath}/consistency`
     return (await this.#transport.repeat({ ...options, path, query: { from }, isData: isConsistency })).data
+  }
+
+  /**
+   * Stores one batch of sessions and events, given as objects or as NDJSON: at most 10,000 lines and 4 MiB.
+   * Invalid lines are refused, the others stored. Repeated if there is no response, which changes nothing.
+   */
+  ingest(
+    trackerId: string,
+    lines: Iterable<IngestLine> | string,
+    options: CallOptions = {},
+  ): Promise<IngestReport> {
+    return ingest(this.#transport, trackerId, lines, options)
+  }
+
+  /** Sends events and sessions in the background, in batches, until `close()`. */
+  sender(trackerId: string, options: SenderOptions): Sender {
+    pathSegment('trackerId', trackerId)
+    const { runtime } = this.#transport
+    const send = async (text: string, signal: AbortSignal) => {
+      const call = { ...(await batchCall(trackerId, text)), signal }
+      return this.#transport.attempt(call, { leftMs: Number.POSITIVE_INFINITY, mayBeDone: false })
+    }
+    return new Sender({ runtime, send }, options)
   }
 
   /**

@@ -8,6 +8,10 @@ export function subjectPath(trackerId: string, subjectId: string): string {
   return `${subjectsPath(trackerId)}/${pathSegment('subjectId', subjectId)}`
 }
 
+export function batchesPath(trackerId: string): string {
+  return `/v1/ingest/trackers/${pathSegment('trackerId', trackerId)}/batches`
+}
+
 export const searchPath = '/v1/analytics/subjects/search'
 
 export const ledgerPath = '/v1/analytics/ledger'

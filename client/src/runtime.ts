@@ -9,6 +9,8 @@ export interface Runtime {
    * keep the process running.
    */
   wait(ms: number, signal?: AbortSignal, options?: { isBackground?: boolean }): Promise<void>
+  /** For the IDs of tracked events; `crypto.randomUUID` if omitted. */
+  randomUUID?(): string
 }
 
 export const systemRuntime: Runtime = { now: Date.now, random: Math.random, wait }

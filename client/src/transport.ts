@@ -1,3 +1,4 @@
+import type { Payload } from './compress.ts'
 import { UnexpectedAnswerError } from './errors.ts'
 import { type Answer, exchange, type Outgoing } from './exchange.ts'
 import { exportEncodings } from './export-encodings.ts'
@@ -38,6 +39,8 @@ export interface Call<Data> extends CallOptions {
   query?: object
   /** Sent as JSON. */
   body?: object
+  /** Sent as it is, instead of `body`. */
+  payload?: Payload
   isData(value: unknown): value is Data
   onBudgets?: Outgoing['onBudgets']
 }
@@ -123,6 +126,7 @@ export class Transport {
       path,
       query = {},
       body,
+      payload = body && { headers: jsonHeader, body: JSON.stringify(body) },
       isData,
       requestId,
       timeoutMs = this.#timeoutMs,
@@ -135,8 +139,8 @@ export class Transport {
         fetch: this.fetch,
         method,
         url: `${this.url}${path}${queryString(query)}`,
-        headers: { ...this.#headers, ...(body && jsonHeader), ...requestIdHeader(requestId) },
-        body: body && JSON.stringify(body),
+        headers: { ...this.#headers, ...payload?.headers, ...requestIdHeader(requestId) },
+        body: payload?.body,
         timeoutMs: Math.min(timeoutMs, leftMs),
         ...rest,
       },

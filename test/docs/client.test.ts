@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as client from '@lethe/client'
 import { defaultRetryPolicy } from '../../client/src/repeat.ts'
+import { Sender } from '../../client/src/sender.ts'
 import { Variables } from '../../client/src/variables.ts'
 import { code, codes, flat, read, section, tableRows } from './markdown.ts'
 
@@ -93,6 +94,22 @@ test('the client page lists exactly the options and the members of variables', (
   const rows = tableRows(section(page, 'Variables')).map(([name]) => code(name).replace(/\(.*/, ''))
   const members = Object.getOwnPropertyNames(Variables.prototype).filter((name) => name !== 'constructor')
   assert.deepEqual(rows, [...fieldsOf('client/src/variables.ts', 'VariablesOptions'), ...members])
+})
+
+test('the client page lists exactly the options and the members of a sender, and the fields of a report', () => {
+  const namesIn = (heading: string) =>
+    tableRows(section(page, heading)).flatMap(([names = '']) =>
+      codes(names).map((name) => name.replace(/\(.*/, '')),
+    )
+  const members = Object.getOwnPropertyNames(Sender.prototype).filter((name) => name !== 'constructor')
+  assert.deepEqual(
+    new Set(namesIn('Sender')),
+    new Set([...fieldsOf('client/src/sender-options.ts', 'SenderOptions'), ...members]),
+  )
+  assert.deepEqual(namesIn('Ingest'), [
+    ...fieldsOf('client/src/api.ts', 'Batch'),
+    ...fieldsOf('client/src/ingest.ts', 'IngestReport'),
+  ])
 })
 
 test('the client page states the retry policy', () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { LetheClient, type LetheClientOptions, type Runtime } from '@lethe/client'
 import type { Shop } from './shop.ts'
 
@@ -70,5 +71,48 @@ export function steppedTime(): SteppedTime {
       wait.end()
       return wait.ms
     },
+  }
+}
+
+/** Runtime whose clock moves only when the test says so. */
+export interface VirtualTime extends Runtime {
+  /** Moves the clock, wait by wait, and ends those whose time has come. What follows from each happens before the next. */
+  pass(ms: number): Promise<void>
+  /** The waits under way: how much longer they last, and whether they keep the process running. */
+  waiting(): { ms: number; isBackground: boolean }[]
+}
+
+export function virtualTime(start = Date.now()): VirtualTime {
+  let now = start
+  let uuids = 0
+  const waits = new Set<{ at: number; isBackground: boolean; end: () => void }>()
+  return {
+    now: () => now,
+    random: () => 0.5,
+    randomUUID: () => `00000000-0000-4000-8000-${String(++uuids).padStart(12, '0')}`,
+    wait: (ms, signal, { isBackground = false } = {}) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        if (ms <= 0) return resolve()
+        const wait = { at: now + ms, isBackground, end: resolve }
+        waits.add(wait)
+        signal?.addEventListener('abort', () => {
+          waits.delete(wait)
+          reject(signal.reason)
+        })
+      }),
+    async pass(ms) {
+      const end = now + ms
+      for (;;) {
+        const [next] = [...waits].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+        if (next === undefined) break
+        now = Math.max(now, next.at)
+        waits.delete(next)
+        next.end()
+        await setImmediate()
+      }
+      now = end
+    },
+    waiting: () => Array.from(waits, ({ at, isBackground }) => ({ ms: at - now, isBackground })),
   }
 }

@@ -16,7 +16,10 @@ export async function startVariableShop(
   variables: Record<string, unknown>,
   env: Record<string, string> = {},
 ): Promise<VariableShop> {
-  const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'], env })
+  const shop = await startShop(t, {
+    scopes: ['analytics:view', 'analytics:delete-data', 'analytics:collect'],
+    env,
+  })
   const set = async (after: Record<string, unknown>) => {
     await editVariables(shop.services, 'shop', { apply: () => new Map(Object.entries(after)) })
   }

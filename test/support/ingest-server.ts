@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import type { Lifetime } from './service.ts'
+
+/** A batch that arrived, stored or not. */
+export interface ReceivedBatch {
+  path: string
+  headers: IncomingHttpHeaders
+  /** The size of the body as it was sent. */
+  bytes: number
+  text: string
+  lines: Record<string, unknown>[]
+}
+
+/** What the server does about a batch: whether it stores the lines, and how it answers, if at all. */
+export interface BatchBehaviour {
+  stores: boolean
+  answer: 'reset' | 'silence' | { status: number; headers?: Record<string, string>; body?: string }
+}
+
+/** A server that takes batches and misbehaves as it is told, which the real one cannot be made to. */
+export interface IngestServer {
+  url: string
+  batches: ReceivedBatch[]
+  /** The lines that were stored, each as often as it came. */
+  stored: Record<string, unknown>[]
+  /** What to do about the next batches. All others are accepted. */
+  next(...behaviours: BatchBehaviour[]): void
+}
+
+export function accepted(headers: Record<string, string> = {}): BatchBehaviour {
+  return { stores: true, answer: { status: 200, headers } }
+}
+
+export const brokenOff: BatchBehaviour = { stores: false, answer: 'reset' }
+export const answerLost: BatchBehaviour = { stores: true, answer: 'reset' }
+export const neverAnswered: BatchBehaviour = { stores: false, answer: 'silence' }
+
+const meta = { requestId: 'of-the-server', timestamp: '2026-11-15T12:00:00.000Z' }
+
+/** A failure of the service. */
+export function failed(status: number, code: string, headers: Record<string, string> = {}): BatchBehaviour {
+  const body = JSON.stringify({ error: { code, message: `It is ${code}.` }, meta })
+  return { stores: false, answer: { status, headers, body } }
+}
+
+/** A failure of something between here and the service. */
+export function proxyFailed(status: number): BatchBehaviour {
+  return { stores: false, answer: { status, headers: { 'content-type': 'text/html' }, body: '<html>' } }
+}
+
+/** `judge` says why a line is refused, or `null` for one that is not. */
+export async function ingestServer(
+  t: Lifetime,
+  judge: (line: Record<string, unknown>) => string | null = () => null,
+): Promise<IngestServer> {
+  const batches: ReceivedBatch[] = []
+  const stored: Record<string, unknown>[] = []
+  const behaviours: BatchBehaviour[] = []
+  function store({ path, lines }: ReceivedBatch): string {
+    const refused = lines.flatMap((line, i) => {
+      const message = judge(line)
+      if (message === null) stored.push(line)
+      return message === null ? [] : [{ line: i + 1, message }]
+    })
+    const trackerId = decodeURIComponent(path.split('/')[4] ?? '')
+    const added = { subjects: 0, sessions: 0, events: lines.length - refused.length }
+    const counts = { lines: lines.length, added, unchanged: 0, tooOld: 0, ofErased: 0 }
+    const data = { trackerId, ...counts, refusedCount: refused.length, refused: refused.slice(0, 100) }
+    return JSON.stringify({ data, meta })
+  }
+  const server = createServer(async (request, response) => {
+    const batch = await receive(request).catch(() => null)
+    if (batch === null) return
+    batches.push(batch)
+    const { stores, answer } = behaviours.shift() ?? accepted()
+    const success = stores ? store(batch) : ''
+    if (answer === 'reset') request.socket.resetAndDestroy()
+    if (typeof answer === 'string') return
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+    response.end(answer.body ?? success)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return {
+    ...{ url: `http://127.0.0.1:${port}`, batches, stored },
+    next: (...more) => void behaviours.push(...more),
+  }
+}
+
+async function receive(request: IncomingMessage): Promise<ReceivedBatch> {
+  const body = await buffer(request)
+  const text = String(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)
+  const lines = text.split('\n').filter((line) => line !== '')
+  const objects = lines.map((line): Record<string, unknown> => JSON.parse(line))
+  const { url: path = '', headers } = request
+  return { path, headers, bytes: body.length, text, lines: objects }
+}
