@@ -1,6 +1,6 @@
 import { type ConvertSummary, type LineLimits, RecordConverter } from '../convert/convert-records.ts'
+import { cutCsv, cutJson, cutLines } from '../convert/cut-records.ts'
 import { type ConvertOptions, type Cut, type Format, UnusableFile } from '../convert/format.ts'
-import { cutCsv, cutJson, cutLines } from './cut-records.ts'
 import { cannotRead, type InputFiles, sourceName } from './input-files.ts'
 
 interface ConvertWork {

@@ -1,8 +1,10 @@
+import { accesslog } from './accesslog.ts'
 import { csv } from './csv.ts'
 import type { Format } from './format.ts'
+import { matomo } from './matomo.ts'
 
 /** Every format, in the order of the help. */
-export const formats: readonly Format[] = [csv]
+export const formats: readonly Format[] = [csv, accesslog, matomo]
 
 /** Systems whose exports cannot be converted, and why. */
 export const refusedFormats: Readonly<Record<string, string>> = {

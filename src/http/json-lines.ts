@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { LetheError, type Problems } from '../domain/errors.ts'
+import { LetheError } from '../domain/errors.ts'
 import type { InvalidLine } from '../domain/ingest.ts'
 import { tooLong } from '../domain/split-lines.ts'
-import { addUnknown } from './parameters.ts'
 import { maxBodyBytes } from './request-body.ts'
 
 type Line = string | InvalidLine
@@ -33,10 +32,10 @@ export class JsonLines {
   }
 
   /**
-   * Throws `invalid_request` for a text that is not JSON in UTF-8, possibly after some lines. Other JSON is a
-   * problem.
+   * Throws `invalid_request` for a text that is not JSON in UTF-8, and `validation_error` for other JSON. Both
+   * may come after some lines.
    */
-  async *read(chunks: AsyncIterable<Buffer>, problems: Problems): AsyncGenerator<Line[]> {
+  async *read(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
     for await (const chunk of chunks) {
       const rest = this.#state === 'start' ? this.#readStart(chunk) : chunk
       const lines: Line[] = []
@@ -45,9 +44,10 @@ export class JsonLines {
       if (lines.length > 0) yield lines
     }
     const frame = textOf(this.#frame)
-    if (this.#state === 'list') throw notJson()
-    if (this.#state === 'start') addProblems(parse(frame), problems)
-    else if (!end.test(frame)) addProblems(parse(`{"lines":[]${frame}`), problems)
+    if (this.#state === 'end' && end.test(frame)) return
+    throw this.#state === 'list' || !isJson(this.#state === 'end' ? `{"lines":[]${frame}` : frame)
+      ? notJson()
+      : notLines()
   }
 
   /** Returns what follows the start of the list. */
@@ -61,11 +61,14 @@ export class JsonLines {
     return rest
   }
 
+  /** No text around a list is this long. */
   #addToFrame(chunk: Buffer): void {
     this.#frame = Buffer.concat([this.#frame, chunk])
-    const isStart = this.#state === 'start' && start.test(this.#frame.toString('latin1', 0, maxBodyBytes))
-    if (this.#frame.length > maxBodyBytes && !isStart)
-      throw new LetheError('invalid_request', 'Apart from lines, the body must have at most 64 KiB.')
+    if (this.#state === 'end' ? this.#frame.length > maxBodyBytes : this.#isHopeless()) throw notLines()
+  }
+
+  #isHopeless(): boolean {
+    return this.#frame.length > maxBodyBytes && !start.test(this.#frame.toString('latin1'))
   }
 
   /** Adds the complete items to `lines` and returns what follows the end of the list. */
@@ -121,7 +124,7 @@ export class JsonLines {
       return tooLong(this.#maxLineBytes)
     }
     if (mayBeAbsent && text === '') return null
-    parse(text)
+    if (!isJson(text)) throw notJson()
     this.#count += 1
     return text
   }
@@ -132,11 +135,12 @@ function textOf(bytes: Buffer): string {
   return bytes.toString()
 }
 
-function parse(text: string): unknown {
+function isJson(text: string): boolean {
   try {
-    return JSON.parse(text)
+    JSON.parse(text)
+    return true
   } catch {
-    throw notJson()
+    return false
   }
 }
 
@@ -144,14 +148,7 @@ function notJson(): LetheError {
   return new LetheError('invalid_request', 'The body must be a JSON object in UTF-8.')
 }
 
-/** What is wrong with a body that is not of the expected form. */
-function addProblems(value: unknown, problems: Problems): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problems.add('body', 'body must be a JSON object')
-    return
-  }
-  const others = Object.keys(value).filter((name) => name !== 'lines')
-  for (const name of others) addUnknown(name, problems)
-  if (!('lines' in value) || !Array.isArray(value.lines)) problems.add('lines', 'lines must be a list')
-  else if (others.length === 0) problems.add('lines', 'lines must be given once')
+function notLines(): LetheError {
+  const message = 'lines must be a list, and the only field of the body'
+  return new LetheError('validation_error', 'Check lines: see details.', [{ field: 'lines', message }])
 }

@@ -34,6 +34,8 @@ export interface RunningProgram {
   waitFor(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>
   /** Sends text to its standard input, which stays open. */
   type(text: string): void
+  /** Reads no more of its standard output, as `head` does. */
+  closeOutput(): void
   kill(signal: NodeJS.Signals): void
   /** How it ended, all output included. */
   ended: Promise<Outcome>
@@ -188,6 +190,7 @@ function watch(child: ChildProcessWithoutNullStreams): RunningProgram {
       }
     },
     type: (text) => child.stdin.write(text),
+    closeOutput: () => child.stdout.destroy(),
     kill: (signal) => child.kill(signal),
     ended,
   }

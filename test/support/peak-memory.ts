@@ -3,15 +3,26 @@ import type { CommandLine, Outcome } from './command-line.ts'
 
 export const importShop = ['import', '--tracker', 'shop', '--json']
 
-/** Imports, and hands back the most memory that was resident, in MB. */
-export async function peakOf(
+interface Peak {
+  outcome: Outcome
+  /** In MB. */
+  peak: number
+}
+
+/** Imports, and hands back the most memory that was resident. */
+export function peakOf(cli: CommandLine, args: readonly string[], nodeOptions = ''): Promise<Peak> {
+  return peakOfProgram(cli, [...importShop, ...args], nodeOptions)
+}
+
+/** The same for any command. */
+export async function peakOfProgram(
   cli: CommandLine,
   args: readonly string[],
   nodeOptions = '',
-): Promise<{ outcome: Outcome; peak: number }> {
+): Promise<Peak> {
   const report = "process.on('exit',()=>console.error('peak',process.resourceUsage().maxRSS))"
   const env = { NODE_OPTIONS: `${nodeOptions} --import=data:text/javascript,${report}` }
-  const outcome = await cli.runProgram([...importShop, ...args], { env })
+  const outcome = await cli.runProgram(args, { env })
   const [, kilobytes] = /peak (\d+)/.exec(outcome.stderr) ?? []
   assert.ok(kilobytes, outcome.stderr)
   return { outcome, peak: Number(kilobytes) / 1024 }

@@ -1,9 +1,9 @@
-import { CsvRecords } from '../convert/csv-records.ts'
-import { isJsonObject, parseJsonObject } from '../convert/fields.ts'
-import { type CsvRow, type Cut, type JsonObject, UnusableFile, UnusableRecord } from '../convert/format.ts'
-import { JsonRecords } from '../convert/json-records.ts'
 import { InvalidLine } from '../domain/ingest.ts'
 import { splitLines } from '../domain/split-lines.ts'
+import { CsvRecords } from './csv-records.ts'
+import { isJsonObject, parseJsonObject } from './fields.ts'
+import { type CsvRow, type Cut, type JsonObject, UnusableFile, UnusableRecord } from './format.ts'
+import { JsonRecords } from './json-records.ts'
 
 type Chunks = AsyncIterable<Buffer>
 
@@ -54,8 +54,8 @@ export async function* cutJson(
   maxLineBytes: number,
   list: string | undefined,
 ): AsyncGenerator<Cut<JsonObject>[]> {
-  const { head, all } = await peek(asUtf8(chunks), headBytes)
-  if (isJsonLines(head.toString('utf8'), list)) {
+  const { head, all } = await peek(asUtf8(chunks))
+  if (isJsonLines(head, list)) {
     for await (const lines of cutLines(all, maxLineBytes)) yield lines.map(parseCut)
     return
   }
@@ -75,8 +75,11 @@ function parseCut({ number, source }: Cut<string>): Cut<JsonObject> {
 }
 
 /** Whether each line is a value of its own. A damaged first line still counts as one if it could not go on. */
-function isJsonLines(head: string, list: string | undefined): boolean {
-  const text = head.replace(/^\ufeff/, '').trimStart()
+function isJsonLines(head: Buffer, list: string | undefined): boolean {
+  const text = head
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .trimStart()
   const end = text.indexOf('\n')
   const first = (end < 0 ? text : text.slice(0, end)).trimEnd()
   if (first.startsWith('[') || (end < 0 && head.length >= headBytes)) return false
@@ -88,24 +91,23 @@ function isJsonLines(head: string, list: string | undefined): boolean {
   }
 }
 
-/** Reads until there is a whole line, or `maxBytes`. */
-async function peek(chunks: Chunks, maxBytes: number): Promise<{ head: Buffer; all: Chunks }> {
+/** Reads until there is a line that is not empty, or `headBytes`. */
+async function peek(chunks: Chunks): Promise<{ head: Buffer; all: Chunks }> {
   const rest = chunks[Symbol.asyncIterator]()
   const parts: Buffer[] = []
   let bytes = 0
-  while (bytes < maxBytes && !parts.some(hasWholeLine)) {
+  let isBlank = true
+  for (let hasLine = false; bytes < headBytes && !hasLine; ) {
     const next = await rest.next()
     if (next.done) break
     parts.push(next.value)
     bytes += next.value.length
+    const text = next.value.toString('latin1')
+    hasLine = (isBlank ? text.trimStart() : text).includes('\n')
+    isBlank &&= text.trim() === ''
   }
   const head = Buffer.concat(parts)
   return { head, all: rejoin(head, rest) }
-}
-
-/** A line feed after something that is not white space. */
-function hasWholeLine(part: Buffer): boolean {
-  return part.toString('latin1').trimStart().includes('\n')
 }
 
 async function* rejoin(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
