@@ -18,7 +18,11 @@ const words = new Set(
 )
 
 /** Names of other programs that the docs cite. */
-const foreign = new Set(['ProxyPass', 'optionalDependencies', 'trustProxy'])
+const foreign = new Set([
+  ...['ProxyPass', 'optionalDependencies', 'trustProxy'],
+  // Of Matomo's exports.
+  ...['ecommerceOrder', 'ecommerceAbandonedCart', 'visitIp'],
+])
 
 /** Names in camel case, such as `defineRoute` or `RequestContext`, and calls, such as `take(key)`. */
 function identifiers(text: string): string[] {
