@@ -5,9 +5,12 @@ import { deriveId } from './fields.ts'
 export const sessionPauseMs = 30 * 60_000
 /** Beyond this, the visitors that were seen least recently are forgotten. */
 export const maxOpenSessions = 250_000
+/** Records may be out of order, so the sessions before the latest stay open. */
+const maxOpenPerVisitor = 4
 
 interface OpenSession {
   sessionId: string
+  firstAt: Instant
   lastAt: Instant
 }
 
@@ -17,7 +20,7 @@ interface OpenSession {
  */
 export class Sessions {
   /** The visitor seen least recently comes first. */
-  readonly #open = new Map<string, OpenSession>()
+  readonly #open = new Map<string, readonly OpenSession[]>()
   readonly #maxOpen: number
   #newestAt: Instant = Number.NEGATIVE_INFINITY
 
@@ -32,22 +35,27 @@ export class Sessions {
   /** The session of a record, and whether the record opens it. */
   at(subjectId: string, at: Instant): { sessionId: string; isNew: boolean } {
     this.#newestAt = Math.max(this.#newestAt, at)
-    const known = this.#open.get(subjectId)
+    const open = this.#open.get(subjectId) ?? []
     this.#open.delete(subjectId)
-    const isNew = known === undefined || Math.abs(at - known.lastAt) > sessionPauseMs
-    const session = isNew ? { sessionId: deriveId('session', subjectId, at), lastAt: at } : known
+    const known = open.find((session) => isWithin(session, at))
+    const session = known ?? { sessionId: deriveId('session', subjectId, at), firstAt: at, lastAt: at }
+    session.firstAt = Math.min(session.firstAt, at)
     session.lastAt = Math.max(session.lastAt, at)
-    this.#open.set(subjectId, session)
+    this.#open.set(subjectId, known ? open : [...open, session].slice(-maxOpenPerVisitor))
     this.#forgetOld()
-    return { sessionId: session.sessionId, isNew }
+    return { sessionId: session.sessionId, isNew: known === undefined }
   }
 
-  /** Records may be out of order, so a session is kept for twice the pause. */
+  /** Records may be out of order, so a visitor is remembered for twice the pause. */
   #forgetOld(): void {
-    for (const [subjectId, { lastAt }] of this.#open) {
-      const hasEnded = lastAt < this.#newestAt - 2 * sessionPauseMs
+    for (const [subjectId, open] of this.#open) {
+      const hasEnded = open.every(({ lastAt }) => lastAt < this.#newestAt - 2 * sessionPauseMs)
       if (!hasEnded && this.#open.size <= this.#maxOpen) return
       this.#open.delete(subjectId)
     }
   }
+}
+
+function isWithin({ firstAt, lastAt }: OpenSession, at: Instant): boolean {
+  return at >= firstAt - sessionPauseMs && at <= lastAt + sessionPauseMs
 }

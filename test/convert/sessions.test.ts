@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Sessions } from '../../src/convert/sessions.ts'
+
+const minuteMs = 60_000
+
+/** Numbers the sessions of visitors, whose records are given as minutes, in the order of their opening. */
+function numbersOf(
+  records: readonly [visitor: string, minutes: number][],
+  sessions = new Sessions(),
+): number[] {
+  const ids: string[] = []
+  return records.map(([visitor, minutes]) => {
+    const { sessionId, isNew } = sessions.at(visitor, minutes * minuteMs)
+    assert.equal(isNew, !ids.includes(sessionId))
+    if (isNew) ids.push(sessionId)
+    return ids.indexOf(sessionId)
+  })
+}
+
+function ofOne(...minutes: number[]): number[] {
+  return numbersOf(minutes.map((each) => ['ada', each]))
+}
+
+describe('sessions that a source does not know', () => {
+  it('end with a pause of more than 30 minutes', () => {
+    assert.deepEqual(ofOne(0, 30, 60, 91, 100), [0, 0, 0, 1, 1])
+  })
+
+  it('belong to one visitor', () => {
+    assert.deepEqual(
+      numbersOf([
+        ['ada', 0],
+        ['bob', 1],
+        ['ada', 2],
+      ]),
+      [0, 1, 0],
+    )
+  })
+
+  it('include records that are out of order', () => {
+    assert.deepEqual(ofOne(60, 50, 25, 0), [0, 0, 0, 0])
+    assert.deepEqual(ofOne(0, 20, 60, 5, 65), [0, 0, 1, 0, 1])
+  })
+
+  it('have the same IDs in every conversion', () => {
+    const idOf = (at: number) => new Sessions().at('ada', at).sessionId
+    assert.equal(idOf(7), idOf(7))
+    assert.notEqual(idOf(7), idOf(8))
+  })
+
+  it('are forgotten when their visitors were not seen for an hour', () => {
+    const sessions = new Sessions()
+    for (let visitor = 0; visitor < 1_000; visitor++) sessions.at(`v${visitor}`, visitor * minuteMs)
+    assert.equal(sessions.openCount, 61)
+  })
+
+  it('are bounded in number', () => {
+    const sessions = new Sessions(10)
+    for (let visitor = 0; visitor < 100; visitor++) sessions.at(`v${visitor}`, 0)
+    assert.equal(sessions.openCount, 10)
+    assert.equal(sessions.at('v99', minuteMs).isNew, false)
+    assert.equal(sessions.at('v0', minuteMs).isNew, true)
+  })
+})
