@@ -52,18 +52,23 @@ export function pickFields(
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
 /**
- * The identifiers of a person: a user ID that looks like an e-mail address is an address. Values that cannot
- * be identifiers are left out. Undefined if there are none.
+ * The identifiers of a person, and others by name: a user ID that looks like an e-mail address is an address.
+ * Values that cannot be identifiers are left out. Undefined if there are none.
  */
 export function identifiersOf(
   userId: unknown,
   email?: unknown,
+  others: JsonObject = {},
 ): Readonly<Record<string, string>> | undefined {
   const id = textOf(userId)
   const isAddress = id !== undefined && address.test(id)
-  const found = { userId: isAddress ? undefined : id, email: textOf(email) ?? (isAddress ? id : undefined) }
-  const valid = Object.entries(found).filter(([, value]) => isIdentifierValue(value))
-  return valid.length === 0 ? undefined : Object.fromEntries(valid.map(([name, value]) => [name, `${value}`]))
+  const person = { userId: isAddress ? undefined : id, email: textOf(email) ?? (isAddress ? id : undefined) }
+  const valid: [string, string][] = []
+  for (const [name, value] of Object.entries({ ...person, ...others })) {
+    const text = textOf(value)
+    if (isIdentifierValue(text)) valid.push([name, text])
+  }
+  return valid.length === 0 ? undefined : Object.fromEntries(valid)
 }
 
 /** An ID for something to which its source gives none, the same for the same parts. */
@@ -85,10 +90,4 @@ function parsedOrNull(text: string): unknown {
   } catch {
     return null
   }
-}
-
-/** A single identifier; undefined if the value cannot be one. */
-export function identifierOf(name: string, value: unknown): Readonly<Record<string, string>> | undefined {
-  const text = textOf(value)
-  return text !== undefined && isIdentifierValue(text) ? { [name]: text } : undefined
 }
