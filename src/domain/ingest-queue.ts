@@ -82,9 +82,9 @@ export class IngestQueue {
         else reject(new Error('A batch was stored without a result.'))
       }
     } catch (error) {
-      if (group.length === 1) for (const { reject } of group) reject(error)
       // A batch that cannot be stored must not make those of others fail.
-      else for (const each of group) await this.#storeAll([each])
+      if (group.length > 1) await Promise.all(group.map((each) => this.#storeAll([each])))
+      else for (const { reject } of group) reject(error)
     }
   }
 }

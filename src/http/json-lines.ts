@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { LetheError } from '../domain/errors.ts'
+import { LetheError, type Problems } from '../domain/errors.ts'
 import type { InvalidLine } from '../domain/ingest.ts'
 import { tooLong } from '../domain/split-lines.ts'
+import { addUnknown } from './parameters.ts'
 import { maxBodyBytes } from './request-body.ts'
 
 type Line = string | InvalidLine
@@ -32,10 +33,10 @@ export class JsonLines {
   }
 
   /**
-   * Throws `invalid_request` for a text that is not JSON in UTF-8, and `validation_error` for other JSON. Both
-   * may come after some lines.
+   * Throws `invalid_request` for a text that is not JSON in UTF-8, possibly after some lines. Other JSON is a
+   * problem.
    */
-  async *read(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  async *read(chunks: AsyncIterable<Buffer>, problems: Problems): AsyncGenerator<Line[]> {
     for await (const chunk of chunks) {
       const rest = this.#state === 'start' ? this.#readStart(chunk) : chunk
       const lines: Line[] = []
@@ -44,10 +45,9 @@ export class JsonLines {
       if (lines.length > 0) yield lines
     }
     const frame = textOf(this.#frame)
-    if (this.#state === 'end' && end.test(frame)) return
-    throw this.#state === 'list' || !isJson(this.#state === 'end' ? `{"lines":[]${frame}` : frame)
-      ? notJson()
-      : notLines()
+    if (this.#state === 'list') throw notJson()
+    if (this.#state === 'start') addProblems(parse(frame), problems)
+    else if (!end.test(frame)) addProblems(parse(`{"lines":[]${frame}`), problems)
   }
 
   /** Returns what follows the start of the list. */
@@ -61,14 +61,11 @@ export class JsonLines {
     return rest
   }
 
-  /** No text around a list is this long. */
   #addToFrame(chunk: Buffer): void {
     this.#frame = Buffer.concat([this.#frame, chunk])
-    if (this.#state === 'end' ? this.#frame.length > maxBodyBytes : this.#isHopeless()) throw notLines()
-  }
-
-  #isHopeless(): boolean {
-    return this.#frame.length > maxBodyBytes && !start.test(this.#frame.toString('latin1'))
+    const isStart = this.#state === 'start' && start.test(this.#frame.toString('latin1', 0, maxBodyBytes))
+    if (this.#frame.length > maxBodyBytes && !isStart)
+      throw new LetheError('invalid_request', 'Apart from lines, the body must have at most 64 KiB.')
   }
 
   /** Adds the complete items to `lines` and returns what follows the end of the list. */
@@ -124,7 +121,7 @@ export class JsonLines {
       return tooLong(this.#maxLineBytes)
     }
     if (mayBeAbsent && text === '') return null
-    if (!isJson(text)) throw notJson()
+    parse(text)
     this.#count += 1
     return text
   }
@@ -135,12 +132,11 @@ function textOf(bytes: Buffer): string {
   return bytes.toString()
 }
 
-function isJson(text: string): boolean {
+function parse(text: string): unknown {
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(text)
   } catch {
-    return false
+    throw notJson()
   }
 }
 
@@ -148,7 +144,14 @@ function notJson(): LetheError {
   return new LetheError('invalid_request', 'The body must be a JSON object in UTF-8.')
 }
 
-function notLines(): LetheError {
-  const message = 'lines must be a list, and the only field of the body'
-  return new LetheError('validation_error', 'Check lines: see details.', [{ field: 'lines', message }])
+/** What is wrong with a body that is not of the expected form. */
+function addProblems(value: unknown, problems: Problems): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    problems.add('body', 'body must be a JSON object')
+    return
+  }
+  const others = Object.keys(value).filter((name) => name !== 'lines')
+  for (const name of others) addUnknown(name, problems)
+  if (!('lines' in value) || !Array.isArray(value.lines)) problems.add('lines', 'lines must be a list')
+  else if (others.length === 0) problems.add('lines', 'lines must be given once')
 }

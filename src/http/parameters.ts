@@ -91,9 +91,15 @@ function namesNeeded(fields: Fields): string[] {
 function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
   const known = fields.get(field)
   if (known?.isValid(value)) return true
-  const name = shorten(field)
-  problems.add(name, known ? `${name} must be ${known.rule}` : `${name} is not a parameter of this request`)
+  if (known) problems.add(field, `${field} must be ${known.rule}`)
+  else addUnknown(field, problems)
   return false
+}
+
+/** Adds the problem of a parameter that the request does not have. */
+export function addUnknown(field: string, problems: Problems): void {
+  const name = shorten(field)
+  problems.add(name, `${name} is not a parameter of this request`)
 }
 
 /** Truncates an unknown parameter name for the response. */

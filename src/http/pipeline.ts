@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/api-key.ts'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
-import { LetheError } from '../domain/errors.ts'
+import { LetheError, Problems } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
@@ -25,7 +25,7 @@ import {
   readerOf,
 } from './request-context.ts'
 import { isLargeBatch, readLines } from './request-lines.ts'
-import { isNamedIn } from './request-log.ts'
+import { isNamedIn, isNamedInLines } from './request-log.ts'
 
 export interface PipelineDeps {
   services: Services
@@ -181,8 +181,11 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   async function readBatch(context: RequestContext, route: Route, params: PathParameters): Promise<null> {
     const { request } = context
     if (isLargeBatch(request, maxBodyBytes)) await waitForLargeBody(context, batches)
-    context.lines = await readLines(request, deps.maxLineBytes)
-    context.operation = route.read(context, params, {})
+    const problems = new Problems()
+    context.lines = await readLines(request, deps.maxLineBytes, problems)
+    if (isChosenIdKept(context) && isNamedInLines(context.id, context.lines))
+      context.keptId = services.randomness.uuid()
+    context.operation = route.read(context, params, {}, problems)
     return null
   }
 
@@ -198,8 +201,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       return andThen(
         andThen(permit, () => readJson(request, bodyBounds)),
         (fields) => {
-          const isChosen = context.keptId === context.id && context.chosenId !== null
-          if (isChosen && route.bodyNamesPerson && isNamedIn(context.id, fields))
+          if (isChosenIdKept(context) && route.bodyNamesPerson && isNamedIn(context.id, fields))
             context.keptId = services.randomness.uuid()
           context.operation = route.read(context, params, fields)
           return null
@@ -330,6 +332,11 @@ function requireScope(context: RequestContext): LetheError | null {
   const scope = match.route.access
   if (callerOf(context).key.scopes.some((granted) => granted === scope)) return null
   return new LetheError('forbidden', `This API key lacks the scope ${scope}, which this request needs.`)
+}
+
+/** Whether the log contains the client's own request ID. */
+function isChosenIdKept({ id, keptId, chosenId }: RequestContext): boolean {
+  return keptId === id && chosenId !== null
 }
 
 function isErasure({ match }: RequestContext): boolean {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, Origin } from '../domain/activity.ts'
 import type { Caller, Scope } from '../domain/api-key.ts'
 import { type BudgetState, type CountedBudget, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
+import type { Problems } from '../domain/errors.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { SignedIn, SignedInBrowser } from '../domain/member.ts'
 import type { Passwords } from '../domain/password.ts'
@@ -177,8 +178,16 @@ export interface Route {
   /** The data of the response; `null` if the route writes its response itself, such as a page or a stream. */
   response: Schema | null
   documentation: Documentation | null
-  /** Reads the parameters and returns the operation. Throws a `validation_error` with all problems. */
-  read(context: RequestContext, params: PathParameters, body: Record<string, unknown>): Operation
+  /**
+   * Reads the parameters and returns the operation. Throws a `validation_error` with all problems, including
+   * those that are already known.
+   */
+  read(
+    context: RequestContext,
+    params: PathParameters,
+    body: Record<string, unknown>,
+    problems?: Problems,
+  ): Operation
 }
 
 export type PipelineName = 'key' | 'token' | 'member' | 'open' | 'public'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
-import { LetheError } from '../domain/errors.ts'
+import { LetheError, type Problems } from '../domain/errors.ts'
 import { compressions, decompressAs, readFailure, splitLines } from '../domain/split-lines.ts'
 import type { LineBlock } from '../operations/ingest.ts'
 import { JsonLines } from './json-lines.ts'
@@ -12,11 +12,15 @@ export const maxBatchLines = 10_000
 /** 8 MiB, as much as zstd needs at its usual levels. */
 const maxWindowLog = 23
 
-type LineReader = (chunks: AsyncIterable<Buffer>, maxLineBytes: number) => AsyncIterable<LineBlock['lines']>
+type LineReader = (
+  chunks: AsyncIterable<Buffer>,
+  maxLineBytes: number,
+  problems: Problems,
+) => AsyncIterable<LineBlock['lines']>
 
 const readers: ReadonlyMap<string, LineReader> = new Map<string, LineReader>([
   ['application/x-ndjson', splitLines],
-  ['application/json', (chunks, maxLineBytes) => new JsonLines(maxLineBytes).read(chunks)],
+  ['application/json', (chunks, maxBytes, problems) => new JsonLines(maxBytes).read(chunks, problems)],
 ])
 
 /** Whether a batch may be so large that only few should be read concurrently. */
@@ -27,9 +31,13 @@ export function isLargeBatch({ headers }: IncomingMessage, smallBytes: number): 
 
 /**
  * Reads a batch of lines. Throws `invalid_request` for another type or encoding, a damaged or incomplete body,
- * and too many bytes or lines.
+ * and too many bytes or lines. JSON of another form is a problem.
  */
-export async function readLines(request: IncomingMessage, maxLineBytes: number): Promise<LineBlock[]> {
+export async function readLines(
+  request: IncomingMessage,
+  maxLineBytes: number,
+  problems: Problems,
+): Promise<LineBlock[]> {
   const read = readerFor(request)
   const compression = compressionOf(request)
   const body = new PassThrough()
@@ -38,7 +46,7 @@ export async function readLines(request: IncomingMessage, maxLineBytes: number):
   const blocks: LineBlock[] = []
   let count = 0
   try {
-    for await (const lines of read(upTo(maxBatchBytes, decoded), maxLineBytes)) {
+    for await (const lines of read(upTo(maxBatchBytes, decoded), maxLineBytes, problems)) {
       blocks.push({ source: '', firstNumber: count + 1, lines })
       count += lines.length
       if (count > maxBatchLines) throw tooMany(`${maxBatchLines.toLocaleString('en')} lines`)

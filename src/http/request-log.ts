@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
 import { idOfCursor } from '../domain/page.ts'
 import { isUuid, reveals } from '../domain/reveals.ts'
+import type { LineBlock } from '../operations/ingest.ts'
 import type { Query } from './parameters.ts'
 import { hasBody } from './request-body.ts'
 import type { RequestContext, RouteMatch } from './request-context.ts'
@@ -49,6 +50,11 @@ export function isKeepable({ id, request, match, query }: RequestContext): boole
 export function isNamedIn(id: string, body: unknown): boolean {
   if (typeof body === 'string') return reveals(id, body)
   return typeof body === 'object' && body !== null && Object.values(body).some((each) => isNamedIn(id, each))
+}
+
+/** The same for a batch of lines, whose text may be long. */
+export function isNamedInLines(id: string, blocks: readonly LineBlock[]): boolean {
+  return blocks.some(({ lines }) => lines.some((line) => typeof line === 'string' && line.includes(id)))
 }
 
 /** Shorter values of a query and segments of an unknown path are not treated as IDs. */

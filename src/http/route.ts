@@ -92,11 +92,10 @@ export function defineRoute<
       ? { maxBytes: route.maxBodyBytes ?? maxBodyBytes, lists: listBounds(body) }
       : null,
     line,
-    bodyNamesPerson: Object.keys(body).length > 0 && declaration.bodyNamesNobody !== true,
+    bodyNamesPerson: line !== null || (Object.keys(body).length > 0 && declaration.bodyNamesNobody !== true),
     isErasure,
     documentation: documentation ?? null,
-    read(context, params, sent) {
-      const problems = new Problems()
+    read(context, params, sent, problems = new Problems()) {
       // The reader validates against the declaration, which its types cannot express.
       const input = readParameters(context.query, params, sent, problems) as Input<
         Path,

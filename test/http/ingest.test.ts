@@ -223,23 +223,34 @@ describe('a body that cannot be read', () => {
     })
   }
 
-  for (const body of [
-    '[]',
-    '5',
-    '{}',
-    '{"lines":1}',
-    `{"line":[${line}]}`,
-    `{"a":1,"lines":[${line}]}`,
-    `{"lines":[${line}],"a":1}`,
-    `{"lines":[${line}],"lines":[]}`,
-  ]) {
-    test(`since it is ${body.slice(0, 14)} is a 422 on lines, and nothing of it is stored`, async () => {
+  const lines = { field: 'lines', message: 'lines must be a list' }
+  const unknown = (field: string) => ({ field, message: `${field} is not a parameter of this request` })
+  const otherForms: [body: string, details: unknown[]][] = [
+    ['[]', [{ field: 'body', message: 'body must be a JSON object' }]],
+    ['5', [{ field: 'body', message: 'body must be a JSON object' }]],
+    ['{}', [lines]],
+    ['{"lines":1}', [lines]],
+    [`{"line":[${line}]}`, [unknown('line'), lines]],
+    [`{"a":1,"lines":[${line}]}`, [unknown('a')]],
+    [`{"lines":[${line}],"a":1,"__proto__":2}`, [unknown('a'), unknown('__proto__')]],
+    [`{"lines":[${line}],"lines":[]}`, [{ field: 'lines', message: 'lines must be given once' }]],
+  ]
+  for (const [number, [body, details]] of otherForms.entries()) {
+    test(`since it has another form (${number + 1}) is a 422, and nothing of it is stored`, async () => {
       const error = errorOf(await send(body, { type: 'application/json' }), 'validation_error')
-      const message = 'lines must be a list, and the only field of the body'
-      assert.deepEqual(error.details, [{ field: 'lines', message }])
+      assert.deepEqual(error.details, details)
       assert.equal(await countsOf('nobody'), null)
     })
   }
+
+  test('since it has another form is a 422 that names every problem of the request', async () => {
+    const sent = { type: 'application/json', to: `${path.replace('shop', '%00')}?limit=1` }
+    const error = errorOf(await send('{"a":1}', sent), 'validation_error')
+    assert.deepEqual(
+      listIn(error, 'details').map((each) => isObject(each) && each.field),
+      ['a', 'lines', 'trackerId', 'limit'],
+    )
+  })
 
   for (const encoding of ['gzip', 'zstd']) {
     test(`since it expands a thousandfold is refused before it is all there (${encoding})`, async () => {

@@ -233,6 +233,23 @@ describe('the log', () => {
     }
   })
 
+  test('has a UUID that came with a batch, unless a line names it, and no other id', async () => {
+    const chosen = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a35'
+    const collector = (await shop.createKey(shop.organisationId, ['analytics:collect'])).keyString
+    for (const [id, subjectId, isKept] of [
+      [chosen, 'someone', true],
+      [chosen, chosen, false],
+      ['nightly batch', 'someone', false],
+    ] as const) {
+      const headers = { 'x-request-id': id, 'content-type': 'application/x-ndjson' }
+      const body = `\n{"type":"event","subjectId":"${subjectId}"}`
+      const [line] = await linesOf(1, () =>
+        shop.ask('/v1/ingest/trackers/shop/batches', { key: collector, method: 'POST', headers, body }),
+      )
+      assert.equal(line?.requestId === id, isKept, `${id} with ${subjectId}`)
+    }
+  })
+
   test('has an id of our own where the client’s holds what its URL names, encoded or not', async () => {
     for (const encoding of encodings) {
       const id = `read-${Buffer.from(subject).toString(encoding)}`

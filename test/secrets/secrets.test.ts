@@ -86,6 +86,17 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
       headers: { 'X-Request-Id': 'erase second-subject-marker' },
       body: '',
     })
+    const line = { type: 'event', subjectId: subject, sessionId, name: attribute, occurredAt: 'never' }
+    for (const lines of [[line], [{ ...line, occurredAt: new Date().toISOString() }], [key]]) {
+      const body = JSON.stringify({ lines })
+      const sent = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
+      const headers = { ...sent, 'X-Request-Id': `lines of ${subject}`.replace('é', 'e') }
+      const latin1 = Buffer.from(body).toString('latin1')
+      for (const sent of [key, damaged]) {
+        const request = { key: sent, method: 'POST', headers, body: latin1 }
+        await askRaw(server.url, '/v1/ingest/trackers/shop/batches', request)
+      }
+    }
     for (const nonsense of [
       `GET ${subjectPath(subject)} HTTP/9.9\r\nAuthorization: Bearer ${key}\r\n\r\n`,
       `${key}\r\n\r\n`,

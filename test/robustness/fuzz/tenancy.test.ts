@@ -42,6 +42,7 @@ const letIn: [who: string, authorization: string | null][] = [
   ['a key with every scope', `Bearer ${full}`],
   ['a key that may view', `Bearer ${(await service.createKey(own, ['analytics:view'])).keyString}`],
   ['a key that may erase', `Bearer ${(await service.createKey(own, ['analytics:delete-data'])).keyString}`],
+  ['a key that may collect', `Bearer ${(await service.createKey(own, ['analytics:collect'])).keyString}`],
   ['a key of a third organisation', `Bearer ${(await service.createKey(third)).keyString}`],
 ]
 const refused: typeof letIn = [

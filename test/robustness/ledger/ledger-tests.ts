@@ -30,7 +30,7 @@ const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant
 type Winner = 'batch' | 'erasure'
 
 /**
- * Lets a batch of an import and the erasure of one of its subjects come to the store at the same moment, through connections of their
+ * Lets a batch, of an import or one of several that came over HTTP, and the erasure of one of its subjects come to the store at the same moment, through connections of their
  * own, again and again: whichever is first, nothing of what happened before the erasure is left.
  */
 export function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: number): void {
@@ -53,7 +53,9 @@ export function raceErasures(makeStore: (t: TestContext) => Promise<string>, rac
         ...visit(other, { events: 3 }),
       ])
       const [added, erasure] = await Promise.all([
-        delay(Math.max(0, aheadMs) + random.integer(3)).then(() => ingest(importing, batch)),
+        delay(Math.max(0, aheadMs) + random.integer(3)).then(() =>
+          race % 2 === 0 ? ingest(importing, batch) : ingestWithOthers(importing, batch),
+        ),
         delay(Math.max(0, -aheadMs) + random.integer(3)).then(() => eraseSubject(erasing, view, subjectId)),
       ])
       const left = await importing.subjects.read(view, subjectId)
@@ -102,6 +104,14 @@ async function open(t: TestContext, address: string): Promise<Services> {
 
 function ingest({ ingest, keyring }: Services, rows: readonly IncomingRow[]) {
   return ingest.ingest(rows, keyring.tombstoneKeys)
+}
+
+/** Stores a batch as the service does with one that came over HTTP, in a transaction with others. */
+async function ingestWithOthers({ ingestQueue }: Services, rows: readonly IncomingRow[]) {
+  const beside = visit('beside', { events: 1 })
+  const [added] = await Promise.all([rows, beside].map((batch) => ingestQueue.add('acme', batch)))
+  assert.ok(added)
+  return added
 }
 
 function isEventOf(subjectId: string) {

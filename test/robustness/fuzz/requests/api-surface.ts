@@ -28,8 +28,9 @@ const strange = (...lines: Credential['lines']): Credential => ({
 
 const senders: Record<string, Credential> = {
   full: keyNamed('full'),
-  view: keyNamed('view', (scope) => scope !== 'analytics:delete-data'),
-  erase: keyNamed('erase', (scope) => scope !== 'analytics:view'),
+  view: keyNamed('view', (scope) => scope === 'analytics:view' || scope === 'public'),
+  erase: keyNamed('erase', (scope) => scope === 'analytics:delete-data' || scope === 'public'),
+  collect: keyNamed('collect', (scope) => scope === 'analytics:collect' || scope === 'public'),
   foreign: keyNamed('foreign'),
   revoked: strange(['Authorization', 'Bearer {{revoked}}']),
   expired: strange(['Authorization', 'Bearer {{expired}}']),
@@ -78,6 +79,7 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
       full,
       view: (await service.createKey(own, ['analytics:view'])).keyString,
       erase: (await service.createKey(own, ['analytics:delete-data'])).keyString,
+      collect: (await service.createKey(own, ['analytics:collect'])).keyString,
       foreign: (await service.createKey(rival)).keyString,
       revoked: revoked.keyString,
       expired: expired.keyString,

@@ -79,6 +79,16 @@ function nearly(schema: Record<string, unknown>): fc.Arbitrary<string>[] {
 
 const freshEmail = fc.string({ unit: fc.constantFrom(...'abcxyz019'), minLength: 5, maxLength: 12 })
 
+const importLine = fc.record({
+  type: fc.constantFrom('session', 'event', 'subject'),
+  subjectId: fc.constantFrom('newcomer', 'late 🦦'),
+  sessionId: fc.constantFrom('s1', 'new'),
+  name: fc.constantFrom('pageview', '\u0000'),
+  occurredAt: fc.constantFrom('2026-11-01T00:00:00Z', '2999-01-01T00:00:00Z', 'nonsense'),
+  startedAt: fc.constantFrom('2026-11-01T00:00:00Z', '1000-01-01T00:00:00Z', 5),
+  properties: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+})
+
 /** What a client would write there: what is theirs, what is another organisation's, and what is nobody's. */
 const inBody: Record<string, fc.Arbitrary<unknown>> = {
   name: fc.constantFrom('{{keyName}}', 'Another name', '__proto__', '🦦'.repeat(64)),
@@ -106,6 +116,7 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   text: fc.constantFrom('a', 'ada@example.com', 'userId=42', ...subjectIds),
   index: fc.constantFrom(0, 1, 1_000_000),
   version: fc.constantFrom(0, 1, 2),
+  lines: fc.array(fc.oneof(importLine, fc.jsonValue({ maxDepth: 2 })), { maxLength: 5 }),
   cursor: fc.constant('{{cursor}}'),
 }
 

@@ -80,7 +80,10 @@ function documentedBody(requestBody: unknown): Field[] {
   if (requestBody === undefined) return []
   const schema = resolve(Object(requestBody).content['application/json'].schema)
   const properties = Object.entries(objectIn(schema, 'properties'))
-  return properties.map(([name, each]) => field(name, 'body', isObject(each) ? each : {}, false))
+  return properties.map(([name, each]) =>
+    // The lines of a batch are looked at one by one, and too many of them are a 400.
+    field(name, 'body', name === 'lines' ? { type: 'array' } : isObject(each) ? each : {}, false),
+  )
 }
 
 function resolve(value: unknown): unknown {
