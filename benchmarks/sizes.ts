@@ -14,6 +14,7 @@ export interface Sizes {
   find: FindSize
   export: ExportSize
   cluster: ClusterSize
+  ingest: IngestSize
 }
 
 export type PartName = keyof Sizes
@@ -56,6 +57,17 @@ export interface ImportSize {
   orders: LineOrder[]
   lines: number
   rounds: number
+}
+
+export interface IngestSize {
+  stores: string[]
+  lines: number
+  linesEach: number
+  senders: number
+  rounds: number
+  /** Subjects to read meanwhile. */
+  subjects: number
+  quietSeconds: number
 }
 
 export interface SweepSize {
@@ -169,6 +181,15 @@ const full: Sizes = {
     quietSeconds: 5,
   },
   import: { orders: ['by time', 'shuffled'], lines: 1_000_000, rounds: 2 },
+  ingest: {
+    stores: ['SQLite', 'PostgreSQL'],
+    lines: 300_000,
+    linesEach: 1_000,
+    senders: 8,
+    rounds: 3,
+    subjects: 20_000,
+    quietSeconds: 5,
+  },
   sweep: {
     subjects: [20_000, 100_000],
     aged: [0, 1_000, 10_000, 100_000],
@@ -264,6 +285,15 @@ const toy: Sizes = {
   },
   erase: { events: [10, 1_000], subjects: [2, 1], rounds: 1, otherSubjects: 50, quietSeconds: 0.1 },
   import: { orders: ['by time'], lines: 500, rounds: 1 },
+  ingest: {
+    stores: ['SQLite', 'PostgreSQL'],
+    lines: 1_000,
+    linesEach: 100,
+    senders: 2,
+    rounds: 1,
+    subjects: 50,
+    quietSeconds: 0.1,
+  },
   sweep: { subjects: [2_000], aged: [0, 1_000], rounds: 1, quietSeconds: 0.1, agedMeanwhile: 10_000 },
   start: { warmUps: 0, rounds: 1, memoryRounds: 1, loadSeconds: 0.1, connections: 8 },
   mixed: { seconds: 1, requestsPerSecond: 100, subjects: 100, importedLinesPerSecond: 200 },

@@ -7,6 +7,7 @@ import { measureFind } from './find.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './import.ts'
+import { measureIngest } from './ingest.ts'
 import { measureMixed } from './mixed.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureStart } from './start.ts'
@@ -20,6 +21,7 @@ export const parts: { [Name in PartName]: Part<Sizes[Name]> } = {
   variables: measureVariables,
   erase: measureErase,
   import: measureImport,
+  ingest: measureIngest,
   sweep: measureSweep,
   find: measureFind,
   export: measureExport,
