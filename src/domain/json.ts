@@ -3,8 +3,8 @@ export class InvalidJson extends Error {
   override name = 'InvalidJson'
 }
 
-// Enough to split text that is known to be valid JSON.
-const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+// Enough to split text that is known to be valid JSON, except strings.
+const tokenStart = /["{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
  * Reads JSON. Unlike `JSON.parse`, it refuses what would be lost silently: repeated members of an object, and
@@ -22,7 +22,7 @@ export function parseJson(text: string): unknown {
   /** The members of each open object; `null` for an array. */
   const open: (Set<string> | null)[] = []
   let last = ''
-  for (const { 0: token, index } of text.matchAll(tokens)) {
+  for (const { token, index } of tokensOf(text)) {
     const refuse = (problem: string) => new InvalidJson(`line ${lineOf(text, index)}: ${problem}`)
     if (token === '{') open.push(new Set())
     else if (token === '[') open.push(null)
@@ -30,17 +30,47 @@ export function parseJson(text: string): unknown {
     else if (token === ':') {
       // Compared as parsed, because a name can be escaped in several ways.
       const name: string = JSON.parse(last)
-      if (open.at(-1)?.has(name)) throw refuse(`${last} is repeated`)
+      if (open.at(-1)?.has(name)) throw refuse(`${excerpt(last)} is repeated`)
       open.at(-1)?.add(name)
     } else {
       last = token
       const number = /^[-\d]/.test(token) ? Number(token) : 0
-      if (!Number.isFinite(number)) throw refuse(`the number ${token} is too large`)
+      if (!Number.isFinite(number)) throw refuse(`the number ${excerpt(token)} is too large`)
       if (/^-?\d+$/.test(token) && !Number.isSafeInteger(number))
-        throw refuse(`the integer ${token} is too large to be exact; write it as text`)
+        throw refuse(`the integer ${excerpt(token)} is too large to be exact; write it as text`)
     }
   }
   return value
+}
+
+/** A single pattern for strings would exceed the stack on one of several megabytes. */
+function* tokensOf(text: string): Generator<{ token: string; index: number }> {
+  const pattern = new RegExp(tokenStart)
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const { 0: found, index } = match
+    if (found === '"') pattern.lastIndex = stringEnd(text, index)
+    yield { token: text.slice(index, pattern.lastIndex), index }
+  }
+}
+
+/** The index after the string that starts at `start`. */
+function stringEnd(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1)
+  while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
+  return quote + 1
+}
+
+/** Whether an odd number of backslashes precedes. */
+function isEscaped(text: string, index: number): boolean {
+  let from = index
+  while (text[from - 1] === '\\') from -= 1
+  return (index - from) % 2 === 1
+}
+
+const maxExcerpt = 64
+
+function excerpt(token: string): string {
+  return token.length > maxExcerpt ? `${token.slice(0, maxExcerpt)}…` : token
 }
 
 function lineOf(text: string, index: number): number {

@@ -56,6 +56,18 @@ test('JSON that would lose something is refused, with the line and the reason', 
   }
 })
 
+test('a string of any length is read, and a refusal quotes only the start of a long number or name', () => {
+  for (const string of ['x'.repeat(12_000_000), '\\'.repeat(100_001), 'x"\n'.repeat(100_000)])
+    assert.deepEqual(parseJson(JSON.stringify([string, 1])), [string, 1])
+  const long = '1'.repeat(1_000_000)
+  for (const text of [long, `{"${long}":1,"${long}":1}`]) {
+    assert.throws(
+      () => parseJson(text),
+      ({ message }) => message.includes('1'.repeat(60)) && message.length < 200,
+    )
+  }
+})
+
 test('what JSON.stringify writes is read as JSON.parse reads it, unless a number is too large', () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), fc.constantFrom(undefined, 1, '\t'), (text, space) => {
