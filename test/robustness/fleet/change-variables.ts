@@ -5,13 +5,19 @@ import { createVariableToken } from '../../../src/operations/variable-token.ts'
 import { openServices } from '../../../src/start.ts'
 import { dataOf } from '../../support/answers.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
-import { ask, clientAddress, type Fleet } from './fleet.ts'
+import { ask, clientAddress } from './fleet.ts'
+
+/** Processes on one store. */
+interface Processes {
+  store: string
+  places: readonly { server: { url: string } }[]
+}
 
 /** How many clients read all the time on each process. */
 const readers = 2
 
 /** Changes a variable so many times under load, and fails unless each process shows the new value at the very next request. */
-export async function changeVariables({ store, places }: Fleet, times: number): Promise<void> {
+export async function changeVariables({ store, places }: Processes, times: number): Promise<void> {
   const elsewhere = await openServices(
     readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() }),
   )

@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { commandLine, startServe } from '../../support/command-line.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testSecretFile } from '../../support/test-keyring.ts'
 import { roomy } from '../kill/server.ts'
 import { buildShopAt } from '../kill/visits.ts'
 import { changeVariables } from './change-variables.ts'
@@ -22,3 +26,13 @@ for (const [what, work] of [
     await work(await startFleet(lifetime, { store, redis, env: roomy }), 1_000)
   })
 }
+
+test('three processes on one SQLite file each show changed variables at the very next request, 1,000 times in a row', async (t) => {
+  const lifetime = inReverse(t)
+  const store = `sqlite:${join(temporaryFolder(lifetime), 'lethe.db')}`
+  await buildShopAt(store)
+  const cli = commandLine(lifetime, store)
+  const env = { ...roomy, LETHE_TRUSTED_PROXIES: '127.0.0.1', LETHE_SECRET_FILE: testSecretFile() }
+  const servers = await Promise.all(Array.from({ length: 3 }, () => startServe(cli, env)))
+  await changeVariables({ store, places: servers.map((server) => ({ server })) }, 1_000)
+})
