@@ -126,7 +126,9 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 
   function authenticateReader(context: RequestContext): MaybePromise<LetheError | null> {
-    const token = context.query.values.get('token')
+    const { values, repeated } = context.query
+    if (repeated.has('token')) return severalTokens
+    const token = values.get('token')
     if (token === undefined || token === '') return noToken
     return andThen(findReader(token, batchOf(context)), (reader) => {
       if (reader === null) return invalidToken
@@ -233,6 +235,10 @@ const noToken = new LetheError(
   'unauthorized',
   'No variable token was sent. Send it in the query: /v1/variables?token=<TOKEN>.',
 )
+// Which of them counts would depend on their order.
+const severalTokens = new LetheError('validation_error', 'Check token: see details.', [
+  { field: 'token', message: 'token must be given once' },
+])
 const invalidToken = new LetheError('unauthorized', 'This is not a valid variable token.')
 const signedOut = new LetheError(
   'unauthorized',

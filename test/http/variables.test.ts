@@ -63,6 +63,8 @@ describe('reading variables', () => {
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const answer = await read(token, { headers: { 'if-none-match': known } })
       assert.deepEqual([answer.status, answer.body, answer.headers.get('etag')], [304, null, etag], known)
+      assert.equal(answer.headers.get('vary'), 'Accept-Encoding')
+      assert.equal(answer.headers.get('content-type'), null)
     }
     assert.equal((await read(token, { method: 'HEAD' })).headers.get('etag'), etag)
     await set(trackerId, { long: 'y' })
@@ -166,13 +168,25 @@ describe('a variable token on the management API', () => {
 describe('a request that is not as it should be', () => {
   test('is a 422 that names each parameter, after the token', async () => {
     const { token } = await newTracker()
-    const repeated = errorOf(await read(`${token}&token=${token}`), 'validation_error')
-    assert.deepEqual(repeated.details, [{ field: 'token', message: 'token must be given once' }])
     const unknown = errorOf(await read(`${token}&names=a`), 'validation_error')
     assert.deepEqual(unknown.details, [
       { field: 'names', message: 'names is not a parameter of this request' },
     ])
     errorOf(await shop.ask('/v1/variables?token=x&names=a'), 'unauthorized')
+  })
+
+  test('is a 422 if it has two tokens, whichever of them is valid', async () => {
+    const [mine, other] = [await newTracker(), await newTracker()]
+    for (const tokens of [
+      [mine.token, mine.token],
+      [mine.token, other.token],
+      [mine.token, 'x'],
+      ['x', mine.token],
+      ['', mine.token],
+    ]) {
+      const { details } = errorOf(await read(tokens.join('&token=')), 'validation_error')
+      assert.deepEqual(details, [{ field: 'token', message: 'token must be given once' }])
+    }
   })
 
   test('is a 400 for another method, and a 404 on another path of the service', async () => {

@@ -154,7 +154,7 @@ class Scanner {
     if (literal === 'true' || literal === 'false' || literal === 'null') return
     if (literal === '') this.#stop('A value is expected')
     if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(literal))
-      this.#stop(`“${shorten(literal)}” is no JSON value; text is written in double quotes`, from)
+      this.#stop(`“${shorten(literal)}” is not a JSON value; text is written in double quotes`, from)
     const number = Number(literal)
     if (!Number.isFinite(number)) this.#report(from, this.#at, 'The number is too large')
     else if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(number))
