@@ -2,7 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import type { Tracker } from '../../src/domain/tracker.ts'
 import { createSample } from '../../src/operations/sample.ts'
+import { createTracker } from '../../src/operations/tracker.ts'
 import { noBrowser, openBrowser, openPage, settled } from '../../test/browser/browser.ts'
 import { openConsole } from '../../test/support/console.ts'
 import { startTestService } from '../../test/support/service.ts'
@@ -30,6 +32,7 @@ async function takePictures(): Promise<void> {
   const batchPath = await eraseBatch(await newPage('light'))
   const [key] = await service.services.apiKeys.list(organisationId)
   const email = 'ines@example.com'
+  let empty: Tracker | undefined
   const pages: Record<string, (page: Page) => Promise<unknown>> = {
     'sign-in': (page) =>
       page
@@ -67,6 +70,16 @@ async function takePictures(): Promise<void> {
     activity: (page) => page.goto('/console/activity'),
     members: (page) => page.goto('/console/members'),
     settings: (page) => page.goto('/console/settings'),
+    // The last one, because other pages list trackers and the activity.
+    'first-data': async (page) => {
+      empty ??= await createTracker(service.services, {
+        organisationId,
+        name: 'Newsletter',
+        id: 'newsletter',
+      })
+      await page.goto(`/console/trackers/${empty.id}`)
+      await page.getByLabel('Import command', { exact: true }).scrollIntoViewIfNeeded()
+    },
   }
   for (const [name, open] of Object.entries(pages)) {
     if (!name.includes(only)) continue

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { after, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
 import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
+
+const execute = promisify(execFile)
 
 describe('a tracker in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -12,17 +17,45 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
   const { page, complaints } = await openPage(browser, shop, client)
   const keyboard = new Keyboard(page)
 
-  test('is created, explains how to import data, and shows the data when it arrives', async () => {
+  test('is created, explains how to send data with a key for that alone, and shows the data when it arrives', async () => {
     await page.goto('/console/trackers')
     await settled(page)
     await keyboard.press('Create a tracker')
     await keyboard.type('Name', 'Blog')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Blog', level: 1 }).waitFor()
+    await page.getByText('No data subjects').waitFor()
+    const importing = await page.getByLabel('Import command', { exact: true }).inputValue()
+    const [, trackerId = ''] = /^npx lethe import visits\.ndjson --tracker (\S+)$/.exec(importing) ?? []
+    const sending = await page.getByLabel('HTTP command', { exact: true }).inputValue()
+    assert.ok(sending.includes(`'${shop.url}/v1/ingest/trackers/${trackerId}/batches'`))
+    assert.ok(sending.includes('"Authorization: Bearer $LETHE_API_KEY"'))
+    await keyboard.press('Create a collect-only key')
+    await keyboard.type('Name', 'blog backend')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is shown only once').waitFor()
+    await assertAccessible(page, 'a collect-only key, shown once')
+    const key = await page.getByLabel('Key', { exact: true }).inputValue()
     const command = await page.getByLabel('Command', { exact: true }).inputValue()
-    const [, trackerId] = /^npx lethe import visits\.ndjson --tracker (\S+)$/.exec(command) ?? []
-    assert.ok(trackerId)
-    await shop.ingest(visit('anna', { trackerId, events: 3, startedAt: Date.now() }))
+    assert.equal(
+      command.replace(/"occurredAt":"[^"]+"/, ''),
+      sending.replace('$LETHE_API_KEY', key).replace(/"occurredAt":"[^"]+"/, ''),
+    )
+    const { stdout } = await execute('bash', ['-c', command])
+    assert.partialDeepStrictEqual(JSON.parse(stdout), {
+      data: { trackerId, lines: 1, added: { subjects: 1, sessions: 1, events: 1 }, refused: [] },
+    })
+    await page.getByText('The first data has arrived').waitFor()
+    await page.getByText('Waiting for data').waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel('Key', { exact: true }).inputValue(), key, 'until it is stored')
+    await keyboard.press('I have stored the key')
+    assert.equal((await page.content()).includes(key.slice(23)), false)
+    await page.getByText('1 data subject', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'visitor-1' }).waitFor()
+    const [, issued] = await shop.services.apiKeys.list(shop.organisationId)
+    assert.deepEqual(issued?.scopes, ['analytics:collect'])
+    await shop.ingest(visit('visitor-1', { trackerId, sessionId: 's-1', events: 2, startedAt: Date.now() }))
+    await page.reload()
     await page.getByText('Events by name').waitFor()
     const chart = page.getByRole('slider', { name: '1 session in 90 days' })
     await chart.press('ArrowLeft')

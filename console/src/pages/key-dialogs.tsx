@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
+import { collectCommand, listCommand } from '../commands.ts'
 import { Button } from '../components/button.tsx'
 import { dayMs } from '../components/days.ts'
 import { Dialog } from '../components/dialog.tsx'
@@ -153,18 +154,27 @@ export function ChangeKey({ what, subject, onRotated, onClose }: ChangeKeyProps)
   )
 }
 
+interface ShowKeyProps {
+  issued: IssuedKey
+  verb: string
+  /** The tracker of the command; the first one without it. */
+  trackerId?: string
+  onClose(): void
+}
+
 /** Shows a key once, with a command to try it. */
-export function ShowKey({ issued, verb, onClose }: { issued: IssuedKey; verb: string; onClose(): void }) {
-  const trackers = useResource<TrackerList>('/trackers')
+export function ShowKey({ issued, verb, trackerId, onClose }: ShowKeyProps) {
+  const trackers = useResource<TrackerList>(trackerId === undefined ? '/trackers' : null)
+  const [openedAt] = useState(() => new Date())
   const { key, keyString } = issued
-  const trackerId = trackers.data?.trackers[0]?.id ?? 'TRACKER'
-  const subjects = `${location.origin}/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects`
+  const tracker = trackerId ?? trackers.data?.trackers[0]?.id ?? 'TRACKER'
+  const isCollector = key.scopes.includes('analytics:collect') && !key.scopes.includes('analytics:view')
   return (
     <ShowCredential noun="key" title={`Key “${key.name}” ${verb}`} text={keyString} onClose={onClose}>
-      <p class="label">Try it</p>
+      <p class="label">{isCollector ? 'Send an event' : 'Try it'}</p>
       <CopyField
         label="Command"
-        text={`curl -H 'Authorization: Bearer ${keyString}' '${subjects}?limit=3'`}
+        text={isCollector ? collectCommand(tracker, keyString, openedAt) : listCommand(tracker, keyString)}
       />
     </ShowCredential>
   )

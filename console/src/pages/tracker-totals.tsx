@@ -1,14 +1,16 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { encode } from '../api.ts'
 import { DayChart } from '../components/day-chart.tsx'
 import { dayNumber, dayText } from '../components/days.ts'
-import { Choice, CopyField } from '../components/field.tsx'
+import { Choice } from '../components/field.tsx'
 import { LoadError } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
 import { counted, formatNumber } from '../components/when.tsx'
-import { useResource } from '../resource.ts'
+import { type Resource, refresh, useResource } from '../resource.ts'
 import { choiceParam, useSearchParams } from '../search-params.ts'
 import { useSession } from '../session.tsx'
 import type { EventNames, Totals } from '../types.ts'
+import { CreateCollectKey, FirstData } from './first-data.tsx'
 
 const params = { days: choiceParam('90', '30', '365', '1825') }
 const ranges = [
@@ -25,10 +27,12 @@ const pollIntervalMs = 2_000
 export function TrackerTotals({ trackerId }: { trackerId: string }) {
   const [{ days }, choose] = useSearchParams(params)
   const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
+  const [isCreatingKey, setCreatingKey] = useState(false)
   const { retentionDays } = useSession().organisation
   const totals = useResource<Totals>(`/trackers/${encode(trackerId)}/totals?days=${days}`, {
     pollMs: (data) => (data && data.days.length === 0 ? pollIntervalMs : false),
   })
+  useArrival(totals, days)
   if (totals.error) return <LoadError error={totals.error} onRetry={totals.reload} />
   const { data } = totals
   // An empty chart has the size of a full one, so that nothing moves when data arrives.
@@ -70,9 +74,29 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
         Dates are in UTC. Your plan keeps visitor data for {counted(retentionDays, 'day')}; daily totals are
         kept indefinitely.
       </p>
-      {data?.days.length === 0 ? <FirstData trackerId={trackerId} /> : <Names {...{ trackerId, days }} />}
+      {data?.days.length === 0 ? (
+        <FirstData trackerId={trackerId} onCreateKey={() => setCreatingKey(true)} />
+      ) : (
+        <Names {...{ trackerId, days }} />
+      )}
+      {/* Data may arrive while the key is shown, which must stay until it is stored. */}
+      {isCreatingKey && <CreateCollectKey trackerId={trackerId} onClose={() => setCreatingKey(false)} />}
     </section>
   )
+}
+
+/** Announces the first data of a period that was shown as empty, and fetches the data subjects that came with it. */
+function useArrival({ data, isLoading }: Resource<Totals>, days: string): void {
+  const emptyDays = useRef<string | null>(null)
+  useEffect(() => {
+    if (data === null || isLoading) return
+    const isEmpty = data.days.length === 0
+    if (!isEmpty && emptyDays.current === days) {
+      showToast('The first data has arrived')
+      void refresh('/trackers')
+    }
+    emptyDays.current = isEmpty ? days : null
+  }, [data, isLoading, days])
 }
 
 /** Events by name, counted on request. */
@@ -101,22 +125,5 @@ function Names({ trackerId, days }: { trackerId: string; days: string }) {
         </p>
       )}
     </details>
-  )
-}
-
-/** How to import the first data. */
-function FirstData({ trackerId }: { trackerId: string }) {
-  const quoted = /^[\w.-]+$/.test(trackerId) ? trackerId : `'${trackerId.replaceAll("'", "'\\''")}'`
-  return (
-    <div class="first-data">
-      <h3>Waiting for data</h3>
-      <p>
-        No data was recorded in this period. To import sessions and events, run this command on the server:
-      </p>
-      <CopyField label="Command" text={`npx lethe import visits.ndjson --tracker ${quoted}`} />
-      <p class="muted" role="status">
-        This page updates automatically when data arrives.
-      </p>
-    </div>
   )
 }
