@@ -14,13 +14,17 @@ import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
 import { startTestService } from '../support/service.ts'
 import { runGuide } from './run-guide.ts'
-import { startSampleService } from './sample-service.ts'
+import { sampleUrl, startSampleService } from './sample-service.ts'
 import { openShell, programHere } from './shell.ts'
 
 // The program runs in this process.
 deriveOnce(1)
 
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+
 const atOnce = [
+  'getting-data-in',
+  'collectors',
   'access-request',
   'erasure-request',
   'one-person-many-ids',
@@ -36,6 +40,7 @@ const elsewhere = ['install', 'deploying', 'upgrading', 'gdpr']
 for (const guide of atOnce) {
   test(`the commands of docs/guides/${guide}.md print what it shows`, async (t) => {
     const { shell, names } = await startSampleService(t)
+    await shell.run(`ln -s '${repository}/examples' examples`)
     await runGuide(`docs/guides/${guide}.md`, { shell, names })
   })
 }
@@ -62,7 +67,6 @@ test('every guide is in the index, and its commands are run', () => {
   }
 })
 
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 const noGit = spawnSync('git', ['rev-parse'], { cwd: repository }).status === 0 ? false : 'not a clone'
 const noJq = spawnSync('jq', ['--version']).status === 0 ? false : 'no jq on the PATH'
 
@@ -72,18 +76,23 @@ test('what the readme asks the sample is answered as it shows', { skip: noJq }, 
 })
 
 test('what the readme does with data of your own goes as it shows, with files that are in the repository', async (t) => {
-  const cli = commandLine(t, 'sqlite:data/acme.db')
-  const shell = openShell(t, cli.folder, {}, { program: await programHere(t, cli.folder) })
+  const lifetime = inReverse(t)
+  const cli = commandLine(lifetime, 'sqlite:data/acme.db')
+  const LETHE_PORT = String(await freePort())
+  const program = await programHere(lifetime, cli.folder)
+  const shell = openShell(lifetime, cli.folder, { LETHE_PORT }, { program })
   await shell.run(`ln -s '${repository}/examples' examples`)
   const serve = async () => {
-    const server = await startServe(cli)
-    server.kill('SIGTERM')
-    assert.equal((await server.ended).code, 0)
-    return '[03:01:45] INFO: listening {"url":"http://127.0.0.1:8080"}\n'
+    const server = await startServe(cli, { LETHE_PORT })
+    lifetime.after(async () => {
+      server.kill('SIGTERM')
+      assert.equal((await server.ended).code, 0)
+    })
+    return `[03:01:45] INFO: listening {"url":"${server.url}"}\n`
   }
   await runGuide('README.md', {
     shell,
-    names: {},
+    names: { [sampleUrl]: `http://127.0.0.1:${LETHE_PORT}` },
     standIns: { 'npx lethe serve': serve },
     only: 'Use your own data',
   })

@@ -23,12 +23,15 @@ interface ShellOptions {
   program?: string
 }
 
+/** A script that runs the program as a process of its own. */
+const programAlone = `exec '${process.execPath}' '${programPath}' "$@"`
+
 /** Opens a shell in a folder, where `npx lethe` is the program of this clone. */
 export function openShell(
   lifetime: Lifetime,
   folder: string,
   env: Record<string, string>,
-  { within = [], program = `exec '${process.execPath}' '${programPath}' "$@"` }: ShellOptions = {},
+  { within = [], program = programAlone }: ShellOptions = {},
 ): Shell {
   const programs = join(folder, '.programs')
   mkdirSync(programs)
@@ -86,7 +89,7 @@ const endOfCall = '\u0004'
 
 /**
  * A script that runs the program in this process, which has loaded it once for all commands of a guide. It says with which environment
- * and arguments it was called, and gets what to print as another script.
+ * and arguments it was called, and gets what to print as another script. Only a process of its own can read from a pipe.
  */
 export async function programHere(lifetime: Lifetime, folder: string): Promise<string> {
   const server = createServer((socket) => answer(socket, folder))
@@ -95,7 +98,8 @@ export async function programHere(lifetime: Lifetime, folder: string): Promise<s
   lifetime.after(() => void server.close())
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : null
-  return `exec 3<>/dev/tcp/127.0.0.1/${port}
+  return `[ -p /dev/stdin ] && ${programAlone}
+exec 3<>/dev/tcp/127.0.0.1/${port}
 { env -0; printf '%s\\0' '' "$@" $'\\4'; } >&3
 eval "$(cat <&3)"`
 }
