@@ -286,3 +286,38 @@ describe('a body that cannot be read', () => {
     assert.equal(await countsOf('nobody'), null)
   })
 })
+
+describe('many large batches of one organisation', () => {
+  /** A batch that never ends, on a connection of its own. */
+  async function beginBatch(key: string) {
+    const connection = await openRawConnection(shop.url)
+    after(() => connection.hangUp())
+    const headers = { 'Content-Type': ndjson, 'Transfer-Encoding': 'chunked' }
+    connection.send(requestText(path, { method: 'POST', key, headers, body: '1\r\n\n\r\n' }))
+    return connection
+  }
+
+  test('wait, up to a bound, and delay no other organisation', async (t) => {
+    // Eight are read and a hundred wait for them; the next one has an answer.
+    const begun = await Promise.all(Array.from({ length: 109 }, () => beginBatch(shop.key)))
+    const answers = begun.map((connection) => connection.answerOrEnd('POST'))
+    const first = await Promise.race(answers)
+    assert.ok(first)
+    errorOf(first, 'internal_error')
+
+    const other = await shop.createOrganisation()
+    const trackerId = await shop.createTracker(other)
+    const { keyString } = await shop.createKey(other, ['analytics:collect'])
+    const large = `${toLines([event('large', 'e1')])}\n${' '.repeat(100_000)}`
+    const from = performance.now()
+    const answer = await send(large, { key: keyString, to: path.replace('shop', trackerId) })
+    assert.equal(dataOf(answer).lines, 2)
+    t.diagnostic(`another organisation was answered after ${Math.round(performance.now() - from)} ms`)
+    const small = await send(toLines([event('small', 'e1')]))
+    assert.deepEqual(dataOf(small).added, { subjects: 1, sessions: 1, events: 1 })
+
+    for (const connection of begun) connection.hangUp()
+    await Promise.all(answers.map((each) => each.catch(() => null)))
+    assert.equal(dataOf(await send(large)).lines, 2)
+  })
+})
