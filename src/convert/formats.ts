@@ -7,10 +7,11 @@ import { posthog } from './posthog.ts'
 import { rudderstack } from './rudderstack.ts'
 import { segment } from './segment.ts'
 import { snowplow } from './snowplow.ts'
+import { umami } from './umami.ts'
 
 /** Every format, in the order of the help. */
 export const formats: readonly Format[] = [
-  ...[csv, accesslog, matomo],
+  ...[csv, accesslog, matomo, umami],
   ...[posthog, ga4, segment, rudderstack, snowplow],
 ]
 

@@ -186,8 +186,8 @@ describe('the command lethe convert', { concurrency: true }, () => {
   it('lists each format in its help, with an example', async (t) => {
     const { cli } = converter(t)
     const { stdout } = await cli.run(['convert', '--help'])
-    for (const { name, summary } of formats)
-      assert.match(stdout, new RegExp(`^  ${name} +${summary.slice(0, 20)}`, 'm'))
+    const lines = stdout.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '))
+    for (const { name, summary } of formats) assert.ok(lines.includes(`${name} ${summary}`), name)
     assert.match(stdout, /lethe convert matomo export\.json \| lethe import - --tracker acme-shop/)
   })
 })
