@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, fstatSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { decompress, readFailure } from '../domain/split-lines.ts'
@@ -57,7 +57,7 @@ export async function totalBytesOf(files: readonly string[]): Promise<number | n
   if (files.filter(isStandardInput).length > 1) throw new UsageError('Standard input can be read only once.')
   let total: number | null = 0
   for (const file of files) {
-    const bytes = isStandardInput(file) ? null : await sizeOf(file)
+    const bytes = await sizeOf(file)
     total = total === null || bytes === null ? null : total + bytes
   }
   return total
@@ -75,7 +75,16 @@ function isStandardInput(file: string): boolean {
   return file === '-'
 }
 
+/** Node would read a folder as standard input as if it were empty. */
+function refuseFolderAsInput(): void {
+  if (fstatSync(0).isDirectory()) throw cannotRead('-', new Error('it is a folder'))
+}
+
 async function sizeOf(file: string): Promise<number | null> {
+  if (isStandardInput(file)) {
+    refuseFolderAsInput()
+    return null
+  }
   try {
     await access(file, constants.R_OK)
     const found = await stat(file)

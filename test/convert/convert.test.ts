@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { formats } from '../../src/convert/formats.ts'
 import { parseImportLine } from '../../src/domain/ingest.ts'
-import { assertRefused, jsonLines } from '../support/command-line.ts'
+import { assertRefused, jsonLines, programPath } from '../support/command-line.ts'
 import { converter, convertFixture, convertFixtureText, convertSummary, linesOf } from '../support/convert.ts'
 
 /** The options without which a format does not start. */
@@ -94,6 +95,14 @@ describe('the input of lethe convert', { concurrency: true }, () => {
     assertRefused(await convert('matomo', good, folder), 1, /Cannot read .*folder: it is a folder\./)
     assertRefused(await convert('matomo', good, 'nowhere'), 1, /Cannot read nowhere: ENOENT/)
     assertRefused(await convert('matomo', '-', '-'), 2, /Standard input can be read only once/)
+    const input = openSync(folder, 'r')
+    const args = [programPath, 'convert', 'matomo']
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      stdio: [input, 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(input)
+    assert.deepEqual([status, stderr], [1, 'error: Cannot read standard input: it is a folder.\n'])
   })
 
   it('affects only the record whose bytes are not UTF-8', async (t) => {
