@@ -1,4 +1,3 @@
-import type { IncomingEvent } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
 import { integer, integerOrNull, keyText, text } from '../nouns/row.ts'
@@ -7,6 +6,7 @@ import { postgresOnly } from '../nouns/statement.ts'
 import { findTombstones } from '../nouns/tombstone.ts'
 import { broughtIdentifiers } from '../rules/identifier.ts'
 import {
+  type BatchEvent,
   changeSubject,
   type SessionState,
   type SubjectBatch,
@@ -36,7 +36,7 @@ export interface Addition {
   stored: SubjectState | null
   trackerId: string
   change: SubjectChange | null
-  events: IncomingEvent[]
+  events: BatchEvent[]
   sessions: SessionChange[]
   identifiers: BroughtIdentifier[]
 }

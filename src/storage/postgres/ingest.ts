@@ -3,7 +3,7 @@ import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { postgresOnly } from '../nouns/statement.ts'
-import { bySubject, DailyChanges, unchangedRows, withoutRefused } from '../rules/ingest-batch.ts'
+import { bySubject, DailyChanges, rowCount, unchangedRows, withoutRefused } from '../rules/ingest-batch.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
@@ -55,7 +55,7 @@ export function ingestStore(connections: Connections): IngestStore {
       const results: IngestResult[] = []
       for (const batch of batches) {
         const owners = await lockTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
-        const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => owners.has(id))
+        const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => owners.has(id), rowCount)
         const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
         await writeAdditions(client, run, additions)
         await writeIdentifiers(client, run, additions, owners)
@@ -134,7 +134,7 @@ function toEventRows({ key, events }: Addition) {
     eventId,
     sessionId,
     name,
-    JSON.stringify(properties),
+    properties,
   ])
 }
 

@@ -1,5 +1,5 @@
 import { type Day, dayOf } from '../../domain/daily-total.ts'
-import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../../domain/ingest.ts'
+import type { IncomingIdentifiers, IncomingRow, IngestResult } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { subjectKey } from '../../domain/subject.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
@@ -33,6 +33,25 @@ export interface SubjectChange {
   unchangedSessions: number
 }
 
+/** A session of a batch, with its attributes as JSON. */
+export interface BatchSession {
+  sessionId: string
+  startedAt: Instant
+  endedAt: Instant
+  attributes: string
+  identifiers: IncomingIdentifiers | undefined
+}
+
+/** An event of a batch, with its properties as JSON. */
+export interface BatchEvent {
+  sessionId: string
+  eventId: string
+  name: string
+  occurredAt: Instant
+  properties: string
+  identifiers: IncomingIdentifiers | undefined
+}
+
 /** The rows of one subject in a batch. */
 export interface SubjectBatch {
   /** The number of the subject in the batch, from 0, by first row. */
@@ -40,8 +59,8 @@ export interface SubjectBatch {
   key: Buffer
   trackerId: string
   subjectId: string
-  sessions: IncomingSession[]
-  events: IncomingEvent[]
+  sessions: BatchSession[]
+  events: BatchEvent[]
 }
 
 /** Identifies a subject within a batch. */
@@ -60,26 +79,39 @@ export function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
       subject = { number: subjects.size, key, trackerId, subjectId, sessions: [], events: [] }
       subjects.set(name, subject)
     }
-    if (row.type === 'session') subject.sessions.push(row)
-    else subject.events.push(row)
+    const { sessionId, identifiers } = row
+    if (row.type === 'session') {
+      const { startedAt, endedAt } = row
+      const attributes = JSON.stringify(row.attributes)
+      subject.sessions.push({ sessionId, startedAt, endedAt, attributes, identifiers })
+    } else {
+      const { eventId, name, occurredAt } = row
+      const properties = JSON.stringify(row.properties)
+      subject.events.push({ sessionId, eventId, name, occurredAt, properties, identifiers })
+    }
   }
   return [...subjects.values()].sort((a, b) => a.key.compare(b.key))
 }
 
 /** The subjects of existing trackers, and how many rows of other trackers were refused. */
-export function withoutRefused(
-  subjects: readonly SubjectBatch[],
+export function withoutRefused<Subject extends { trackerId: string }>(
+  subjects: readonly Subject[],
   isThere: (trackerId: string) => boolean,
-): { accepted: SubjectBatch[] } & Pick<IngestResult, 'refused'> {
+  rowsOf: (subject: Subject) => number,
+): { accepted: Subject[] } & Pick<IngestResult, 'refused'> {
   const refused = new Map<string, number>()
-  const accepted = subjects.filter(({ trackerId, sessions, events }) => {
+  const accepted = subjects.filter((subject) => {
+    const { trackerId } = subject
     const isAccepted = isThere(trackerId)
-    const rows = sessions.length + events.length
-    if (!isAccepted) refused.set(trackerId, (refused.get(trackerId) ?? 0) + rows)
+    if (!isAccepted) refused.set(trackerId, (refused.get(trackerId) ?? 0) + rowsOf(subject))
     return isAccepted
   })
   if (refused.size === 0) return { accepted }
   return { accepted, refused: Array.from(refused, ([trackerId, rows]) => ({ trackerId, rows })) }
+}
+
+export function rowCount({ sessions, events }: SubjectBatch): number {
+  return sessions.length + events.length
 }
 
 /** Removes rows that happened before an erasure, and counts them. */
@@ -89,15 +121,19 @@ export function withoutErased(
 ): { living: SubjectBatch[]; ofErased: number } {
   let ofErased = 0
   const living = subjects.flatMap((subject) => {
-    const until = refusedUntil(subject)
-    if (until === null) return [subject]
-    const events = subject.events.filter(({ occurredAt }) => occurredAt > until)
-    const sessions = subject.sessions.filter(({ startedAt }) => startedAt > until)
-    const left = events.length + sessions.length
-    ofErased += subject.events.length + subject.sessions.length - left
-    return left === 0 ? [] : [{ ...subject, events, sessions }]
+    const left = rowsAfter(subject, refusedUntil(subject))
+    ofErased += rowCount(subject) - rowCount(left)
+    return rowCount(left) === 0 ? [] : [left]
   })
   return { living, ofErased }
+}
+
+/** The subject with only those rows that happened after an erasure; as it is if there was none. */
+export function rowsAfter(subject: SubjectBatch, until: Instant | null): SubjectBatch {
+  if (until === null) return subject
+  const events = subject.events.filter(({ occurredAt }) => occurredAt > until)
+  const sessions = subject.sessions.filter(({ startedAt }) => startedAt > until)
+  return { ...subject, events, sessions }
 }
 
 /** Finds and stores the sessions of one subject. */
@@ -112,7 +148,7 @@ export interface SessionLookup {
  */
 export function changeSubject(
   { trackerId, subjectId, key, sessions }: SubjectBatch,
-  newEvents: readonly IncomingEvent[],
+  newEvents: readonly BatchEvent[],
   identifiers: readonly BroughtIdentifier[],
   lookup: SessionLookup,
 ): SubjectChange | null {
@@ -159,25 +195,29 @@ export function unchangedRows(
 
 /** The state of each session, as events and sessions of a batch describe it. */
 function sessionsInBatch(
-  events: readonly IncomingEvent[],
-  sessions: readonly IncomingSession[],
+  events: readonly BatchEvent[],
+  sessions: readonly BatchSession[],
 ): Map<string, SessionState> {
-  const said = new Map<string, SessionState>()
-  const say = (sessionId: string, state: SessionState) => {
-    const known = said.get(sessionId)
-    said.set(sessionId, known ? merge(known, state) : state)
+  const states = new Map<string, SessionState>()
+  const add = (sessionId: string, state: SessionState) => {
+    const known = states.get(sessionId)
+    states.set(sessionId, known ? merge(known, state) : state)
   }
   for (const { occurredAt, sessionId } of events) {
-    const span = { startedAt: occurredAt, endedAt: occurredAt }
-    say(sessionId, { ...span, eventCount: 1, attributes: '{}', attributesAt: null })
+    add(sessionId, {
+      startedAt: occurredAt,
+      endedAt: occurredAt,
+      eventCount: 1,
+      attributes: '{}',
+      attributesAt: null,
+    })
   }
-  for (const session of sessions) say(session.sessionId, stateOf(session))
-  return said
+  for (const session of sessions) add(session.sessionId, stateOf(session))
+  return states
 }
 
-function stateOf({ startedAt, endedAt, attributes }: IncomingSession): SessionState {
-  const text = JSON.stringify(attributes)
-  return { startedAt, endedAt, eventCount: 0, attributes: text, attributesAt: endedAt }
+function stateOf({ startedAt, endedAt, attributes }: BatchSession): SessionState {
+  return { startedAt, endedAt, eventCount: 0, attributes, attributesAt: endedAt }
 }
 
 /**
@@ -216,36 +256,54 @@ function isSame(a: SessionState, b: SessionState): boolean {
 
 /** The changes to daily totals in a transaction, collected so that each total is written once. */
 export class DailyChanges {
-  readonly #events = new Map<string, { trackerId: string; day: Day; name: string; change: number }>()
-  readonly #sessions = new Map<string, { trackerId: string; day: Day; change: number }>()
+  readonly #trackers = new Map<string, TrackerChanges>()
 
   addEvent(trackerId: string, occurredAt: Instant, name: string): void {
+    const { events } = this.#of(trackerId)
     const day = dayOf(occurredAt)
-    const id = `${day}\0${name}\0${trackerId}`
-    const known = this.#events.get(id)
-    if (known) known.change += 1
-    else this.#events.set(id, { trackerId, day, name, change: 1 })
+    let names = events.get(day)
+    if (!names) {
+      names = new Map()
+      events.set(day, names)
+    }
+    names.set(name, (names.get(name) ?? 0) + 1)
   }
 
   /** Counts a session, and takes back its earlier count if its start has changed. */
   addSession(trackerId: string, startedAt: Instant, earlierStartedAt: Instant | null): void {
-    this.#changeSessions(trackerId, startedAt, 1)
-    if (earlierStartedAt !== null) this.#changeSessions(trackerId, earlierStartedAt, -1)
-  }
-
-  events() {
-    return this.#events.values()
-  }
-
-  sessions() {
-    return this.#sessions.values()
-  }
-
-  #changeSessions(trackerId: string, startedAt: Instant, change: 1 | -1): void {
+    const { sessions } = this.#of(trackerId)
     const day = dayOf(startedAt)
-    const id = `${day}\0${trackerId}`
-    const known = this.#sessions.get(id)
-    if (known) known.change += change
-    else this.#sessions.set(id, { trackerId, day, change })
+    sessions.set(day, (sessions.get(day) ?? 0) + 1)
+    if (earlierStartedAt === null) return
+    const earlier = dayOf(earlierStartedAt)
+    sessions.set(earlier, (sessions.get(earlier) ?? 0) - 1)
   }
+
+  *events(): Generator<{ trackerId: string; day: Day; name: string; change: number }> {
+    for (const [trackerId, { events }] of this.#trackers) {
+      for (const [day, names] of events) {
+        for (const [name, change] of names) yield { trackerId, day, name, change }
+      }
+    }
+  }
+
+  *sessions(): Generator<{ trackerId: string; day: Day; change: number }> {
+    for (const [trackerId, { sessions }] of this.#trackers) {
+      for (const [day, change] of sessions) yield { trackerId, day, change }
+    }
+  }
+
+  #of(trackerId: string): TrackerChanges {
+    let changes = this.#trackers.get(trackerId)
+    if (!changes) {
+      changes = { events: new Map(), sessions: new Map() }
+      this.#trackers.set(trackerId, changes)
+    }
+    return changes
+  }
+}
+
+interface TrackerChanges {
+  events: Map<Day, Map<string, number>>
+  sessions: Map<Day, number>
 }

@@ -1,5 +1,5 @@
-import type { IncomingEvent } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { BatchEvent } from './ingest-batch.ts'
 
 /**
  * Up to this many events, the events of a session are found by scanning those of the subject. Above it, they
@@ -21,7 +21,7 @@ export interface SubjectGrowth {
   before: number
   after: number
   sessions: readonly SessionSpan[]
-  newEvents: readonly IncomingEvent[]
+  newEvents: readonly BatchEvent[]
 }
 
 // As long as sessions do not overlap, each ends before the next one starts. So a changed session only needs

@@ -1,34 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { IncomingBatch, IncomingRow, IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { IncomingBatch, IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { integer, integerOrNull, text } from '../nouns/row.ts'
+import { asInteger, asText, text } from '../nouns/row.ts'
 import { checkKeys, listSecrets } from '../nouns/secret.ts'
 import { broughtIdentifiers } from '../rules/identifier.ts'
 import {
-  bySubject,
   changeSubject,
   DailyChanges,
+  rowCount,
+  rowsAfter,
   type SessionLookup,
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
   unchangedRows,
-  withoutErased,
   withoutRefused,
 } from '../rules/ingest-batch.ts'
 import { maxPlainEvents } from '../rules/interleaving.ts'
 import { transaction } from './connection.ts'
-import { type Connections, type SqliteRun, statementRunner } from './connections.ts'
+import { type Connections, prepareValues, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
-import {
-  type BatchDigests,
-  digestReader,
-  packRows,
-  precomputeDigests,
-  tombstoneLookup,
-  unpackRows,
-} from './prepare-ingest.ts'
+import { type PackedSubject, packRows, unpackRows, unpackSubjects } from './packed-rows.ts'
+import { type BatchDigests, digestReader, precomputeDigests, tombstoneLookup } from './prepare-ingest.ts'
 
 export function ingestStore({
   reader,
@@ -82,8 +76,7 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   ): { change: SubjectChange | null; unchanged: number } {
     const { key, trackerId } = subject
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
-      const text = JSON.stringify(properties)
-      return insertEvent.run(key, occurredAt, eventId, sessionId, name, text).changes === 1
+      return insertEvent.run(key, occurredAt, eventId, sessionId, name, properties).changes === 1
     })
     for (const { occurredAt, name } of newEvents) totals.addEvent(trackerId, occurredAt, name)
     const lookup: SessionLookup = {
@@ -94,37 +87,47 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
       },
     }
     const identifiers = broughtIdentifiers(subject)
-    putIdentifiers(organisationId, subject, identifiers)
-    const known = names.get(organisationId) ?? new Set()
-    for (const { name } of identifiers) known.add(name)
-    names.set(organisationId, known)
+    if (identifiers.length > 0) {
+      putIdentifiers(organisationId, subject, identifiers)
+      const known = names.get(organisationId) ?? new Set()
+      for (const { name } of identifiers) known.add(name)
+      names.set(organisationId, known)
+    }
     const change = changeSubject(subject, newEvents, identifiers, lookup)
     return { change, unchanged: unchangedRows(subject, newEvents.length, change) }
   }
 
-  function ingestBatch(rows: readonly IncomingRow[], digests: ReturnType<typeof digestReader>): IngestResult {
+  function ingestBatch(
+    subjects: readonly PackedSubject[],
+    digests: ReturnType<typeof digestReader>,
+  ): IngestResult {
     const added = { subjects: 0, sessions: 0, events: 0 }
-    let unchanged = 0
+    let [unchanged, ofErased] = [0, 0]
     const totals = new DailyChanges()
     const names = new Map<string, Set<string>>()
     const ownerOf = lookUpOwners()
     const isThere = (trackerId: string) => ownerOf(trackerId) !== null
-    const { accepted, ...refused } = withoutRefused(bySubject(rows), isThere)
-    const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digests))
+    const { accepted, ...refused } = withoutRefused(subjects, isThere, ({ lines }) => lines.length)
+    const refusedUntil = lookUpTombstones(digests)
+    const living = (packed: PackedSubject) => rowsAfter(unpackRows(packed), refusedUntil(packed))
     // Nothing else is kept per subject: objects that survive the batch are expensive to collect.
-    const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
-    for (const subject of living) {
+    const changes: { change: SubjectChange; packed: PackedSubject }[] = []
+    for (const packed of accepted) {
+      const subject = living(packed)
+      const rows = rowCount(subject)
+      ofErased += packed.lines.length - rows
+      if (rows === 0) continue
       const ingested = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals, names)
       const { change } = ingested
       unchanged += ingested.unchanged
-      if (change) changes.push({ change, subject })
+      if (change) changes.push({ change, packed })
     }
-    for (const { change, subject } of changes.sort(bySubjectId)) {
+    for (const { change, packed } of changes.sort(bySubjectId)) {
       const known = putSubject(change)
       if (!known) added.subjects += 1
       const before = known?.eventCount ?? 0
       if (before + change.events > maxPlainEvents)
-        keepInterleaved(subject, before, known?.isInterleaved ?? false)
+        keepInterleaved(living(packed), before, known?.isInterleaved ?? false)
       added.sessions += change.sessions
       added.events += change.events
     }
@@ -134,11 +137,14 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   }
 
   return {
-    ingest: (batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): IngestResult[] =>
-      transaction(db, () => {
+    ingest(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): IngestResult[] {
+      // Before the transaction, which keeps other writers waiting.
+      const decoded = batches.map(({ pieces, made }) => ({ subjects: unpackSubjects(pieces), made }))
+      return transaction(db, () => {
         checkKeys(run(listSecrets).rows, keys)
-        return batches.map(({ pieces, made }) => ingestBatch(unpackRows(pieces), digestReader(keys, made)))
-      }),
+        return decoded.map(({ subjects, made }) => ingestBatch(subjects, digestReader(keys, made)))
+      })
+    },
   }
 }
 
@@ -159,7 +165,8 @@ function ownerLookup(db: DatabaseSync): () => (trackerId: string) => string | nu
 }
 
 function sessionWriting(db: DatabaseSync) {
-  const find = db.prepare(
+  const find = prepareValues(
+    db,
     `SELECT started_at, ended_at, event_count, attributes, attributes_at FROM sessions
      WHERE subject_key = ? AND session_id = ?`,
   )
@@ -176,12 +183,13 @@ function sessionWriting(db: DatabaseSync) {
     find(key: Uint8Array, sessionId: string): SessionState | null {
       const row = find.get(key, sessionId)
       if (!row) return null
+      const [startedAt, endedAt, eventCount, attributes, attributesAt] = row
       return {
-        startedAt: integer(row, 'started_at'),
-        endedAt: integer(row, 'ended_at'),
-        eventCount: integer(row, 'event_count'),
-        attributes: text(row, 'attributes'),
-        attributesAt: integerOrNull(row, 'attributes_at'),
+        startedAt: asInteger(startedAt, 'started_at'),
+        endedAt: asInteger(endedAt, 'ended_at'),
+        eventCount: asInteger(eventCount, 'event_count'),
+        attributes: asText(attributes, 'attributes'),
+        attributesAt: attributesAt === null ? null : asInteger(attributesAt, 'attributes_at'),
       }
     },
     put(key: Uint8Array, sessionId: string, stored: SessionState | null, state: SessionState): void {
@@ -203,38 +211,47 @@ interface KnownSubject {
 
 /** Updates a subject's row and returns its state before; `null` for a new subject. */
 function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubject | null {
-  const find = db.prepare(
+  const find = prepareValues(
+    db,
     `SELECT first_seen_at, last_seen_at, oldest_at, event_count, interleaved FROM subjects
      WHERE tracker_id = ? AND subject_id = ?`,
   )
   const insert = db.prepare(
-    `INSERT INTO subjects (first_seen_at, last_seen_at, oldest_at, session_count, event_count, tracker_id, subject_id,
-       subject_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, oldest_at, session_count,
+       event_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const set = (columns: string) =>
     db.prepare(
-      `UPDATE subjects SET ${columns}, session_count = session_count + ?, event_count = event_count + ?
+      `UPDATE subjects SET session_count = session_count + ?, event_count = event_count + ?, first_seen_at = ?${columns}
        WHERE tracker_id = ? AND subject_id = ?`,
     )
-  const update = set('first_seen_at = ?, last_seen_at = ?, oldest_at = ?')
   // As above: the other two columns are indexed.
-  const updateFirstSeen = set('first_seen_at = ?')
-  return ({ trackerId, subjectId, key, sessions, events, ...seen }) => {
+  const update = set('')
+  const updateLastSeen = set(', last_seen_at = ?')
+  const updateOldest = set(', oldest_at = ?')
+  const updateBoth = set(', last_seen_at = ?, oldest_at = ?')
+  return (change) => {
+    const { trackerId, subjectId, key, sessions, events } = change
     const row = find.get(trackerId, subjectId)
-    const counts = [sessions, events] as const
     if (!row) {
-      insert.run(seen.firstSeenAt, seen.lastSeenAt, seen.oldestAt, ...counts, trackerId, subjectId, key)
+      const { firstSeenAt, lastSeenAt, oldestAt } = change
+      insert.run(trackerId, subjectId, key, firstSeenAt, lastSeenAt, oldestAt, sessions, events)
       return null
     }
-    const firstSeenAt = Math.min(seen.firstSeenAt, integer(row, 'first_seen_at'))
-    const lastSeenAt = Math.max(seen.lastSeenAt, integer(row, 'last_seen_at'))
-    const oldestAt = Math.min(seen.oldestAt, integer(row, 'oldest_at'))
-    if (lastSeenAt === row.last_seen_at && oldestAt === row.oldest_at) {
-      updateFirstSeen.run(firstSeenAt, ...counts, trackerId, subjectId)
+    const [firstBefore, lastBefore, oldestBefore, eventCount, interleaved] = row
+    const first = Math.min(change.firstSeenAt, asInteger(firstBefore, 'first_seen_at'))
+    const last = Math.max(change.lastSeenAt, asInteger(lastBefore, 'last_seen_at'))
+    const oldest = Math.min(change.oldestAt, asInteger(oldestBefore, 'oldest_at'))
+    if (last === lastBefore && oldest === oldestBefore) {
+      update.run(sessions, events, first, trackerId, subjectId)
+    } else if (oldest === oldestBefore) {
+      updateLastSeen.run(sessions, events, first, last, trackerId, subjectId)
+    } else if (last === lastBefore) {
+      updateOldest.run(sessions, events, first, oldest, trackerId, subjectId)
     } else {
-      update.run(firstSeenAt, lastSeenAt, oldestAt, ...counts, trackerId, subjectId)
+      updateBoth.run(sessions, events, first, last, oldest, trackerId, subjectId)
     }
-    return { eventCount: integer(row, 'event_count'), isInterleaved: integer(row, 'interleaved') === 1 }
+    return { eventCount: asInteger(eventCount, 'event_count'), isInterleaved: interleaved === 1 }
   }
 }
 

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts'
 import { digestBytes, type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
 import { integer, type Row } from '../nouns/row.ts'
 import { anyOfTracker } from '../nouns/tombstone.ts'
-import { nameOf, type SubjectBatch } from '../rules/ingest-batch.ts'
+import { nameOf } from '../rules/ingest-batch.ts'
 import type { SqliteRun } from './connections.ts'
 
 /** The digests that the tombstones of a batch's subjects are looked up by. */
@@ -60,7 +60,7 @@ function subjectsOf(batch: readonly IncomingRow[]): Named[] {
 export function digestReader(
   keys: readonly TombstoneKey[],
   made: BatchDigests | null,
-): (subject: SubjectBatch) => readonly Uint8Array[] {
+): (subject: Numbered) => readonly Uint8Array[] {
   if (made === null) return (subject) => digestsOf(keys, subject)
   const isMade = new Set(made.trackerIds)
   const bytes = Buffer.from(made.digests)
@@ -77,6 +77,11 @@ export function digestReader(
 interface Named {
   trackerId: string
   subjectId: string
+}
+
+/** A subject with its number in the batch. */
+interface Numbered extends Named {
+  number: number
 }
 
 /** The digests of a subject, one for each key. */
@@ -115,29 +120,4 @@ function latest(rows: readonly Row[], known: Instant | null = null): Instant | n
   let until = known
   for (const row of rows) until = Math.max(until ?? 0, integer(row, 'refused_until'))
   return until
-}
-
-/** Memory of this size is returned to the system when freed; malloc keeps much larger blocks. */
-const rowsPerPiece = 500
-const encoder = new TextEncoder()
-
-/**
- * Encodes rows for the writer thread as JSON: smaller than a structured clone, and decoded in half the time.
- */
-export function packRows(rows: readonly IncomingRow[]): ArrayBuffer[] {
-  const pieces: ArrayBuffer[] = []
-  for (let from = 0; from < rows.length; from += rowsPerPiece) {
-    pieces.push(encoder.encode(JSON.stringify(rows.slice(from, from + rowsPerPiece))).buffer)
-  }
-  return pieces
-}
-
-/** Decodes the rows. The buffers are empty afterwards. */
-export function unpackRows(pieces: readonly ArrayBuffer[]): IncomingRow[] {
-  return pieces.flatMap((piece) => {
-    const rows: IncomingRow[] = JSON.parse(Buffer.from(piece).toString())
-    // Frees its memory now instead of at the next collection.
-    piece.transfer(0)
-    return rows
-  })
 }

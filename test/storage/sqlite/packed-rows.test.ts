@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { bySubject } from '../../../src/storage/rules/ingest-batch.ts'
+import { packRows, unpackRows, unpackSubjects } from '../../../src/storage/sqlite/packed-rows.ts'
+import { eventRow, sessionRow } from '../../support/rows.ts'
+
+const unpacked = (rows: readonly IncomingRow[]) => unpackSubjects(packRows(rows)).map(unpackRows)
+
+describe('rows packed for the writer thread', () => {
+  it('come out grouped by subject, in the order of their keys, in however many pieces they went', () => {
+    const rows = Array.from({ length: 1_201 }, (_, i) =>
+      i % 2 === 0
+        ? eventRow({ subjectId: `visitor-${i % 97}`, eventId: `e${i}` })
+        : sessionRow({ subjectId: `visitor-${i % 89}`, sessionId: `s${i}` }),
+    )
+    assert.equal(packRows(rows).length, 3)
+    assert.deepEqual(unpacked(rows), bySubject(rows))
+  })
+
+  it('keep every text and name that JSON can hold', () => {
+    const properties = JSON.parse(
+      '{"__proto__":{"a":1},"toJSON":"x","":[null,1e-7,"\\t\\n\\u0000ü\\u2028\\ud800🦦"]}',
+    )
+    const identifiers = { email: 'ü🦦@shop.example', userId: '"7"' }
+    const row = eventRow({ subjectId: '🦦', eventId: 'e "\\', name: 'ü', properties, identifiers })
+    const [subject] = unpacked([row])
+    assert.equal(subject?.subjectId, '🦦')
+    const { type, trackerId, subjectId, ...event } = row
+    assert.deepEqual(subject?.events, [{ ...event, properties: JSON.stringify(properties) }])
+  })
+
+  it('leave no memory behind in their pieces', () => {
+    const pieces = packRows([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    unpackSubjects(pieces)
+    assert.deepEqual(
+      pieces.map(({ byteLength }) => byteLength),
+      [0],
+    )
+  })
+
+  it('are no piece when there are none', () => {
+    assert.deepEqual(packRows([]), [])
+    assert.deepEqual(unpackSubjects([]), [])
+  })
+})
