@@ -28,11 +28,23 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
   }
 }
 
+/**
+ * An address of this machine that no other test uses, so that nobody else answers at the service's ports. Only Linux has more than one
+ * without being told.
+ */
+function ownAddress(): string {
+  const part = () => 1 + Math.floor(Math.random() * 250)
+  return process.platform === 'linux' ? `127.${part()}.${part()}.${part()}` : '127.0.0.1'
+}
+
 /** The same on two ports that were free; `null` when one of them no longer was. */
 async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
-  const [port, metricsPort] = await freePorts()
+  const host = ownAddress()
+  const [port, metricsPort] = await freePorts(host)
   const env = {
     LETHE_STORE: `sqlite:${cli.storePath}`,
+    LETHE_HOST: host,
+    LETHE_METRICS_HOST: host,
     LETHE_PORT: String(port),
     LETHE_METRICS_PORT: String(metricsPort),
     LETHE_LIMIT_IP: '1000000/day',
@@ -46,7 +58,7 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${host}:${port}`
   const isHealthy = () => fetch(`${url}/healthz`).then(({ status }) => status === 200)
   // Not more often: it needs the processor to start.
   await until(() => isHealthy().catch(() => passTime(50, child.exitCode !== null)), timeout)
@@ -69,7 +81,7 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
       connection.hangUp()
     },
     async droppedLines(): Promise<number> {
-      const samples = await readMetrics(`http://127.0.0.1:${metricsPort}/metrics`)
+      const samples = await readMetrics(`http://${host}:${metricsPort}/metrics`)
       return sampleValue(samples, 'lethe_log_lines_dropped_total') ?? 0
     },
     /** Ends it as an administrator would, and holds how it ended against how it should. */
@@ -83,10 +95,10 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
   }
 }
 
-async function freePorts(): Promise<[number, number]> {
+async function freePorts(host: string): Promise<[number, number]> {
   const servers = await Promise.all(
     [0, 0].map(async () => {
-      const server = createServer().listen(0, '127.0.0.1')
+      const server = createServer().listen(0, host)
       await once(server, 'listening')
       return server
     }),
