@@ -8,33 +8,37 @@ import { read } from '../docs/markdown.ts'
 import { missing } from '../support/missing.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const unit = read('deploy/systemd/lethe.service')
-const settings = read('deploy/systemd/lethe.env')
+for (const name of ['lethe', 'lethe-ship']) describeUnit(name)
 
-describe('the unit for systemd', () => {
-  test('is well-formed', { skip: missing('systemd-analyze') }, (t) => {
-    const file = join(temporaryFolder(t), 'lethe.service')
-    // Whether the command is there is looked at as well, and Node may lie elsewhere here.
-    assert.ok(unit.includes('ExecStart=/usr/bin/node '))
-    writeFileSync(file, unit.replace('ExecStart=/usr/bin/node ', `ExecStart=${process.execPath} `))
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-    assert.deepEqual([status, stdout, stderr], [0, '', ''])
-  })
+function describeUnit(name: string): void {
+  const unit = read(`deploy/systemd/${name}.service`)
+  const settings = read(`deploy/systemd/${name}.env`)
 
-  test('keeps the service from nearly everything', { skip: missing('systemd-analyze') }, (t) => {
-    const file = join(temporaryFolder(t), 'lethe.service')
-    writeFileSync(file, unit)
-    // In tenths, on systemd's own scale from 0 (nothing to fear) to 100.
-    const args = ['security', '--offline=yes', '--threshold=20', '--no-pager', file]
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
-    assert.equal(status, 0, stdout + stderr)
-  })
+  describe(`the unit ${name} for systemd`, () => {
+    test('is well-formed', { skip: missing('systemd-analyze') }, (t) => {
+      const file = join(temporaryFolder(t), `${name}.service`)
+      // Whether the command is there is looked at as well, and Node may lie elsewhere here.
+      assert.ok(unit.includes('ExecStart=/usr/bin/node '))
+      writeFileSync(file, unit.replace('ExecStart=/usr/bin/node ', `ExecStart=${process.execPath} `))
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+      assert.deepEqual([status, stdout, stderr], [0, '', ''])
+    })
 
-  test('sets only variables that Lethe knows', () => {
-    const named = [...`${unit}\n${settings}`.matchAll(/^(?:Environment=)?(LETHE_\w+)=/gm)].map(
-      ([, name = '']) => name,
-    )
-    assert.ok(named.length >= 4)
-    for (const name of named) assert.ok(Object.hasOwn(variables, name), name)
+    test('keeps the service from nearly everything', { skip: missing('systemd-analyze') }, (t) => {
+      const file = join(temporaryFolder(t), `${name}.service`)
+      writeFileSync(file, unit)
+      // In tenths, on systemd's own scale from 0 (nothing to fear) to 100.
+      const args = ['security', '--offline=yes', '--threshold=20', '--no-pager', file]
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+      assert.equal(status, 0, stdout + stderr)
+    })
+
+    test('sets only variables that Lethe knows', () => {
+      const named = [...`${unit}\n${settings}`.matchAll(/^(?:Environment=)?(LETHE_\w+)=/gm)].map(
+        ([, name = '']) => name,
+      )
+      assert.ok(named.length >= 2)
+      for (const name of named) assert.ok(Object.hasOwn(variables, name), name)
+    })
   })
-})
+}

@@ -61,7 +61,7 @@ export async function ingestServer(
   const behaviours: BatchBehaviour[] = []
   function store({ path, lines }: ReceivedBatch): string {
     const refused = lines.flatMap((line, i) => {
-      const message = judge(line)
+      const message = 'notJson' in line ? 'not JSON' : judge(line)
       if (message === null) stored.push(line)
       return message === null ? [] : [{ line: i + 1, message }]
     })
@@ -100,7 +100,14 @@ async function receive(request: IncomingMessage): Promise<ReceivedBatch> {
   const body = await buffer(request)
   const text = String(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body)
   const lines = text.split('\n').filter((line) => line !== '')
-  const objects = lines.map((line): Record<string, unknown> => JSON.parse(line))
   const { url: path = '', headers } = request
-  return { path, headers, bytes: body.length, text, lines: objects }
+  return { path, headers, bytes: body.length, text, lines: lines.map(parse) }
+}
+
+function parse(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return { notJson: line }
+  }
 }

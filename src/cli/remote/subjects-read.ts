@@ -178,7 +178,7 @@ export function subjectArgument(name = '<subject>'): Argument {
   return new Argument(name, 'the ID of the data subject').argParser(readId)
 }
 
-function readId(text: string): string {
+export function readId(text: string): string {
   if (!isIdentifier(text)) throw new InvalidArgumentError(`An ID has ${identifierRule}.`)
   return text
 }

@@ -3,13 +3,18 @@ import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-type Text = AsyncIterable<string> | Iterable<string>
+type Text = AsyncIterable<string> | Iterable<string | Buffer>
 
 /**
  * Writes a file that only its owner can read and that exists only when complete. Returns its size in bytes.
  */
 export async function writeWhole(file: string, text: Text): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} already exists. Choose another file.`)
+  return replaceWhole(file, text)
+}
+
+/** Replaces a file by one that only its owner can read: after a crash, it is the old one or the new one. */
+export async function replaceWhole(file: string, text: Text): Promise<number> {
   const partial = `${file}.partial`
   await rm(partial, { force: true })
   try {
@@ -22,6 +27,17 @@ export async function writeWhole(file: string, text: Text): Promise<number> {
   } finally {
     await rm(partial, { force: true })
   }
+}
+
+/** Appends to a file that only its owner can read, durably. */
+export async function appendWhole(file: string, text: Text): Promise<void> {
+  await withFile(file, 'a', (handle) => fill(handle, text))
+}
+
+/** For `catch`: a missing file is `null`. */
+export function nullIfMissing(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+  throw error
 }
 
 /** Collects text in a private file and passes it on only when it is complete. */

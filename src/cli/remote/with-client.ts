@@ -25,13 +25,13 @@ const longWaitMs = 3_000
 
 /**
  * Runs `work` with a client of the configured service. Errors say what to do. Long waits are reported, unless
- * `work` shows its own progress.
+ * `work` shows its own progress. With `maxAttempts`, `work` decides what to repeat.
  */
 export async function withClient<Result>(
   { apiUrl: url, apiKey }: Config,
   { tell }: Terminal,
   work: (client: LetheClient) => Promise<Result>,
-  { reportsWaits = true } = {},
+  { reportsWaits = true, maxAttempts }: { reportsWaits?: boolean; maxAttempts?: number } = {},
 ): Promise<Result> {
   if (url === '') {
     throw new UsageError(
@@ -50,7 +50,9 @@ export async function withClient<Result>(
     },
   }
   try {
-    return await work(new LetheClient({ url, apiKey, runtime }))
+    return await work(
+      new LetheClient({ url, apiKey, runtime, retry: maxAttempts === undefined ? {} : { maxAttempts } }),
+    )
   } catch (error) {
     if (error instanceof ApiError)
       throw new LetheError(error.code, whatToDo(error, url), [], { cause: error })
@@ -61,7 +63,7 @@ export async function withClient<Result>(
 }
 
 /** Describes an error of the client in one line that says what to do next. */
-function whatToDo(error: ClientError | JournalError, url: string): string {
+export function whatToDo(error: ClientError | JournalError, url: string): string {
   if (error instanceof JournalError) return `${error.message} Choose another file with --journal.`
   if (error instanceof ApiError) return refusal(error)
   if (error instanceof ConnectionError) {

@@ -1,0 +1,187 @@
+import { hash } from 'node:crypto'
+import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import type { LineStart } from './ship-lines.ts'
+import { nullIfMissing } from './whole-file.ts'
+
+/** So many bytes at the beginning of a file identify it. */
+const maxHeadBytes = 4_096
+const chunkBytes = 256 * 1024
+const lineFeed = 0x0a
+
+/** A place in a file, such that the file is recognised after it was renamed, copied, truncated or replaced. */
+export interface FilePosition extends LineStart {
+  device: string
+  inode: string
+  /** When the file was last seen to change. */
+  modifiedMs: number
+  /** The digest of the first bytes. */
+  head: { bytes: number; sha256: string }
+}
+
+/** A file that is read while others write to it, rename it or truncate it. */
+export class OpenFile {
+  readonly path: string
+  readonly #handle: FileHandle
+  readonly #id: Pick<FilePosition, 'device' | 'inode'>
+  readonly #buffer = Buffer.allocUnsafe(chunkBytes)
+  #head: Buffer = Buffer.alloc(0)
+  #readTo = 0
+  #modifiedMs = 0
+  #lineStart = 0
+
+  private constructor(path: string, handle: FileHandle, id: Pick<FilePosition, 'device' | 'inode'>) {
+    this.path = path
+    this.#handle = handle
+    this.#id = id
+  }
+
+  /** `null` if there is no such file. */
+  static async open(path: string): Promise<OpenFile | null> {
+    // Opening a pipe would wait for its writer.
+    if ((await stat(path).catch(nullIfMissing))?.isFile() === false) throw new Error('it is not a file')
+    const handle = await open(path, 'r').catch(nullIfMissing)
+    if (handle === null) return null
+    const { dev, ino } = await handle.stat({ bigint: true })
+    return new OpenFile(path, handle, { device: String(dev), inode: String(ino) })
+  }
+
+  /** When it was last seen to change. */
+  get modifiedMs(): number {
+    return this.#modifiedMs
+  }
+
+  /** Where the line starts that was not completely read yet. */
+  get lineStart(): number {
+    return this.#lineStart
+  }
+
+  /** Whether this is the file itself, by its inode. */
+  isFileOf({ device, inode }: Pick<FilePosition, 'device' | 'inode'>): boolean {
+    return this.#id.device === device && this.#id.inode === inode
+  }
+
+  /** Whether the path still leads to this file; `null` if it leads nowhere. */
+  async isAt(path: string): Promise<boolean | null> {
+    const stats = await stat(path, { bigint: true }).catch(nullIfMissing)
+    return stats && this.isFileOf({ device: String(stats.dev), inode: String(stats.ino) })
+  }
+
+  /** Continues at a position if the file has the content before it. Returns whether it does. */
+  async resume({ offset, head }: FilePosition): Promise<boolean> {
+    const { size, mtimeMs } = await this.#handle.stat()
+    if (size < offset) return false
+    const first = await this.#readHead(Math.min(offset, maxHeadBytes))
+    if (first.length < head.bytes || sha256(first.subarray(0, head.bytes)) !== head.sha256) return false
+    this.#head = first
+    this.#readTo = offset
+    this.#lineStart = offset
+    this.#modifiedMs = mtimeMs
+    return true
+  }
+
+  /** The next bytes, none at the end. `null` if what was read before is no longer there. */
+  async read(): Promise<Buffer | null> {
+    const { bytesRead } = await this.#handle.read(this.#buffer, 0, chunkBytes, this.#readTo)
+    // Afterwards: once a file was truncated, this is seen whenever one looks.
+    const { size, mtimeMs } = await this.#handle.stat()
+    if (size < this.#readTo || !(await this.#readHead(this.#head.length)).equals(this.#head)) return null
+    this.#modifiedMs = mtimeMs
+    // A copy, because the rest of a line is kept until its end comes.
+    const bytes = Buffer.from(this.#buffer.subarray(0, bytesRead))
+    if (this.#head.length < maxHeadBytes)
+      this.#head = Buffer.concat([this.#head, bytes.subarray(0, maxHeadBytes - this.#head.length)])
+    const lastLineFeed = bytes.lastIndexOf(lineFeed)
+    if (lastLineFeed >= 0) this.#lineStart = this.#readTo + lastLineFeed + 1
+    this.#readTo += bytesRead
+    return bytes
+  }
+
+  /** A place that was read before. */
+  position({ offset, lines }: LineStart): FilePosition {
+    const first = this.#head.subarray(0, offset)
+    const head = { bytes: first.length, sha256: sha256(first) }
+    return { ...this.#id, offset, lines, modifiedMs: this.#modifiedMs, head }
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close()
+  }
+
+  async #readHead(bytes: number): Promise<Buffer> {
+    const buffer = Buffer.alloc(bytes)
+    const { bytesRead } = await this.#handle.read(buffer, 0, bytes, 0)
+    return buffer.subarray(0, bytesRead)
+  }
+}
+
+/**
+ * Finds the file of a position: at the path, or where a rotation has put it, and continues there. The file is
+ * recognised by its inode and its first bytes, a copy by its first bytes. `null` if it is gone.
+ */
+export async function locate(path: string, position: FilePosition): Promise<OpenFile | null> {
+  const paths = [path, ...(await siblings(path))]
+  for (const isSameFile of [true, false]) {
+    // Nothing identifies a copy of nothing.
+    if (!isSameFile && position.head.bytes === 0) break
+    for (const each of paths) {
+      const file = await openIfReadable(each)
+      if (file === null) continue
+      if (file.isFileOf(position) === isSameFile && (await file.resume(position))) return file
+      await file.close()
+    }
+  }
+  return null
+}
+
+/** The oldest of the rotated files that are newer than the given time; `null` if there is none. */
+export async function oldestRotatedAfter(
+  path: string,
+  modifiedMs: number,
+  isKnown: (file: OpenFile) => boolean,
+): Promise<OpenFile | null> {
+  const isRotated = rotatedNames(path)
+  const candidates: { path: string; at: number }[] = []
+  for (const each of await siblings(path)) {
+    const stats = isRotated.test(basename(each)) ? await stat(each).catch(() => null) : null
+    if (stats?.isFile() && stats.mtimeMs > modifiedMs) candidates.push({ path: each, at: stats.mtimeMs })
+  }
+  for (const { path } of candidates.sort((a, b) => a.at - b.at)) {
+    const file = await openIfReadable(path)
+    if (file === null) continue
+    if (!isKnown(file)) return file
+    await file.close()
+  }
+  return null
+}
+
+/** The other files in the folder whose names begin with the name of the file, without its extension. */
+async function siblings(path: string): Promise<string[]> {
+  const [folder, own] = [dirname(path), basename(path)]
+  const names = await readdir(folder).catch(() => [])
+  const start = own.slice(0, own.length - extname(own).length)
+  return names.filter((name) => name !== own && name.startsWith(start)).map((name) => join(folder, name))
+}
+
+/** Names such as `app.log.1`, `app.log-20261118` and `app-2026-11-18.log`, which are not compressed. */
+function rotatedNames(path: string): RegExp {
+  const own = basename(path)
+  const extension = extname(own)
+  const start = literally(own.slice(0, own.length - extension.length))
+  const end = literally(extension)
+  const number = '[\\-._]\\d[\\-._:\\dTZ]*'
+  return new RegExp(`^${start}(?:${end}${number}|${number}${end})$`, 'u')
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[^\w]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+}
+
+/** Others may own files in the same folder, or rename them meanwhile. */
+function openIfReadable(path: string): Promise<OpenFile | null> {
+  return OpenFile.open(path).catch(() => null)
+}
+
+function sha256(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64')
+}
