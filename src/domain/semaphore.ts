@@ -134,3 +134,38 @@ export class FairQueue {
     return own
   }
 }
+
+const sliceMs = 5
+
+/** Pauses long work for a turn of the event loop whenever it has run for a few milliseconds. */
+export function timeSlices(): () => Promise<void> | null {
+  let end = performance.now() + sliceMs
+  return () => {
+    if (performance.now() < end) return null
+    return new Promise((resolve) =>
+      setImmediate(() => {
+        end = performance.now() + sliceMs
+        resolve()
+      }),
+    )
+  }
+}
+
+/** Runs all steps of some work now. */
+export function allSteps<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Runs all steps of some work, and pauses between them. */
+export async function inSlices<Result>(steps: Generator<void, Result>): Promise<Result> {
+  const pause = timeSlices()
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    const paused = pause()
+    if (paused !== null) await paused
+  }
+}

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { notFound } from '../domain/errors.ts'
 import {
   type IncomingBatch,
@@ -15,6 +14,7 @@ import type { Keyring } from '../domain/keyring.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import { type Plan, type RetentionPolicy, type RetentionStore, windowStart } from '../domain/retention.ts'
+import { timeSlices } from '../domain/semaphore.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
 
 /** How far ahead the clock of a data source may be. */
@@ -254,9 +254,6 @@ export interface RefusedLine {
 
 /** How many refused lines are returned. */
 export const maxRefusedLines = 100
-/** Long enough to be worth the turn of the event loop, short enough not to delay others. */
-const sliceMs = 5
-
 /**
  * Stores the lines of one batch in one transaction, which batches of others may share. Throws `not_found` if
  * the tracker is not visible. Ends early if the signal is aborted before the batch is handed over.
@@ -275,15 +272,15 @@ export async function ingestLines(
     if (refused.length < maxRefusedLines) refused.push({ line, message })
   }
   const batch = new LineBatch(deps, { trackerId, onlyThisTracker: true, onBadLine }, summary)
-  let sliceEnd = performance.now() + sliceMs
+  const pause = timeSlices()
   for (const { source, firstNumber, lines } of blocks) {
     for (const [index, line] of lines.entries()) {
       const added = batch.add(line, source, firstNumber + index)
       if (typeof added !== 'boolean') await added
-      if (performance.now() < sliceEnd) continue
-      await nextTurn()
+      const paused = pause()
+      if (paused === null) continue
+      await paused
       signal.throwIfAborted()
-      sliceEnd = performance.now() + sliceMs
     }
   }
   await batch.store((rows) => deps.ingestQueue.add(organisationId, rows))

@@ -138,8 +138,8 @@ describe('a foreign string is refused', () => {
 })
 
 describe('the scopes', () => {
-  it('are the two that endpoints know', () => {
-    assert.deepEqual(allScopes(), ['analytics:view', 'analytics:delete-data'])
+  it('are those that endpoints know', () => {
+    assert.deepEqual(allScopes(), ['analytics:view', 'analytics:collect', 'analytics:delete-data'])
     for (const scope of allScopes()) assert.equal(isScope(scope), true)
   })
 

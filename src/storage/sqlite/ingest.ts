@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { IncomingBatch, IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
+import { allSteps, inSlices } from '../../domain/semaphore.ts'
 import { asInteger, asText, text } from '../nouns/row.ts'
 import { checkKeys, listSecrets } from '../nouns/secret.ts'
 import { broughtIdentifiers } from '../rules/identifier.ts'
@@ -29,15 +30,25 @@ export function ingestStore({
   writer,
 }: Connections<ReturnType<typeof ingestCommands>>): Pick<IngestStore, 'ingest' | 'ingestAll'> {
   const makeDigests = precomputeDigests(statementRunner(reader))
-  async function ingestAll(batches: readonly IncomingBatch[], keys: readonly TombstoneKey[]) {
-    const packed = batches.map((batch) => ({ pieces: packRows(batch), made: makeDigests(batch, keys) }))
-    const moved = packed.flatMap(({ pieces, made }) => (made ? [...pieces, made.digests] : pieces))
-    return writer.runMoving(moved, 'ingest', packed, keys)
+
+  function* pack(batch: IncomingBatch, keys: readonly TombstoneKey[]): Generator<void, PackedBatch> {
+    return { pieces: yield* packRows(batch), made: yield* makeDigests(batch, keys) }
   }
+
+  function store(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]> {
+    const moved = batches.flatMap(({ pieces, made }) => (made ? [...pieces, made.digests] : pieces))
+    return writer.runMoving(moved, 'ingest', batches, keys)
+  }
+
   return {
-    ingestAll,
+    /** A service packs the batches of its clients and serves others in between. */
+    async ingestAll(batches, keys) {
+      const packed: PackedBatch[] = []
+      for (const batch of batches) packed.push(await inSlices(pack(batch, keys)))
+      return store(packed, keys)
+    },
     async ingest(batch, keys) {
-      const [result] = await ingestAll([batch], keys)
+      const [result] = await store([allSteps(pack(batch, keys))], keys)
       if (!result) throw new Error('A batch was stored without a result.')
       return result
     },
@@ -46,7 +57,7 @@ export function ingestStore({
 
 /** A batch on its way to the writer. */
 interface PackedBatch {
-  pieces: readonly ArrayBuffer[]
+  pieces: ArrayBuffer[]
   made: BatchDigests | null
 }
 

@@ -9,12 +9,13 @@ import type { BatchEvent, BatchSession, SubjectBatch } from '../rules/ingest-bat
 const rowsPerPiece = 500
 const encoder = new TextEncoder()
 
-/** Encodes rows for the writer thread. */
-export function packRows(rows: readonly IncomingRow[]): ArrayBuffer[] {
+/** Encodes rows for the writer thread, in steps. */
+export function* packRows(rows: readonly IncomingRow[]): Generator<void, ArrayBuffer[]> {
   const pieces: ArrayBuffer[] = []
   for (let from = 0; from < rows.length; from += rowsPerPiece) {
     const lines = rows.slice(from, from + rowsPerPiece).map(toLine)
     pieces.push(encoder.encode(lines.join('\n')).buffer)
+    yield
   }
   return pieces
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { allSteps } from '../../../src/domain/semaphore.ts'
 import { bySubject } from '../../../src/storage/rules/ingest-batch.ts'
 import { packRows, unpackRows, unpackSubjects } from '../../../src/storage/sqlite/packed-rows.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
 
-const unpacked = (rows: readonly IncomingRow[]) => unpackSubjects(packRows(rows)).map(unpackRows)
+const unpacked = (rows: readonly IncomingRow[]) => unpackSubjects(allSteps(packRows(rows))).map(unpackRows)
 
 describe('rows packed for the writer thread', () => {
   it('come out grouped by subject, in the order of their keys, in however many pieces they went', () => {
@@ -14,7 +15,7 @@ describe('rows packed for the writer thread', () => {
         ? eventRow({ subjectId: `visitor-${i % 97}`, eventId: `e${i}` })
         : sessionRow({ subjectId: `visitor-${i % 89}`, sessionId: `s${i}` }),
     )
-    assert.equal(packRows(rows).length, 3)
+    assert.equal(allSteps(packRows(rows)).length, 3)
     assert.deepEqual(unpacked(rows), bySubject(rows))
   })
 
@@ -31,7 +32,7 @@ describe('rows packed for the writer thread', () => {
   })
 
   it('leave no memory behind in their pieces', () => {
-    const pieces = packRows([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    const pieces = allSteps(packRows([eventRow({ subjectId: 'anna', eventId: 'e' })]))
     unpackSubjects(pieces)
     assert.deepEqual(
       pieces.map(({ byteLength }) => byteLength),
@@ -40,7 +41,7 @@ describe('rows packed for the writer thread', () => {
   })
 
   it('are no piece when there are none', () => {
-    assert.deepEqual(packRows([]), [])
+    assert.deepEqual(allSteps(packRows([])), [])
     assert.deepEqual(unpackSubjects([]), [])
   })
 })
