@@ -3,6 +3,18 @@ import { Client, type ClientConfig, types } from 'pg'
 import { type PostgresHost, parsePostgresUrl } from '../store-address.ts'
 import { toFailure } from './failures.ts'
 
+/** The most connections of a process, by purpose, so that one kind of work cannot exhaust those of another. */
+export const mostConnections = {
+  reads: 8,
+  credentials: 2,
+  readiness: 1,
+  writes: 10,
+  revocations: 2,
+  imports: 2,
+  exports: 2,
+  maintenance: 1,
+}
+
 const connectTimeoutMs = 5_000
 /** How soon an idle connection is probed. */
 const keepAliveMs = 10_000
@@ -88,8 +100,9 @@ async function requireSession(url: string, client: Client): Promise<void> {
 }
 
 function tooFew(error: unknown): never {
+  const most = Object.values(mostConnections).reduce((sum, count) => sum + count)
   throw new Error(
-    'The pooler in front of PostgreSQL has no second connection to hand out. Let it open at least 26 for each process, in PgBouncer by default_pool_size.',
+    `The pooler in front of PostgreSQL has no second connection to hand out. Let it open at least ${most} for each process, in PgBouncer by default_pool_size.`,
     { cause: error },
   )
 }

@@ -3,19 +3,13 @@ import type { ArgumentsOf, Engine, ResultOf } from '../nouns/engine.ts'
 import type { Row, Values } from '../nouns/row.ts'
 import type { Statement } from '../nouns/statement.ts'
 import { runTransaction, type SharedTransactions, type TransactionName } from '../nouns/transactions.ts'
-import { settings, withClient } from './connect.ts'
+import { mostConnections, settings, withClient } from './connect.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
 import { ask, askForValues, type Given, type Run, TransactionPool } from './transaction.ts'
 
-/** The connections of a process, by purpose, so that one kind of work cannot exhaust those of another. */
-const readers = { usual: 3, most: 8 }
-const credentialReaders = { usual: 1, most: 2 }
-const readinessReaders = { usual: 1, most: 1 }
-const writerCount = 10
-const credentialWriterCount = 2
-const loaderCount = 2
-const exporterCount = 2
+/** How many connections reads use unless some are blocked. */
+const usualReaders = 3
 
 const readTimeoutMs = 5_000
 /** Erasing many millions of events takes minutes. */
@@ -66,16 +60,17 @@ export class Connections implements Engine<SharedTransactions> {
     this.isDistributed = isDistributed
     const planning = isDistributed ? everyConnection : `${everyConnection}; ${oneMachine}`
     const config = settings(url)
+    const most = mostConnections
     const forReading = `${readTimeout}; ${planning}; ${readConnection}`
-    this.#readers = new Readers(config, forReading, readers)
-    this.#credentialReaders = new Readers(config, forReading, credentialReaders)
-    this.#readinessReaders = new Readers(config, forReading, readinessReaders)
+    this.#readers = new Readers(config, forReading, { usual: usualReaders, most: most.reads })
+    this.#credentialReaders = new Readers(config, forReading, { usual: 1, most: most.credentials })
+    this.#readinessReaders = new Readers(config, forReading, { usual: 1, most: most.readiness })
     const onConnect = (client: ClientBase) => client.query(`${writeTimeouts}; ${planning}`)
     const writing = { ...config, onConnect }
-    this.#writers = new TransactionPool({ ...writing, pipeline: true, max: writerCount })
-    this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: credentialWriterCount })
-    this.#loaders = new TransactionPool({ ...writing, max: loaderCount })
-    this.#exporters = new TransactionPool({ ...writing, max: exporterCount, begin: snapshotBegin })
+    this.#writers = new TransactionPool({ ...writing, pipeline: true, max: most.writes })
+    this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: most.revocations })
+    this.#loaders = new TransactionPool({ ...writing, max: most.imports })
+    this.#exporters = new TransactionPool({ ...writing, max: most.exports, begin: snapshotBegin })
   }
 
   /**

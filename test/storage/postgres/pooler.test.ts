@@ -69,7 +69,7 @@ describe('a pooler in front of PostgreSQL', { skip: missing('pgbouncer'), concur
     const lifetime = inReverse(t)
     const settings = ['pool_mode = session', 'default_pool_size = 1']
     const url = await pooled(lifetime, await freshDatabase(lifetime), settings)
-    await assert.rejects(openPostgresStore(url), /The pooler .* at least 26 .* default_pool_size/)
+    await assert.rejects(openPostgresStore(url), /The pooler .* at least 28 .* default_pool_size/)
   })
 
   it('that pools by session is no different from PostgreSQL', async (t) => {
