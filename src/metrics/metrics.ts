@@ -90,7 +90,7 @@ export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'ref
   let known: RefusedLines | null = null
   new Counter({
     name: 'lethe_lines_refused_total',
-    help: 'Refused lines of all imports into this store, by reason.',
+    help: 'Refused lines of all imports and batches into this store, by reason.',
     labelNames: ['reason'],
     registers: [registry],
     async collect() {
