@@ -59,13 +59,13 @@ export function buildApp({ lethe, trackerId, accounts, whoIs, logger = true }) {
     accounts.remove(customer)
     const outcome = await erase(visitorId)
     if (outcome === 'erased') return { deleted: true, analytics: 'erased' }
-    // A promise that nobody will keep by itself is none: where somebody has to act, do not say that it will happen.
-    const analytics = outcome === 'failed' ? 'will be erased' : 'not erased yet, we look after it'
+    // Do not promise an erasure that will happen only after somebody has acted.
+    const analytics = outcome === 'failed' ? 'will be erased' : 'not erased yet, our team will do it'
     return reply.code(202).send({ deleted: true, analytics })
   })
 
   /**
-   * Erases a visitor who waits for it. Otherwise they go on waiting, and the log says why, without the id: it outlives the visitor.
+   * Erases a waiting visitor. If that fails, they keep waiting, and the log says why, without the ID, which must not outlive the visitor.
    *
    * @param {string} visitorId
    * @returns {Promise<'erased' | 'failed' | 'refused' | 'impossible'>}

@@ -141,7 +141,7 @@ test('delete-account.js promises nothing and logs an error while its tracker is 
   wrong.accounts.add('ben', 'ben')
   for (const customer of ['ada', 'ben']) {
     const answer = (await wrong.remove(customer)).json()
-    assert.deepEqual(answer, { deleted: true, analytics: 'not erased yet, we look after it' })
+    assert.deepEqual(answer, { deleted: true, analytics: 'not erased yet, our team will do it' })
   }
   await wrong.workOff()
   // One for each customer, and one for the round, which ends at the first: the next would meet the same.
