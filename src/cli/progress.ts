@@ -1,3 +1,4 @@
+import type { IngestCounts } from '../domain/ingest.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -127,6 +128,10 @@ export function counted(number: number, one: string, many = `${one}s`): string {
 
 export function countsInWords({ sessions, events }: { sessions: number; events: number }): string {
   return `${counted(sessions, 'session')} and ${counted(events, 'event')}`
+}
+
+export function addedInWords({ subjects, sessions, events }: IngestCounts): string {
+  return `${counted(subjects, 'subject')}, ${counted(sessions, 'session')}, ${counted(events, 'event')}`
 }
 
 /** Aligns rows under their headings. */

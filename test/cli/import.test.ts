@@ -71,7 +71,7 @@ describe('lethe import', { concurrency: 8 }, () => {
       first.stderr,
       '1 line is older than the 180 days that the plan free keeps, and was not stored. To keep it: lethe orgs set-plan acme starter, or LETHE_RETENTION_DAYS=free=183 for every command and the service; then import again.\n',
     )
-    assert.equal(first.stdout, 'Read 3 lines (0 bad, 1 too old); added 1 subjects, 1 sessions, 1 events.\n')
+    assert.equal(first.stdout, 'Read 3 lines (0 bad, 1 too old); added 1 subject, 1 session, 1 event.\n')
     assert.deepEqual(
       (await eventsOf(cli))?.map(({ name }) => name),
       ['pageview'],

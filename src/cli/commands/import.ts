@@ -7,7 +7,7 @@ import { importLines } from '../../operations/import.ts'
 import { emptySummary, type IngestSummary, type LineBlock, type TooOldRows } from '../../operations/ingest.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { cannotRead, InputFiles, sourceName, totalBytesOf } from '../input-files.ts'
-import { Progress, shareOf, workProgress } from '../progress.ts'
+import { addedInWords, counted, grouped, Progress, shareOf, workProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { keepMemorySmall, onStopSignal } from '../until-stopped.ts'
 
@@ -106,13 +106,13 @@ function toJson({ tooOldRows, ...summary }: IngestSummary, dryRun: boolean) {
 
 function inWords(summary: IngestSummary, dryRun: boolean): string {
   const { lines, badLines, tooOld, ofErased, rows, subjects, sessions, events } = summary
-  const left = [`${badLines} bad`]
-  if (tooOld > 0) left.push(`${tooOld} too old`)
-  if (ofErased > 0) left.push(`${ofErased} of erased subjects`)
-  const read = `${lines} lines (${left.join(', ')})`
+  const left = [`${grouped(badLines)} bad`]
+  if (tooOld > 0) left.push(`${grouped(tooOld)} too old`)
+  if (ofErased > 0) left.push(`${grouped(ofErased)} of erased subjects`)
+  const read = `${counted(lines, 'line')} (${left.join(', ')})`
   return dryRun
-    ? `Checked ${read}; ${rows} would be stored. Nothing was stored.`
-    : `Read ${read}; added ${subjects} subjects, ${sessions} sessions, ${events} events.`
+    ? `Checked ${read}; ${grouped(rows)} would be stored. Nothing was stored.`
+    : `Read ${read}; added ${addedInWords({ subjects, sessions, events })}.`
 }
 
 /** The files of an import as one sequence of blocks of lines. */

@@ -3,6 +3,7 @@ import type { ClientError } from '@lethe/client'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Config, readConfig } from '../../config.ts'
 import type { CommandKit } from '../command-kit.ts'
+import { addedInWords, counted, grouped } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { onStopSignal } from '../until-stopped.ts'
 import { pause, ShipDelivery, type ShipTotals } from './ship-delivery.ts'
@@ -126,12 +127,11 @@ function configOf({ config, terminal }: CommandKit, { to }: ShipFlags): Config {
 }
 
 function inWords({ lines, refused, added, unchanged, tooOld, ofErased }: ShipTotals): string {
-  const others = [`${refused} refused`]
-  if (unchanged > 0) others.push(`${unchanged} already stored`)
-  if (tooOld > 0) others.push(`${tooOld} too old`)
-  if (ofErased > 0) others.push(`${ofErased} of erased subjects`)
-  const { subjects, sessions, events } = added
-  return `Sent ${lines} lines (${others.join(', ')}); added ${subjects} subjects, ${sessions} sessions, ${events} events.`
+  const others = [`${grouped(refused)} refused`]
+  if (unchanged > 0) others.push(`${grouped(unchanged)} already stored`)
+  if (tooOld > 0) others.push(`${grouped(tooOld)} too old`)
+  if (ofErased > 0) others.push(`${grouped(ofErased)} of erased subjects`)
+  return `Sent ${counted(lines, 'line')} (${others.join(', ')}); added ${addedInWords(added)}.`
 }
 
 function readUrl(text: string): string {
