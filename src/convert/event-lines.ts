@@ -74,8 +74,11 @@ export class EventLines {
     this.#known.delete(key)
     this.#known.set(key, session)
     if (this.#known.size <= this.#maxKnown) return
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined) this.#known.delete(oldest)
+    // Many at a time, because a map visits its deleted entries again.
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= 0.9 * this.#maxKnown) return
+      this.#known.delete(oldest)
+    }
   }
 }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { Sessions, sessionPauseMs } from '../../src/convert/sessions.ts'
 import { type CommandLine, commandLine } from '../support/command-line.ts'
 import { convertFixture } from '../support/convert.ts'
 import { peakOfProgram } from '../support/peak-memory.ts'
@@ -51,22 +50,4 @@ describe('the memory of lethe convert', { concurrency: true }, () => {
       assert.ok(large.peak < small.peak + moreMb, `${small.peak} MB, then ${large.peak} MB`)
     })
   }
-})
-
-describe('derived sessions', () => {
-  it('are forgotten when they have ended, and when there are too many', () => {
-    const sessions = new Sessions(100)
-    for (let i = 0; i < 1_000; i++) sessions.at(`visitor-${i}`, 0)
-    assert.equal(sessions.openCount, 100)
-    sessions.at('late', 3 * sessionPauseMs)
-    assert.equal(sessions.openCount, 1)
-  })
-
-  it('go on until a pause, also for records that are out of order', () => {
-    const sessions = new Sessions()
-    const minutes = (count: number) => sessions.at('a', count * 60_000).sessionId
-    const first = minutes(0)
-    assert.deepEqual([minutes(30), minutes(10), minutes(60)], [first, first, first])
-    assert.notEqual(minutes(91), first)
-  })
 })

@@ -55,8 +55,10 @@ describe('the lines of events', () => {
 
   it('remember a bounded number of sessions', () => {
     const lines = new EventLines(10)
-    for (let number = 0; number < 100; number++) lines.linesOf(event(0, { sessionId: `s${number}` }))
-    assert.equal(lines.knownCount, 10)
+    for (let number = 0; number < 100; number++) {
+      lines.linesOf(event(0, { sessionId: `s${number}` }))
+      assert.ok(lines.knownCount >= Math.min(number, 9) && lines.knownCount <= 10)
+    }
   })
 
   it('begin a session after a pause of 30 minutes if the source has none', () => {

@@ -49,16 +49,32 @@ describe('sessions that a source does not know', () => {
     assert.notEqual(idOf(7), idOf(8))
   })
 
-  it('are forgotten when their visitors were not seen for an hour', () => {
-    const sessions = new Sessions()
-    for (let visitor = 0; visitor < 1_000; visitor++) sessions.at(`v${visitor}`, visitor * minuteMs)
-    assert.equal(sessions.openCount, 61)
+  it('are the same if the files are given newest first, however many visitors there are', () => {
+    const visitors = Array.from({ length: 100 }, (_, i) => `v${i}`)
+    const day = (number: number) =>
+      visitors.flatMap((id) => [0, 10, 20].map((at) => ({ id, at: number * 1_440 + at })))
+    const sessions = new Sessions({ kept: 10, max: 1_000 })
+    const opened = [day(2), day(1), day(0)]
+      .flat()
+      .filter(({ id, at }) => sessions.at(id, at * minuteMs).isNew)
+    assert.equal(opened.length, 300)
+  })
+
+  it('of some visitors are kept in any case, and of others forgotten when they were not seen for an hour', () => {
+    const sessions = new Sessions({ kept: 80, max: 1_000 })
+    for (let visitor = 0; visitor < 500; visitor++) sessions.at(`v${visitor}`, 0)
+    assert.equal(sessions.openCount, 500)
+    for (let visitor = 0; visitor < 60; visitor++) sessions.at(`late${visitor}`, 61 * minuteMs)
+    assert.ok(sessions.openCount >= 80 && sessions.openCount < 150, `${sessions.openCount}`)
+    assert.equal(sessions.at('late0', 62 * minuteMs).isNew, false)
   })
 
   it('are bounded in number', () => {
-    const sessions = new Sessions(10)
-    for (let visitor = 0; visitor < 100; visitor++) sessions.at(`v${visitor}`, 0)
-    assert.equal(sessions.openCount, 10)
+    const sessions = new Sessions({ kept: 5, max: 10 })
+    for (let visitor = 0; visitor < 100; visitor++) {
+      sessions.at(`v${visitor}`, 0)
+      assert.ok(sessions.openCount <= 10)
+    }
     assert.equal(sessions.at('v99', minuteMs).isNew, false)
     assert.equal(sessions.at('v0', minuteMs).isNew, true)
   })

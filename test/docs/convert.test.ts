@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { minSaltBytes } from '../../src/convert/accesslog.ts'
 import { formats, refusedFormats } from '../../src/convert/formats.ts'
 import { maxJsonRecordBytes } from '../../src/convert/json-records.ts'
-import { maxOpenSessions, sessionPauseMs } from '../../src/convert/sessions.ts'
+import { keptVisitors, maxVisitors, sessionPauseMs } from '../../src/convert/sessions.ts'
 import { code, flat, read, section, sections, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/convert.md')
@@ -36,7 +36,8 @@ test('the page about conversions names the systems that are refused', () => {
 test('the page about conversions states the limits', () => {
   const minutes = sessionPauseMs / 60_000
   assert.ok(text.includes(`a pause of more than ${minutes} minutes begins a new session`))
-  assert.ok(text.includes(`at most ${maxOpenSessions.toLocaleString('en')} of them`))
+  assert.ok(text.includes(`remembers ${keptVisitors.toLocaleString('en')} visitors`))
+  assert.ok(text.includes(`at most ${maxVisitors.toLocaleString('en')} of them`))
   assert.ok(text.includes(`an object of a JSON document over ${maxJsonRecordBytes / 2 ** 20} MiB`))
   assert.ok(read('docs/reference/commands.md').includes(`at least ${minSaltBytes} secret bytes`))
 })
