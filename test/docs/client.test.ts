@@ -15,6 +15,22 @@ function fieldsOf(file: string, name: string): string[] {
   return Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, field = '']) => field)
 }
 
+test('the client page lists exactly the entry points of the package, and names what each exports', async () => {
+  const { name, exports }: { name: string; exports: Record<string, string> } = JSON.parse(
+    read('client/package.json'),
+  )
+  const rows = tableRows(section(page, 'Entry points'))
+  const paths = Object.keys(exports).map((path) => name + path.slice(1))
+  assert.deepEqual(
+    rows.map(([path]) => code(path)),
+    paths,
+  )
+  for (const [path = '', contents = ''] of rows) {
+    const exported: object = await import(code(path))
+    for (const each of codes(contents)) assert.ok(Object.hasOwn(exported, each), `${path} has no ${each}`)
+  }
+})
+
 test('the client page lists exactly the methods of the client', () => {
   const documented = tableRows(section(page, 'Methods')).map(([call]) => code(call).replace(/\(.*/, ''))
   const methods = Object.getOwnPropertyNames(client.LetheClient.prototype)
