@@ -5,25 +5,17 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import type { Command } from 'commander'
 import { Client } from 'pg'
-import { buildProgram } from '../../src/cli/run-cli.ts'
+import { programForHelp } from '../../scripts/packaging/man-page.ts'
 import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
-const program = await buildProgram({
-  env: {},
-  print() {},
-  async pour() {},
-  tell() {},
-  ask: async () => null,
-  columns: () => null,
-  draw() {},
-})
+const program = await programForHelp()
 
 /** Those that make a store where there is none, and those that never open the configured one. */
 const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create', 'restore']
 const others = [
   ...['receipts get', 'receipts key', 'receipts verify', 'backup verify'],
-  ...['copy', 'completion', 'config', 'health', 'subjects list', 'subjects find'],
+  ...['copy', 'completion', 'config', 'convert', 'health', 'ship', 'subjects list', 'subjects find'],
   ...['subjects show', 'subjects export', 'subjects erase'],
   // It tells of a store that is not there among all else it shows (status.test.ts).
   'status',
