@@ -7,12 +7,12 @@ import {
   type KeyDay,
   keyUsageDays,
 } from '../../domain/api-key.ts'
-import type { CredentialProof } from '../../domain/credential.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
 import { insertActivity } from './activity.ts'
+import { credentialChanges } from './credential.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { lockOrganisation } from './locks.ts'
 import { toPlan } from './organisation.ts'
 import { integer, integerOrNull, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
@@ -36,20 +36,10 @@ const insert = statement(
   `INSERT INTO api_keys (id, organisation_id, name, scopes, hash, last_four, created_at, expires_at)
    VALUES (:id, :organisationId, :name, :scopes, :hash, :lastFour, :createdAt, :expiresAt)`,
 )
-// Rotations are replayed by their timestamps, so each must be later than the one before.
-const rotate = statement(
-  `UPDATE api_keys SET hash = :hash, last_four = :lastFour,
-     rotated_at = CASE WHEN rotated_at >= :now THEN rotated_at + 1 ELSE :now END
-   WHERE id = :id AND ${isActive} RETURNING rotated_at`,
-)
-const revoke = statement(`UPDATE api_keys SET revoked_at = :now WHERE id = :id AND ${isActive}`)
+const { rotate, revoke, touch } = credentialChanges('api_keys', isActive)
 const rename = statement(
   `UPDATE api_keys SET name = :name WHERE id = :id AND organisation_id = :organisationId AND ${isActive}`,
 )
-const touch = statement(
-  'UPDATE api_keys SET last_used_at = :at WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :at)',
-)
-
 const listDays = statement('SELECT * FROM key_days WHERE key_id = :keyId AND day >= :from ORDER BY day')
 const countDay = statement(
   `INSERT INTO key_days AS known (key_id, day, requests, refusals)
@@ -68,25 +58,8 @@ export const apiKeyTransactions = {
     insertActivity(run, note)
     return true
   },
-  async rotateApiKey(
-    run: Run,
-    id: string,
-    proof: CredentialProof,
-    now: Instant,
-    note?: ActivityNote,
-  ): Promise<Instant | null> {
-    lockReferenceTables(run)
-    const [row] = (await run(rotate, { ...proof, id, now })).rows
-    if (!row) return null
-    insertActivity(run, note)
-    return integer(row, 'rotated_at')
-  },
-  async revokeApiKey(run: Run, id: string, now: Instant, note?: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
-    if ((await run(revoke, { id, now })).count === 0) return false
-    insertActivity(run, note)
-    return true
-  },
+  rotateApiKey: rotate,
+  revokeApiKey: revoke,
   async renameApiKey(
     run: Run,
     { id, organisationId }: Pick<ApiKey, 'id' | 'organisationId'>,
@@ -106,9 +79,7 @@ export const apiKeyTransactions = {
     lastUsed: ReadonlyMap<string, Instant>,
     days: readonly KeyDay[],
   ): Promise<void> {
-    lockReferenceTables(run)
-    // Sorted, so that processes that update the same keys cannot deadlock.
-    for (const [id, at] of [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))) run(touch, { id, at })
+    await touch(run, lastUsed)
     for (const day of [...days].sort(byKeyAndDay)) {
       run(countDay, { ...day })
       run(deleteDays, { keyId: day.keyId, day: day.day - keyUsageDays })

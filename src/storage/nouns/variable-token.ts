@@ -1,13 +1,12 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { CredentialProof } from '../../domain/credential.ts'
-import type { Instant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
 import { noVariables } from '../../domain/variable.ts'
 import type { VariableReader, VariableToken, VariableTokenStore } from '../../domain/variable-token.ts'
 import { insertActivity } from './activity.ts'
+import { credentialChanges } from './credential.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables, lockTracker } from './locks.ts'
+import { lockTracker } from './locks.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { statement } from './statement.ts'
 
@@ -34,17 +33,7 @@ const insert = statement(
   `INSERT INTO variable_tokens (id, tracker_id, name, hash, last_four, created_at)
    VALUES (:id, :trackerId, :name, :hash, :lastFour, :createdAt)`,
 )
-// Rotations are replayed by their timestamps, so each must be later than the one before.
-const rotate = statement(
-  `UPDATE variable_tokens SET hash = :hash, last_four = :lastFour,
-     rotated_at = CASE WHEN rotated_at >= :now THEN rotated_at + 1 ELSE :now END
-   WHERE id = :id AND revoked_at IS NULL RETURNING rotated_at`,
-)
-const revoke = statement('UPDATE variable_tokens SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL')
-const touch = statement(
-  `UPDATE variable_tokens SET last_used_at = :at
-   WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :at)`,
-)
+const { rotate, revoke, touch } = credentialChanges('variable_tokens', 'revoked_at IS NULL')
 
 export const variableTokenTransactions = {
   async createVariableToken(
@@ -60,30 +49,9 @@ export const variableTokenTransactions = {
     insertActivity(run, note)
     return 'created'
   },
-  async rotateVariableToken(
-    run: Run,
-    id: string,
-    proof: CredentialProof,
-    now: Instant,
-    note: ActivityNote,
-  ): Promise<Instant | null> {
-    lockReferenceTables(run)
-    const [row] = (await run(rotate, { ...proof, id, now })).rows
-    if (!row) return null
-    insertActivity(run, note)
-    return integer(row, 'rotated_at')
-  },
-  async revokeVariableToken(run: Run, id: string, now: Instant, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
-    if ((await run(revoke, { id, now })).count === 0) return false
-    insertActivity(run, note)
-    return true
-  },
-  async touchVariableTokens(run: Run, lastUsed: ReadonlyMap<string, Instant>): Promise<void> {
-    lockReferenceTables(run)
-    // Sorted, so that processes that update the same tokens cannot deadlock.
-    for (const [id, at] of [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))) run(touch, { id, at })
-  },
+  rotateVariableToken: rotate,
+  revokeVariableToken: revoke,
+  touchVariableTokens: touch,
 }
 
 export function variableTokenStore(engine: Engine<typeof variableTokenTransactions>): VariableTokenStore {
