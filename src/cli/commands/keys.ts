@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
 import { type ApiKey, allScopes, apiKeyState, scopes } from '../../domain/api-key.ts'
-
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import {
   createKey,
@@ -13,15 +12,22 @@ import {
 import { requireOrganisation } from '../../operations/organisation.ts'
 import { type CommandKit, readInstantOption } from '../command-kit.ts'
 import { table } from '../progress.ts'
-import { flagOrAnswer, requireYes, type Terminal } from '../terminal.ts'
+import { flagOrAnswer, type Terminal } from '../terminal.ts'
+import { addCredentialChanges } from './credential.ts'
 
 export function addKeysCommand(program: Command, kit: CommandKit): void {
   const keys = program.command('keys').description('API keys: create, list, rename, rotate, revoke')
   addCreate(keys, kit)
   addList(keys, kit)
   addRename(keys, kit)
-  addRotate(keys, kit)
-  addRevoke(keys, kit)
+  addCredentialChanges(keys, kit, {
+    noun: 'key',
+    require: requireKey,
+    rotate: rotateKey,
+    revoke: revokeKey,
+    showIssued,
+    toJson: (key, { clock }) => toJson(key, clock()),
+  })
 }
 
 function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
@@ -92,41 +98,6 @@ function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the key: ')
         const renamed = toJson(await renameKey(services, id, name), services.clock())
         terminal.print(options.json ? JSON.stringify(renamed) : `Renamed the key ${id} to "${name}".`)
-      }),
-    )
-}
-
-function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
-  keys
-    .command('rotate')
-    .description('give a key a new string; the old one stops working immediately')
-    .argument('<id>', 'the ID of the key')
-    .option('--yes', 'confirm without a question')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: { yes?: true; json?: true }) =>
-      withStore(async (services) => {
-        const key = await requireKey(services, id)
-        const question = `The string of "${key.name}" that ends in ${key.lastFour} will stop working immediately. Type yes to rotate the key: `
-        if (!options.yes) await requireYes(terminal, question, 'Not confirmed. Nothing was changed.')
-        showIssued(terminal, await rotateKey(services, id), options.json)
-      }),
-    )
-}
-
-function addRevoke(keys: Command, { terminal, withStore }: CommandKit): void {
-  keys
-    .command('revoke')
-    .description('revoke a key permanently')
-    .argument('<id>', 'the ID of the key')
-    .option('--name <name>', 'the name of the key, to confirm without a question')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: { name?: string; json?: true }) =>
-      withStore(async (services) => {
-        const { name } = await requireKey(services, id)
-        const question = `"${name}" will stop working immediately and permanently. Type its name to revoke it: `
-        const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
-        const revoked = toJson(await revokeKey(services, id, typedName), services.clock())
-        terminal.print(options.json ? JSON.stringify(revoked) : `Revoked the key "${revoked.name}".`)
       }),
     )
 }

@@ -11,7 +11,8 @@ import {
 } from '../../operations/variable-token.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { table } from '../progress.ts'
-import { flagOrAnswer, requireYes, type Terminal } from '../terminal.ts'
+import { flagOrAnswer, type Terminal } from '../terminal.ts'
+import { addCredentialChanges } from './credential.ts'
 
 export function addVariableTokensCommand(program: Command, kit: CommandKit): void {
   const tokens = program
@@ -19,8 +20,14 @@ export function addVariableTokensCommand(program: Command, kit: CommandKit): voi
     .description('tokens that read the variables of a tracker: create, list, rotate, revoke')
   addCreate(tokens, kit)
   addList(tokens, kit)
-  addRotate(tokens, kit)
-  addRevoke(tokens, kit)
+  addCredentialChanges(tokens, kit, {
+    noun: 'token',
+    require: requireVariableToken,
+    rotate: rotateVariableToken,
+    revoke: revokeVariableToken,
+    showIssued,
+    toJson,
+  })
 }
 
 function addCreate(tokens: Command, { terminal, withStore }: CommandKit): void {
@@ -62,41 +69,6 @@ function addList(tokens: Command, { terminal, withStore }: CommandKit): void {
               ]),
             )
         for (const line of lines) terminal.print(line)
-      }),
-    )
-}
-
-function addRotate(tokens: Command, { terminal, withStore }: CommandKit): void {
-  tokens
-    .command('rotate')
-    .description('give a token a new string; the old one stops working immediately')
-    .argument('<id>', 'the ID of the token')
-    .option('--yes', 'confirm without a question')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: { yes?: true; json?: true }) =>
-      withStore(async (services) => {
-        const token = await requireVariableToken(services, id)
-        const question = `The string of "${token.name}" that ends in ${token.lastFour} will stop working immediately. Type yes to rotate the token: `
-        if (!options.yes) await requireYes(terminal, question, 'Not confirmed. Nothing was changed.')
-        showIssued(terminal, await rotateVariableToken(services, id), options.json)
-      }),
-    )
-}
-
-function addRevoke(tokens: Command, { terminal, withStore }: CommandKit): void {
-  tokens
-    .command('revoke')
-    .description('revoke a token permanently')
-    .argument('<id>', 'the ID of the token')
-    .option('--name <name>', 'the name of the token, to confirm without a question')
-    .option('--json', 'print one JSON object')
-    .action((id: string, options: { name?: string; json?: true }) =>
-      withStore(async (services) => {
-        const { name } = await requireVariableToken(services, id)
-        const question = `"${name}" will stop working immediately and permanently. Type its name to revoke it: `
-        const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
-        const revoked = toJson(await revokeVariableToken(services, id, typedName))
-        terminal.print(options.json ? JSON.stringify(revoked) : `Revoked the token "${revoked.name}".`)
       }),
     )
 }
