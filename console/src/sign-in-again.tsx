@@ -2,9 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { change, onSignedOut, read } from './api.ts'
 import { Button } from './components/button.tsx'
 import { Dialog } from './components/dialog.tsx'
-import { Failure, Field } from './components/field.tsx'
+import { Failure } from './components/field.tsx'
 import { useForm } from './form.ts'
 import { announce, completeSignOut, useSession } from './session.tsx'
+import { SignInFields } from './sign-in-fields.tsx'
 import type { SignedIn } from './types.ts'
 
 /**
@@ -49,22 +50,13 @@ export function SignInAgain() {
         <p>Your session has expired. Sign in again to continue where you left off.</p>
       </div>
       <form onSubmit={form.submit(signIn)}>
-        <Field
-          label="E-mail address"
-          type="email"
-          autoComplete="username"
-          value={email}
-          onInput={setEmail}
-          problem={form.fields.email}
-        />
-        <Field
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          value={password}
-          onInput={setPassword}
-          problem={form.fields.password}
-          hasFocus
+        <SignInFields
+          email={email}
+          onEmail={setEmail}
+          password={password}
+          onPassword={setPassword}
+          problems={form.fields}
+          focus="password"
         />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">

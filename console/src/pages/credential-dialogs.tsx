@@ -9,6 +9,29 @@ import { refresh } from '../resource.ts'
 
 // What API keys and variable tokens have in common.
 
+interface CredentialActionsProps {
+  subject: { name: string; state: string }
+  onDo(what: 'rotate' | 'revoke'): void
+}
+
+/** The cell of a table with the actions on an active key or token. */
+export function CredentialActions({ subject: { name, state }, onDo }: CredentialActionsProps) {
+  return (
+    <td class="row-actions">
+      {state === 'active' && (
+        <>
+          <Button kind="quiet" label={`Rotate ${name}`} onClick={() => onDo('rotate')}>
+            Rotate
+          </Button>
+          <Button kind="quiet risky" label={`Revoke ${name}`} onClick={() => onDo('revoke')}>
+            Revoke
+          </Button>
+        </>
+      )}
+    </td>
+  )
+}
+
 interface ChangeCredentialProps<Issued> {
   noun: 'key' | 'token'
   what: 'rotate' | 'revoke'

@@ -9,6 +9,7 @@ import { Ago, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { IssuedKey, Key, KeyList } from '../types.ts'
+import { CredentialActions } from './credential-dialogs.tsx'
 import { ChangeKey, CreateKey, ShowKey } from './key-dialogs.tsx'
 
 type Doing =
@@ -112,22 +113,7 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
               <td data-label="Expires">
                 <When at={key.expiresAt} as="day" />
               </td>
-              <td class="row-actions">
-                {key.state === 'active' && (
-                  <>
-                    <Button kind="quiet" label={`Rotate ${key.name}`} onClick={() => onDo('rotate', key)}>
-                      Rotate
-                    </Button>
-                    <Button
-                      kind="quiet risky"
-                      label={`Revoke ${key.name}`}
-                      onClick={() => onDo('revoke', key)}
-                    >
-                      Revoke
-                    </Button>
-                  </>
-                )}
-              </td>
+              <CredentialActions subject={key} onDo={(what) => onDo(what, key)} />
             </tr>
           ))}
         </tbody>

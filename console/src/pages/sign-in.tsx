@@ -9,6 +9,7 @@ import { useForm } from '../form.ts'
 import { unexpected } from '../resource.ts'
 import { Link, useAddress } from '../router.tsx'
 import { completeSignIn } from '../session.tsx'
+import { SignInFields } from '../sign-in-fields.tsx'
 import type { Invited } from '../types.ts'
 
 export function SignInPage() {
@@ -25,22 +26,13 @@ export function SignInPage() {
           completeSignIn(destination(query.get('to')))
         })}
       >
-        <Field
-          label="E-mail address"
-          type="email"
-          autoComplete="username"
-          value={email}
-          onInput={setEmail}
-          problem={form.fields.email}
-          hasFocus
-        />
-        <Field
-          label="Password"
-          type="password"
-          autoComplete="current-password"
-          value={password}
-          onInput={setPassword}
-          problem={form.fields.password}
+        <SignInFields
+          email={email}
+          onEmail={setEmail}
+          password={password}
+          onPassword={setPassword}
+          problems={form.fields}
+          focus="email"
         />
         <details class="more" open={organisationId !== ''}>
           <summary>Member of several organisations?</summary>

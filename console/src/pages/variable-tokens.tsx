@@ -8,7 +8,7 @@ import { Badge } from '../components/values.tsx'
 import { Ago, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import type { IssuedToken, VariableToken, VariableTokenList } from '../types.ts'
-import { ChangeCredential, ShowCredential } from './credential-dialogs.tsx'
+import { ChangeCredential, CredentialActions, ShowCredential } from './credential-dialogs.tsx'
 
 type Doing =
   | { what: 'create' }
@@ -122,22 +122,7 @@ function TokenTable({ tokens, onDo }: TokenTableProps) {
               <td data-label="Last used">
                 <Ago at={token.lastUsedAt} />
               </td>
-              <td class="row-actions">
-                {token.state === 'active' && (
-                  <>
-                    <Button kind="quiet" label={`Rotate ${token.name}`} onClick={() => onDo('rotate', token)}>
-                      Rotate
-                    </Button>
-                    <Button
-                      kind="quiet risky"
-                      label={`Revoke ${token.name}`}
-                      onClick={() => onDo('revoke', token)}
-                    >
-                      Revoke
-                    </Button>
-                  </>
-                )}
-              </td>
+              <CredentialActions subject={token} onDo={(what) => onDo(what, token)} />
             </tr>
           ))}
         </tbody>
