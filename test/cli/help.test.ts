@@ -2,18 +2,10 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { Command } from 'commander'
-import { buildProgram } from '../../src/cli/run-cli.ts'
+import { programForHelp } from '../../scripts/packaging/man-page.ts'
 import { assertRefused, commandLine } from '../support/command-line.ts'
 
-const program = await buildProgram({
-  env: {},
-  print() {},
-  async pour() {},
-  tell() {},
-  ask: async () => null,
-  columns: () => null,
-  draw() {},
-})
+const program = await programForHelp()
 
 /** Every command with the words that lead to it, groups and the program itself included. */
 function* everyCommand(command: Command, words: string[] = []): Generator<[string[], Command]> {

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Argument, Command } from 'commander'
-import { buildProgram } from '../../src/cli/run-cli.ts'
+import { programForHelp } from '../../scripts/packaging/man-page.ts'
 import { plans } from '../../src/domain/retention.ts'
 import { blocks, code, codes, markdownFiles, read, section, sections, slug, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/commands.md')
-const program = await buildProgram({
-  env: {},
-  print() {},
-  async pour() {},
-  tell() {},
-  ask: async () => null,
-  columns: () => null,
-  draw() {},
-})
+const program = await programForHelp()
 const commands = leaves(program)
 
 /** Every executable command, by its full name. */
