@@ -237,6 +237,25 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), numbers(0, 60))
   })
 
+  it('sends what was written, copied and truncated before anything of the file was sent', async (t) => {
+    const { file, once, arrived } = await shipping(t)
+    writeFileSync(file, lines(0, 10))
+    await once()
+    renameSync(file, `${file}.1`)
+    await aged(`${file}.1`)
+    writeFileSync(file, '')
+    // Notes that the new file comes next.
+    await once()
+    appendFileSync(file, lines(10, 20))
+    copyFileSync(file, `${file}.2`)
+    truncateSync(file)
+    await aged(`${file}.2`)
+    writeFileSync(`${file}.3`, '')
+    appendFileSync(file, lines(20, 30))
+    assert.equal((await once()).code, 0)
+    assert.deepEqual(arrived(), numbers(0, 30))
+  })
+
   it('says so if the file that it had not finished is gone, and goes on with the next', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))

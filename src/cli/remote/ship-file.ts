@@ -51,6 +51,11 @@ export class OpenFile {
     return this.#modifiedMs
   }
 
+  /** Whether nothing was read yet. */
+  get isUnread(): boolean {
+    return this.#readTo === 0
+  }
+
   /** Where the line starts that was not completely read yet. */
   get lineStart(): number {
     return this.#lineStart
@@ -59,6 +64,10 @@ export class OpenFile {
   /** Whether this is the file itself, by its inode. */
   isFileOf({ device, inode }: Pick<FilePosition, 'device' | 'inode'>): boolean {
     return this.#id.device === device && this.#id.inode === inode
+  }
+
+  isSameAs(other: OpenFile): boolean {
+    return this.isFileOf(other.#id)
   }
 
   /** Whether the path still leads to this file; `null` if it leads nowhere. */
@@ -78,6 +87,16 @@ export class OpenFile {
     this.#lineStart = offset
     this.#modifiedMs = mtimeMs
     return true
+  }
+
+  /**
+   * Finds the copy that a rotation made of this file before it truncated it, and continues there with the
+   * line that was not completely read. `null` if there is none.
+   */
+  async findCopy(path: string): Promise<OpenFile | null> {
+    const copy = await locate(path, this.position({ offset: this.#readTo, lines: 0 }))
+    if (copy !== null) copy.#rewind(this.#lineStart)
+    return copy
   }
 
   /** The next bytes, none at the end. `null` if what was read before is no longer there. */
@@ -108,6 +127,12 @@ export class OpenFile {
     return this.#handle.close()
   }
 
+  #rewind(offset: number): void {
+    this.#readTo = offset
+    this.#lineStart = offset
+    this.#head = this.#head.subarray(0, offset)
+  }
+
   async #readHead(bytes: number): Promise<Buffer> {
     const buffer = Buffer.alloc(bytes)
     const { bytesRead } = await this.#handle.read(buffer, 0, bytes, 0)
@@ -134,25 +159,35 @@ export async function locate(path: string, position: FilePosition): Promise<Open
   return null
 }
 
-/** The oldest of the rotated files that are newer than the given time; `null` if there is none. */
-export async function oldestRotatedAfter(
-  path: string,
-  modifiedMs: number,
-  isKnown: (file: OpenFile) => boolean,
-): Promise<OpenFile | null> {
-  const isRotated = rotatedNames(path)
-  const candidates: { path: string; at: number }[] = []
-  for (const each of await siblings(path)) {
-    const stats = isRotated.test(basename(each)) ? await stat(each).catch(() => null) : null
-    if (stats?.isFile() && stats.mtimeMs > modifiedMs) candidates.push({ path: each, at: stats.mtimeMs })
-  }
-  for (const { path } of candidates.sort((a, b) => a.at - b.at)) {
-    const file = await openIfReadable(path)
-    if (file === null) continue
-    if (!isKnown(file)) return file
-    await file.close()
+/** The place before everything that was changed after the given time. */
+export function startPosition(modifiedMs: number): FilePosition {
+  const head = { bytes: 0, sha256: sha256(Buffer.alloc(0)) }
+  return { device: '', inode: '', offset: 0, lines: 0, modifiedMs, head }
+}
+
+/** The oldest of the rotated files that were changed after the given time; `null` if there is none. */
+export async function oldestRotatedAfter(path: string, modifiedMs: number): Promise<OpenFile | null> {
+  for (const each of await rotatedFiles(path)) {
+    const file = each.modifiedMs > modifiedMs ? await openIfReadable(each.path) : null
+    if (file !== null) return file
   }
   return null
+}
+
+/** When the newest of the rotated files was changed; 0 if there is none. */
+export async function newestRotated(path: string): Promise<number> {
+  return (await rotatedFiles(path)).at(-1)?.modifiedMs ?? 0
+}
+
+/** Oldest first. */
+async function rotatedFiles(path: string): Promise<{ path: string; modifiedMs: number }[]> {
+  const isRotated = rotatedNames(path)
+  const files: { path: string; modifiedMs: number }[] = []
+  for (const each of await siblings(path)) {
+    const stats = isRotated.test(basename(each)) ? await stat(each).catch(() => null) : null
+    if (stats?.isFile()) files.push({ path: each, modifiedMs: stats.mtimeMs })
+  }
+  return files.sort((a, b) => a.modifiedMs - b.modifiedMs)
 }
 
 /** The other files in the folder whose names begin with the name of the file, without its extension. */

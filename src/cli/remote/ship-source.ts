@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream'
-import { type FilePosition, locate, OpenFile, oldestRotatedAfter } from './ship-file.ts'
+import {
+  type FilePosition,
+  locate,
+  newestRotated,
+  OpenFile,
+  oldestRotatedAfter,
+  startPosition,
+} from './ship-file.ts'
 import type { LineStart } from './ship-lines.ts'
 
 /** What a source has next. */
@@ -45,6 +52,10 @@ export class FollowedFile implements ShipSource {
   #copy: OpenFile | null = null
   /** When the rotated file was found to be at its end. */
   #quietSince: number | null = null
+  /** When the file before this one was last changed: rotated files that are newer come before the next. */
+  #afterMs = 0
+  /** Whether such a file has to come before the current one. */
+  #isOvertaken = false
   #lastProblem = ''
 
   private constructor(name: string, file: OpenFile | null, start: LineStart, options: FollowOptions) {
@@ -60,22 +71,28 @@ export class FollowedFile implements ShipSource {
     position: FilePosition | null,
     options: FollowOptions,
   ): Promise<FollowedFile> {
-    const found = position && (await locate(path, position))
+    const found = position && position.offset > 0 ? await locate(path, position) : null
     if (position !== null && found !== null) return new FollowedFile(path, found, position, options)
     if (position !== null && position.offset > 0)
       options.tell(
         `The file that was sent up to line ${position.lines} is gone. If it had more lines, they were not sent.`,
       )
-    const rotated = position && (await oldestRotatedAfter(path, position.modifiedMs, () => false))
+    const afterMs = position?.modifiedMs ?? (await newestRotated(path))
+    const rotated = await oldestRotatedAfter(path, afterMs)
     const file = rotated ?? (await OpenFile.open(path).catch((error) => cannotRead(path, error)))
-    return new FollowedFile(path, file, { offset: 0, lines: 0 }, options)
+    const followed = new FollowedFile(path, file, { offset: 0, lines: 0 }, options)
+    followed.#afterMs = afterMs
+    return followed
   }
 
   async read(): Promise<Piece> {
     const file = this.#file
     if (file === null) return this.#awaitFile()
+    const { isUnread } = file
     const bytes = await file.read()
     if (bytes === null) return this.#afterTruncation(file)
+    this.#isOvertaken = isUnread && (await this.#hasOlder(file))
+    if (this.#isOvertaken) return { type: 'end', isLineOver: true }
     if (bytes.length > 0) {
       this.#quietSince = null
       return { type: 'bytes', bytes }
@@ -93,14 +110,17 @@ export class FollowedFile implements ShipSource {
     const copy = this.#copy
     this.#copy = null
     this.#quietSince = null
-    this.#file = copy ?? (file && (await this.#successorOf(file)))
+    if (file !== null && !this.#isOvertaken) this.#afterMs = Math.max(this.#afterMs ?? 0, file.modifiedMs)
+    this.#isOvertaken = false
+    this.#file = copy ?? (await this.#successor())
     await file?.close()
-    if (copy === null || file === null) return { offset: 0, lines: 0 }
-    return { offset: copy.lineStart, lines }
+    if (copy !== null) return { offset: copy.lineStart, lines }
+    return { offset: 0, lines: 0 }
   }
 
   position(at: LineStart): FilePosition | null {
-    return this.#file?.position(at) ?? null
+    // Nothing identifies a file of which nothing was sent but that it comes after another.
+    return at.offset === 0 ? startPosition(this.#afterMs) : (this.#file?.position(at) ?? null)
   }
 
   async close(): Promise<void> {
@@ -110,21 +130,27 @@ export class FollowedFile implements ShipSource {
 
   /** Waits for the file to appear, or to become readable. */
   async #awaitFile(): Promise<Piece> {
-    this.#file = await this.#tryOpen()
+    this.#file = await this.#successor()
     if (this.#file !== null) return this.read()
     return { type: 'idle', isComplete: true }
   }
 
   async #afterTruncation(file: OpenFile): Promise<Piece> {
-    this.#copy = await locate(this.name, file.position({ offset: file.lineStart, lines: 0 }))
+    this.#copy = await file.findCopy(this.name)
     if (this.#copy === null) this.#options.tell(`${this.name} was truncated. Reading it from its beginning.`)
     return { type: 'end', isLineOver: this.#copy === null }
   }
 
-  /** The file that was written after this one. */
-  async #successorOf(file: OpenFile): Promise<OpenFile | null> {
-    const isFinished = (other: OpenFile) => other.isFileOf(file.position({ offset: 0, lines: 0 }))
-    return (await oldestRotatedAfter(this.name, file.modifiedMs, isFinished)) ?? this.#tryOpen()
+  /** Whether a rotation that was not noticed has left lines that come before those of the file. */
+  async #hasOlder(file: OpenFile): Promise<boolean> {
+    const rotated = await oldestRotatedAfter(this.name, this.#afterMs)
+    await rotated?.close()
+    return rotated !== null && !rotated.isSameAs(file)
+  }
+
+  /** The file that was written after the last one. */
+  async #successor(): Promise<OpenFile | null> {
+    return (await oldestRotatedAfter(this.name, this.#afterMs)) ?? this.#tryOpen()
   }
 
   async #tryOpen(): Promise<OpenFile | null> {

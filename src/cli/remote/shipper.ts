@@ -1,7 +1,7 @@
 import { counted } from '../progress.ts'
 import { pause, type Refusal, type ShipDelivery } from './ship-delivery.ts'
 import type { FilePosition } from './ship-file.ts'
-import { type CutLine, LineCutter, ShipBatch } from './ship-lines.ts'
+import { type CutLine, LineCutter, type LineStart, ShipBatch } from './ship-lines.ts'
 import type { ShipSource } from './ship-source.ts'
 import { appendWhole } from './whole-file.ts'
 
@@ -47,6 +47,8 @@ export class Shipper {
   /** Runs until the input ends, until everything was sent if that is enough, or until stopped. */
   async run(): Promise<void> {
     const { source, stop } = this.#deps
+    // From now on, nothing is missed, even if the file is rotated before the first batch is stored.
+    if (source.start.offset === 0) await this.#save(source.start)
     while (!stop.aborted && (await this.#step()));
     const { lines } = this.#batch
     if (!stop.aborted || lines.length === 0 || source.isRereadable) return
@@ -72,7 +74,7 @@ export class Shipper {
   }
 
   async #endFile(isLineOver: boolean): Promise<boolean> {
-    const { source, save } = this.#deps
+    const { source } = this.#deps
     const last = isLineOver ? this.#cutter.finish() : null
     if (last !== null && !(await this.#add([last]))) return false
     const lines = this.#batch.end?.lines ?? this.#cutter.start.lines
@@ -80,8 +82,7 @@ export class Shipper {
     const start = await source.next(lines)
     if (start === null) return false
     this.#cutter = new LineCutter(this.#options.maxLineBytes, start)
-    const position = source.position(start)
-    if (position !== null) await save(position)
+    await this.#save(start)
     return true
   }
 
@@ -102,7 +103,7 @@ export class Shipper {
 
   /** Delivers the batch and saves where it ends. Returns `false` if stopped before. */
   async #flush(): Promise<boolean> {
-    const { delivery, source, save } = this.#deps
+    const { delivery } = this.#deps
     const { lines, unusable, end } = this.#batch
     if (end === null) return true
     const refused = await delivery.deliver(lines)
@@ -110,10 +111,14 @@ export class Shipper {
     delivery.totals.lines += unusable.length
     delivery.totals.refused += unusable.length
     await this.#report([...unusable.map((line) => ({ line, message: line.problem ?? '' })), ...refused])
-    const position = source.position(end)
-    if (position !== null) await save(position)
+    await this.#save(end)
     this.#batch = new ShipBatch()
     return true
+  }
+
+  async #save(at: LineStart): Promise<void> {
+    const position = this.#deps.source.position(at)
+    if (position !== null) await this.#deps.save(position)
   }
 
   async #report(refusals: Refusal[]): Promise<void> {
