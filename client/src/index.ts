@@ -67,8 +67,7 @@ export type {
 export type { ExportEntry, SubjectExport } from './subject-export.ts'
 export type { CallOptions, LetheClientOptions } from './transport.ts'
 export { type JsonValue, type VariableType, VariableTypeError } from './variable-type.ts'
-export type { Variables, VariablesOptions } from './variables.ts'
-export type { VariablesChange } from './variables-change.ts'
+export type { Variables, VariablesChange, VariablesOptions } from './variables.ts'
 export { VerificationError, type VerificationFailure } from './verification-error.ts'
 export {
   type CheckpointOptions,

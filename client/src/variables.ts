@@ -6,7 +6,6 @@ import { defaultRetryPolicy, repeat } from './repeat.ts'
 import { baseUrl } from './request-parts.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 import { hasType, type JsonValue, typeOf, type VariableType, VariableTypeError } from './variable-type.ts'
-import { compareVariables, type VariablesChange } from './variables-change.ts'
 
 export {
   ApiError,
@@ -18,7 +17,6 @@ export {
 } from './errors.ts'
 export type { Runtime } from './runtime.ts'
 export { type JsonValue, type VariableType, VariableTypeError } from './variable-type.ts'
-export type { VariablesChange } from './variables-change.ts'
 
 export interface VariablesOptions {
   /** The address of the service, such as `https://lethe.example`. Its path precedes those of the API. */
@@ -35,6 +33,14 @@ export interface VariablesOptions {
   fetch?: typeof fetch | undefined
   /** Time and randomness, for tests. */
   runtime?: Runtime | undefined
+}
+
+/** The names of the variables that a refresh has changed. */
+export interface VariablesChange {
+  version: number
+  added: string[]
+  changed: string[]
+  removed: string[]
 }
 
 const maxAttempts = 3
@@ -232,4 +238,17 @@ function frozen<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   for (const each of Object.values(value)) frozen(each)
   return Object.freeze(value)
+}
+
+/** What differs between two sets of variables; `null` if nothing does. */
+function compareVariables(before: object, after: object): Omit<VariablesChange, 'version'> | null {
+  const texts = new Map(Object.entries(before).map(([name, value]) => [name, JSON.stringify(value)]))
+  const entries = Object.entries(after)
+  const namesOf = (filtered: [name: string, value: unknown][]) => filtered.map(([name]) => name)
+  const added = namesOf(entries.filter(([name]) => !texts.has(name)))
+  const changed = namesOf(
+    entries.filter(([name, value]) => texts.has(name) && texts.get(name) !== JSON.stringify(value)),
+  )
+  const removed = [...texts.keys()].filter((name) => !Object.hasOwn(after, name))
+  return added.length + changed.length + removed.length === 0 ? null : { added, changed, removed }
 }
