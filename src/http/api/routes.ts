@@ -4,8 +4,9 @@ import { listEventsRoute } from './events.ts'
 import { exportSubjectRoute } from './export.ts'
 import { listEntriesRoute, proveConsistencyRoute, readLedgerRoute } from './ledger.ts'
 import { listReceiptsRoute } from './receipts.ts'
+import { searchSubjectsRoute } from './search-subjects.ts'
 import { listSessionsRoute } from './sessions.ts'
-import { eraseSubjectRoute, listSubjectsRoute, readSubjectRoute, searchSubjectsRoute } from './subjects.ts'
+import { eraseSubjectRoute, listSubjectsRoute, readSubjectRoute } from './subjects.ts'
 
 /** Every operation of the API. */
 export const apiRoutes: readonly Route[] = [

@@ -8,7 +8,7 @@ import {
 } from '../../domain/subject-identifier.ts'
 import { maxPersonParts, planPerson, startPerson } from '../../operations/erase-person.ts'
 import { Identifier } from '../api/fields.ts'
-import { FoundSubject, presentFound } from '../api/subjects.ts'
+import { FoundSubject, presentFound } from '../api/search-subjects.ts'
 import { identifier } from '../parameters.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'

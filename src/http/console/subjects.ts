@@ -16,10 +16,9 @@ import {
 import { EventList, eventListParameters, presentEvent } from '../api/events.ts'
 import { exportWriter } from '../api/export.ts'
 import { Identifier } from '../api/fields.ts'
+import { FoundSubject, presentFound } from '../api/search-subjects.ts'
 import { presentSession, SessionList, sessionListParameters } from '../api/sessions.ts'
 import {
-  FoundSubject,
-  presentFound,
   presentRecord,
   presentSummary,
   Subject,
