@@ -2,7 +2,7 @@ import findMyWay from 'find-my-way'
 import type { PathParameters } from './parameters.ts'
 import { publicPaths } from './public-routes.ts'
 import type { Access, PipelineName, Route, RouteMatch } from './request-context.ts'
-import { bodilessHeaders } from './response.ts'
+import { bodilessHeaders } from './response-headers.ts'
 import { defineRoute } from './route.ts'
 
 export type Router = (method: string, url: string) => RouteMatch

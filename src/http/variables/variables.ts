@@ -8,7 +8,7 @@ import {
 import { tokenStringPattern, type VariableReader } from '../../domain/variable-token.ts'
 import { isKnown } from '../asset.ts'
 import { type Route, readerOf } from '../request-context.ts'
-import { bodilessHeaders, crossOriginHeaders } from '../response.ts'
+import { bodilessHeaders, crossOriginHeaders } from '../response-headers.ts'
 import { defineRoute } from '../route.ts'
 import { anyObject, count, object, text } from '../schema.ts'
 
