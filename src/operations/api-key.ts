@@ -46,7 +46,7 @@ export async function createKey(
   const granted = [...new Set(scopes)].filter(isScope)
   const unknown = scopes.find((scope) => !isScope(scope))
   if (unknown !== undefined) {
-    problems.add('scope', `"${unknown}" is not a scope; the scopes are ${allScopes().join(' and ')}`)
+    problems.add('scope', `"${unknown}" is not a scope; the scopes are ${allScopes().join(', ')}`)
   } else if (granted.length === 0) {
     problems.add('scope', 'a key needs at least one scope')
   }

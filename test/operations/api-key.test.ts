@@ -23,7 +23,8 @@ describe('creating a key', () => {
     const { fields } = await failure('validation_error', createKey(deps(), wanted))
     assert.deepEqual(fields, {
       name: 'name must be 1 to 64 characters, no control characters',
-      scope: '"analytics:edit" is not a scope; the scopes are analytics:view and analytics:delete-data',
+      scope:
+        '"analytics:edit" is not a scope; the scopes are analytics:view, analytics:collect, analytics:delete-data',
       expiresAt: 'expiresAt must be in the future',
     })
     assert.deepEqual(await deps().apiKeys.list(wanted.organisationId), [])

@@ -36,7 +36,7 @@ export async function assertUpgraded(store: Store): Promise<void> {
   assert.deepEqual(await store.derivation.add(tracker, [derived]), { added: 1, renewed: 0 })
   const again = eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: start + 10, sessionId: 's' })
   const counts = await store.ingest.ingest([{ ...again, identifiers: { userId: '42' } }], testKeys)
-  assert.deepEqual(counts, { subjects: 0, sessions: 0, events: 0 })
+  assert.deepEqual(counts, { subjects: 0, sessions: 0, events: 0, unchanged: 1 })
   assert.deepEqual(await found('email', 'ADA@example.com'), ['anna'])
   assert.deepEqual(await found('userId', '42'), ['anna'])
   assert.deepEqual(await eraseIn(store, tracker, 'anna'), { sessions: 1, events: 1 })

@@ -130,7 +130,8 @@ export class Play {
       onBadLine: (...bad) => assert.fail(bad.join(' ')),
     })
     const parsed = lines.map((line) => parseImportLine(line, tracker.id)).filter((row) => row !== null)
-    const { tooOldRows, ...counts } = summary
+    // How many rows were there before is no matter of the model.
+    const { tooOldRows, unchanged: _, ...counts } = summary
     assert.deepEqual(counts, this.#model.ingest(tracker, parsed))
     assert.equal(
       tooOldRows.reduce((total, { rows }) => total + rows, 0),
