@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { LineStart } from './ship-lines.ts'
@@ -9,12 +10,19 @@ const maxHeadBytes = 4_096
 const chunkBytes = 256 * 1024
 const lineFeed = 0x0a
 
+/** Files that were sent: those that changed before a time, and the given ones of those that changed then. */
+export interface Frontier {
+  modifiedMs: number
+  /** The clock of a file system ticks so slowly that files can change at the same time. */
+  files: readonly string[]
+}
+
 /** A place in a file, such that the file is recognised after it was renamed, copied, truncated or replaced. */
 export interface FilePosition extends LineStart {
-  device: string
-  inode: string
-  /** When the file was last seen to change. */
-  modifiedMs: number
+  /** The device and the inode; empty before the first line of a file. */
+  file: string
+  /** Rotated files beyond it come after this one, or before the first line of a file. */
+  frontier: Frontier
   /** The digest of the first bytes. */
   head: { bytes: number; sha256: string }
 }
@@ -23,14 +31,14 @@ export interface FilePosition extends LineStart {
 export class OpenFile {
   readonly path: string
   readonly #handle: FileHandle
-  readonly #id: Pick<FilePosition, 'device' | 'inode'>
+  readonly #id: string
   readonly #buffer = Buffer.allocUnsafe(chunkBytes)
   #head: Buffer = Buffer.alloc(0)
   #readTo = 0
   #modifiedMs = 0
   #lineStart = 0
 
-  private constructor(path: string, handle: FileHandle, id: Pick<FilePosition, 'device' | 'inode'>) {
+  private constructor(path: string, handle: FileHandle, id: string) {
     this.path = path
     this.#handle = handle
     this.#id = id
@@ -42,8 +50,11 @@ export class OpenFile {
     if ((await stat(path).catch(nullIfMissing))?.isFile() === false) throw new Error('it is not a file')
     const handle = await open(path, 'r').catch(nullIfMissing)
     if (handle === null) return null
-    const { dev, ino } = await handle.stat({ bigint: true })
-    return new OpenFile(path, handle, { device: String(dev), inode: String(ino) })
+    return new OpenFile(path, handle, identify(await handle.stat({ bigint: true })).id)
+  }
+
+  get id(): string {
+    return this.#id
   }
 
   /** When it was last seen to change. */
@@ -61,31 +72,22 @@ export class OpenFile {
     return this.#lineStart
   }
 
-  /** Whether this is the file itself, by its inode. */
-  isFileOf({ device, inode }: Pick<FilePosition, 'device' | 'inode'>): boolean {
-    return this.#id.device === device && this.#id.inode === inode
-  }
-
-  isSameAs(other: OpenFile): boolean {
-    return this.isFileOf(other.#id)
-  }
-
   /** Whether the path still leads to this file; `null` if it leads nowhere. */
   async isAt(path: string): Promise<boolean | null> {
     const stats = await stat(path, { bigint: true }).catch(nullIfMissing)
-    return stats && this.isFileOf({ device: String(stats.dev), inode: String(stats.ino) })
+    return stats && identify(stats).id === this.#id
   }
 
   /** Continues at a position if the file has the content before it. Returns whether it does. */
   async resume({ offset, head }: FilePosition): Promise<boolean> {
-    const { size, mtimeMs } = await this.#handle.stat()
+    const { size, modifiedMs } = identify(await this.#handle.stat({ bigint: true }))
     if (size < offset) return false
     const first = await this.#readHead(Math.min(offset, maxHeadBytes))
     if (first.length < head.bytes || sha256(first.subarray(0, head.bytes)) !== head.sha256) return false
     this.#head = first
     this.#readTo = offset
     this.#lineStart = offset
-    this.#modifiedMs = mtimeMs
+    this.#modifiedMs = modifiedMs
     return true
   }
 
@@ -103,9 +105,9 @@ export class OpenFile {
   async read(): Promise<Buffer | null> {
     const { bytesRead } = await this.#handle.read(this.#buffer, 0, chunkBytes, this.#readTo)
     // Afterwards: once a file was truncated, this is seen whenever one looks.
-    const { size, mtimeMs } = await this.#handle.stat()
+    const { size, modifiedMs } = identify(await this.#handle.stat({ bigint: true }))
     if (size < this.#readTo || !(await this.#readHead(this.#head.length)).equals(this.#head)) return null
-    this.#modifiedMs = mtimeMs
+    this.#modifiedMs = modifiedMs
     // A copy, because the rest of a line is kept until its end comes.
     const bytes = Buffer.from(this.#buffer.subarray(0, bytesRead))
     if (this.#head.length < maxHeadBytes)
@@ -120,7 +122,8 @@ export class OpenFile {
   position({ offset, lines }: LineStart): FilePosition {
     const first = this.#head.subarray(0, offset)
     const head = { bytes: first.length, sha256: sha256(first) }
-    return { ...this.#id, offset, lines, modifiedMs: this.#modifiedMs, head }
+    const frontier = { modifiedMs: this.#modifiedMs, files: [this.#id] }
+    return { file: this.#id, offset, lines, frontier, head }
   }
 
   close(): Promise<void> {
@@ -152,42 +155,65 @@ export async function locate(path: string, position: FilePosition): Promise<Open
     for (const each of paths) {
       const file = await openIfReadable(each)
       if (file === null) continue
-      if (file.isFileOf(position) === isSameFile && (await file.resume(position))) return file
+      if ((file.id === position.file) === isSameFile && (await file.resume(position))) return file
       await file.close()
     }
   }
   return null
 }
 
-/** The place before everything that was changed after the given time. */
-export function startPosition(modifiedMs: number): FilePosition {
+/** The place after the files of a frontier. */
+export function startPosition(frontier: Frontier): FilePosition {
   const head = { bytes: 0, sha256: sha256(Buffer.alloc(0)) }
-  return { device: '', inode: '', offset: 0, lines: 0, modifiedMs, head }
+  return { file: '', offset: 0, lines: 0, frontier, head }
 }
 
-/** The oldest of the rotated files that were changed after the given time; `null` if there is none. */
-export async function oldestRotatedAfter(path: string, modifiedMs: number): Promise<OpenFile | null> {
+/** The oldest of the rotated files beyond a frontier; `null` if there is none. */
+export async function oldestRotatedBeyond(path: string, frontier: Frontier): Promise<OpenFile | null> {
   for (const each of await rotatedFiles(path)) {
-    const file = each.modifiedMs > modifiedMs ? await openIfReadable(each.path) : null
+    const isBeyond =
+      each.modifiedMs > frontier.modifiedMs ||
+      (each.modifiedMs === frontier.modifiedMs && !frontier.files.includes(each.id))
+    const file = isBeyond ? await openIfReadable(each.path) : null
     if (file !== null) return file
   }
   return null
 }
 
-/** When the newest of the rotated files was changed; 0 if there is none. */
-export async function newestRotated(path: string): Promise<number> {
-  return (await rotatedFiles(path)).at(-1)?.modifiedMs ?? 0
+/** The frontier before which all rotated files lie. */
+export async function newestFrontier(path: string): Promise<Frontier> {
+  const files = await rotatedFiles(path)
+  const modifiedMs = files.at(-1)?.modifiedMs ?? 0
+  return { modifiedMs, files: files.filter((each) => each.modifiedMs === modifiedMs).map(({ id }) => id) }
+}
+
+/** Moves a frontier beyond a file that was sent. */
+export function advance(frontier: Frontier, { id, modifiedMs }: OpenFile): Frontier {
+  if (modifiedMs < frontier.modifiedMs) return frontier
+  const files = modifiedMs === frontier.modifiedMs ? frontier.files : []
+  return { modifiedMs, files: [...files, id] }
+}
+
+interface RotatedFile {
+  path: string
+  id: string
+  modifiedMs: number
 }
 
 /** Oldest first. */
-async function rotatedFiles(path: string): Promise<{ path: string; modifiedMs: number }[]> {
+async function rotatedFiles(path: string): Promise<RotatedFile[]> {
   const isRotated = rotatedNames(path)
-  const files: { path: string; modifiedMs: number }[] = []
+  const files: RotatedFile[] = []
   for (const each of await siblings(path)) {
-    const stats = isRotated.test(basename(each)) ? await stat(each).catch(() => null) : null
-    if (stats?.isFile()) files.push({ path: each, modifiedMs: stats.mtimeMs })
+    if (!isRotated.test(basename(each))) continue
+    const stats = await stat(each, { bigint: true }).catch(() => null)
+    if (stats?.isFile()) files.push({ path: each, ...identify(stats) })
   }
   return files.sort((a, b) => a.modifiedMs - b.modifiedMs)
+}
+
+function identify({ dev, ino, size, mtimeNs }: BigIntStats) {
+  return { id: `${dev}:${ino}`, size: Number(size), modifiedMs: Number(mtimeNs) / 1e6 }
 }
 
 /** The other files in the folder whose names begin with the name of the file, without its extension. */

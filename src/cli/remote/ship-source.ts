@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import {
+  advance,
   type FilePosition,
+  type Frontier,
   locate,
-  newestRotated,
+  newestFrontier,
   OpenFile,
-  oldestRotatedAfter,
+  oldestRotatedBeyond,
   startPosition,
 } from './ship-file.ts'
 import type { LineStart } from './ship-lines.ts'
@@ -52,15 +54,16 @@ export class FollowedFile implements ShipSource {
   #copy: OpenFile | null = null
   /** When the rotated file was found to be at its end. */
   #quietSince: number | null = null
-  /** When the file before this one was last changed: rotated files that are newer come before the next. */
-  #afterMs = 0
+  /** What was sent before this file: rotated files beyond it come before the next. */
+  #frontier: Frontier
   /** Whether such a file has to come before the current one. */
   #isOvertaken = false
   #lastProblem = ''
 
-  private constructor(name: string, file: OpenFile | null, start: LineStart, options: FollowOptions) {
+  private constructor(name: string, file: OpenFile | null, start: FilePosition, options: FollowOptions) {
     this.name = name
     this.start = start
+    this.#frontier = start.frontier
     this.#file = file
     this.#options = options
   }
@@ -77,12 +80,10 @@ export class FollowedFile implements ShipSource {
       options.tell(
         `The file that was sent up to line ${position.lines} is gone. If it had more lines, they were not sent.`,
       )
-    const afterMs = position?.modifiedMs ?? (await newestRotated(path))
-    const rotated = await oldestRotatedAfter(path, afterMs)
+    const frontier = position?.frontier ?? (await newestFrontier(path))
+    const rotated = await oldestRotatedBeyond(path, frontier)
     const file = rotated ?? (await OpenFile.open(path).catch((error) => cannotRead(path, error)))
-    const followed = new FollowedFile(path, file, { offset: 0, lines: 0 }, options)
-    followed.#afterMs = afterMs
-    return followed
+    return new FollowedFile(path, file, startPosition(frontier), options)
   }
 
   async read(): Promise<Piece> {
@@ -110,7 +111,7 @@ export class FollowedFile implements ShipSource {
     const copy = this.#copy
     this.#copy = null
     this.#quietSince = null
-    if (file !== null && !this.#isOvertaken) this.#afterMs = Math.max(this.#afterMs ?? 0, file.modifiedMs)
+    if (file !== null && !this.#isOvertaken) this.#frontier = advance(this.#frontier, file)
     this.#isOvertaken = false
     this.#file = copy ?? (await this.#successor())
     await file?.close()
@@ -120,7 +121,7 @@ export class FollowedFile implements ShipSource {
 
   position(at: LineStart): FilePosition | null {
     // Nothing identifies a file of which nothing was sent but that it comes after another.
-    return at.offset === 0 ? startPosition(this.#afterMs) : (this.#file?.position(at) ?? null)
+    return at.offset === 0 ? startPosition(this.#frontier) : (this.#file?.position(at) ?? null)
   }
 
   async close(): Promise<void> {
@@ -143,14 +144,14 @@ export class FollowedFile implements ShipSource {
 
   /** Whether a rotation that was not noticed has left lines that come before those of the file. */
   async #hasOlder(file: OpenFile): Promise<boolean> {
-    const rotated = await oldestRotatedAfter(this.name, this.#afterMs)
+    const rotated = await oldestRotatedBeyond(this.name, this.#frontier)
     await rotated?.close()
-    return rotated !== null && !rotated.isSameAs(file)
+    return rotated !== null && rotated.id !== file.id
   }
 
   /** The file that was written after the last one. */
   async #successor(): Promise<OpenFile | null> {
-    return (await oldestRotatedAfter(this.name, this.#afterMs)) ?? this.#tryOpen()
+    return (await oldestRotatedBeyond(this.name, this.#frontier)) ?? this.#tryOpen()
   }
 
   async #tryOpen(): Promise<OpenFile | null> {

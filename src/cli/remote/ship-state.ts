@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { FilePosition } from './ship-file.ts'
+import type { FilePosition, Frontier } from './ship-file.ts'
 import { replaceWhole } from './whole-file.ts'
 
 interface SavedState {
@@ -105,14 +105,22 @@ function isSavedState(value: unknown): value is SavedState {
 function isPosition(value: unknown): value is FilePosition {
   return (
     isObject(value) &&
-    typeof value.device === 'string' &&
-    typeof value.inode === 'string' &&
+    typeof value.file === 'string' &&
     isCount(value.offset) &&
     isCount(value.lines) &&
-    typeof value.modifiedMs === 'number' &&
+    isFrontier(value.frontier) &&
     isObject(value.head) &&
     isCount(value.head.bytes) &&
     typeof value.head.sha256 === 'string'
+  )
+}
+
+function isFrontier(value: unknown): value is Frontier {
+  return (
+    isObject(value) &&
+    typeof value.modifiedMs === 'number' &&
+    Array.isArray(value.files) &&
+    value.files.every((each) => typeof each === 'string')
   )
 }
 
