@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg'
-import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { IncomingBatch, IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { TombstoneKey } from '../../domain/keyring.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { postgresOnly } from '../nouns/statement.ts'
@@ -48,36 +49,71 @@ const dropEmpty = postgresOnly(
   'DELETE FROM daily_sessions WHERE tracker_id = ANY ($1) AND day = ANY ($2) AND count = 0',
 )
 
+/** Work on this many rows occupies the event loop for a few milliseconds. */
+const rowsPerStep = 2_000
+
 export function ingestStore(connections: Connections): IngestStore {
-  const ingestAll: IngestStore['ingestAll'] = (batches, keys) =>
-    connections.load(async (client, run) => {
-      lockReferenceTables(run)
-      const results: IngestResult[] = []
-      for (const batch of batches) {
-        const owners = await lockTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
-        const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => owners.has(id), rowCount)
-        const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
-        await writeAdditions(client, run, additions)
-        await writeIdentifiers(client, run, additions, owners)
-        for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
-        await addToDailyTotals(run, toDailyChanges(additions))
-        await writeIdentifierNames(run, namesIn(additions, owners))
-        const { unchanged, ...added } = countAdded(additions)
-        const others = { ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
-        results.push({ ...added, ...refused, ...others })
-      }
-      return results
-    })
+  /** Stores rows within a transaction. */
+  async function ingestRows(
+    client: PoolClient,
+    run: Run,
+    rows: IncomingBatch,
+    keys: readonly TombstoneKey[],
+  ): Promise<IngestResult> {
+    const owners = await lockTrackers(run, [...new Set(rows.map(({ trackerId }) => trackerId))].sort())
+    const { accepted, ...refused } = withoutRefused(bySubject(rows), (id) => owners.has(id), rowCount)
+    const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
+    await writeAdditions(client, run, additions)
+    await writeIdentifiers(client, run, additions, owners)
+    for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
+    await addToDailyTotals(run, toDailyChanges(additions))
+    await writeIdentifierNames(run, namesIn(additions, owners))
+    const { unchanged, ...added } = countAdded(additions)
+    const others = { ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
+    return { ...added, ...refused, ...others }
+  }
+
   return {
-    ingestAll,
-    async ingest(batch, keys) {
-      const [result] = await ingestAll([batch], keys)
-      if (!result) throw new Error('A batch was stored without a result.')
-      return result
-    },
+    ingest: (batch, keys) =>
+      connections.load((client, run) => {
+        lockReferenceTables(run)
+        return ingestRows(client, run, batch, keys)
+      }),
+    /** A service stores the batches of its clients in steps, and serves others in between. */
+    ingestAll: (batches, keys) =>
+      connections.load(async (client, run) => {
+        lockReferenceTables(run)
+        const results: IngestResult[] = []
+        for (const batch of batches) {
+          let result: IngestResult = { subjects: 0, sessions: 0, events: 0 }
+          for (let from = 0; from < batch.length; from += rowsPerStep) {
+            const rows = batch.slice(from, from + rowsPerStep)
+            result = sumOf(result, await ingestRows(client, run, rows, keys))
+          }
+          results.push(result)
+        }
+        return results
+      }),
     ...refusedLineStore(connections),
   }
 }
+
+function sumOf(a: IngestResult, b: IngestResult): IngestResult {
+  const [ofErased, unchanged] = [sumIf(a.ofErased, b.ofErased), sumIf(a.unchanged, b.unchanged)]
+  const rows = new Map<string, number>()
+  for (const each of [...(a.refused ?? []), ...(b.refused ?? [])])
+    rows.set(each.trackerId, (rows.get(each.trackerId) ?? 0) + each.rows)
+  return {
+    subjects: a.subjects + b.subjects,
+    sessions: a.sessions + b.sessions,
+    events: a.events + b.events,
+    ...(rows.size > 0 && { refused: Array.from(rows, ([trackerId, rows]) => ({ trackerId, rows })) }),
+    ...(ofErased > 0 && { ofErased }),
+    ...(unchanged > 0 && { unchanged }),
+  }
+}
+
+const sumIf = (a = 0, b = 0) => a + b
 
 function countAdded(additions: readonly Addition[]) {
   const sum = (count: (addition: Addition) => number) =>

@@ -129,6 +129,18 @@ export function ingestContract(fixture: Fixture): void {
       ])
     })
 
+    it('may be larger than what is stored in one step', async () => {
+      const { trackerId } = await fixture.createTracker()
+      const rows = Array.from({ length: 4_100 }, (_, n) =>
+        eventRow({ trackerId, subjectId: `s${(n % 4_000) % 7}`, eventId: `e${n % 4_000}` }),
+      )
+      const elsewhere = rows.slice(0, 2_100).map((row) => ({ ...row, trackerId: 'nothing' }))
+      assert.deepEqual(await fixture.store.ingest.ingestAll([rows, elsewhere], testKeys), [
+        { subjects: 7, sessions: 7, events: 4_000, unchanged: 100 },
+        { subjects: 0, sessions: 0, events: 0, refused: [{ trackerId: 'nothing', rows: 2_100 }] },
+      ])
+    })
+
     it('are stored whole or not at all', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
