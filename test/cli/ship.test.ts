@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -225,6 +226,22 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), numbers(0, 40))
   })
 
+  it('sends rotated files that were changed at the same time', async (t) => {
+    const { file, once, arrived } = await shipping(t)
+    writeFileSync(file, lines(0, 10))
+    await once()
+    renameSync(file, `${file}.1`)
+    for (const rotation of [2, 3]) writeFileSync(`${file}.${rotation}`, lines(rotation * 5, rotation * 5 + 5))
+    const { mtime } = statSync(`${file}.3`)
+    for (const rotation of [1, 2, 3]) utimesSync(`${file}.${rotation}`, mtime, mtime)
+    writeFileSync(file, lines(20, 30))
+    assert.equal((await once()).code, 0)
+    assert.deepEqual(
+      arrived().sort((a, b) => a - b),
+      numbers(0, 30),
+    )
+  })
+
   it('finishes the copy of a file that was truncated', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
@@ -302,6 +319,23 @@ describe('lethe ship', { concurrency: true }, () => {
       [code, stdout],
       [0, 'Sent 20 lines (0 refused); added 0 subjects, 0 sessions, 20 events.\n'],
     )
+  })
+
+  it('sends what was copied and truncated before it looked, in order', async (t) => {
+    const { file, follow, arrived } = await shipping(t)
+    writeFileSync(file, '')
+    const program = follow()
+    await program.waitFor('stderr', /Sending/)
+    program.kill('SIGSTOP')
+    appendFileSync(file, lines(0, 10))
+    copyFileSync(file, `${file}.1`)
+    truncateSync(file)
+    appendFileSync(file, lines(10, 20))
+    program.kill('SIGCONT')
+    await until(() => arrived().length === 20)
+    assert.deepEqual(arrived(), numbers(0, 20))
+    program.kill('SIGTERM')
+    assert.equal((await program.ended).code, 0)
   })
 
   it('survives outages, says so once, and loses and repeats nothing', async (t) => {
