@@ -143,7 +143,8 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
 
   test('leaves nothing in an address, and nothing after a reload', async () => {
     assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/console/search')
-    for (const address of seat.requested) {
+    // The digest in the name of a file may spell anything.
+    for (const address of seat.requested.filter((each) => !each.includes('/console/assets/'))) {
       assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
     }
     await page.reload()
