@@ -1,4 +1,5 @@
-import type { IncomingBatch } from '../domain/ingest.ts'
+import type { IncomingBatch, IncomingRow } from '../domain/ingest.ts'
+import { subjectKey } from '../domain/subject.ts'
 import {
   countRefused,
   emptySummary,
@@ -9,11 +10,13 @@ import {
   type LineOptions,
 } from './ingest.ts'
 
-/** The maximum size of a transaction. */
-export const maxBatchRows = 20_000
+/** The size of a transaction. A subject of a larger batch is never split, so it can be exceeded. */
+export const transactionRows = 20_000
+/** The maximum size of a batch, which is stored in one or several transactions. */
+export const maxBatchRows = 60_000
 export const maxBatchText = 16 * 1024 * 1024
 const nothing = { subjects: 0, sessions: 0, events: 0 }
-/** A batch that is open for two ticks is stored, so that no row waits longer than a second. */
+/** A batch that is open for two ticks is stored, unless another still is, so that rows hardly wait. */
 const tickMs = 450
 
 export interface ImportOptions extends LineOptions {
@@ -39,6 +42,7 @@ export async function importLines(
   /** Whether a tick has found the batch open. */
   let wasSeen = false
   let storing = Promise.resolve()
+  let isStoring = false
   let counted = { ...summary }
 
   function ingest(rows: IncomingBatch) {
@@ -57,16 +61,29 @@ export async function importLines(
   /** Only one batch is being written, so that memory use stays constant. */
   async function handOver(): Promise<void> {
     await storing
-    storing = batch.store(ingest).then(reportRefused)
+    isStoring = true
+    storing = batch
+      .store(ingest, byKeyRange)
+      .then(reportRefused)
+      .finally(() => {
+        isStoring = false
+      })
     // The next `await` reports a failure.
     storing.catch(() => {})
     batch = openBatch()
     wasSeen = false
   }
 
+  /** A batch may fill more than a transaction while another is stored, because it would only wait. */
+  function isFull(): boolean {
+    const { rows, text } = batch
+    const most = isStoring ? maxBatchRows : transactionRows
+    return rows.length >= most || text >= maxBatchText
+  }
+
   for await (const block of withTicks(blocks, tickMs)) {
     if (block === null) {
-      if (wasSeen) await handOver()
+      if (wasSeen && !isStoring) await handOver()
       else wasSeen = true
       continue
     }
@@ -79,13 +96,28 @@ export async function importLines(
         await reportRefused()
         return summary
       }
-      if (batch.rows.length >= maxBatchRows || batch.text >= maxBatchText) await handOver()
+      if (isFull()) await handOver()
     }
   }
   await handOver()
   await storing
   await reportRefused()
   return summary
+}
+
+/**
+ * Splits a batch into transactions, each with a range of subject keys, by which tables are ordered. Lines in
+ * no particular order would otherwise change most pages of a store in each transaction.
+ */
+function byKeyRange(rows: IncomingBatch): IncomingBatch[] {
+  const count = Math.ceil(rows.length / transactionRows)
+  if (count === 1) return [rows]
+  const ranges: IncomingRow[][] = Array.from({ length: count }, () => [])
+  for (const row of rows) {
+    const [high = 0, low = 0] = subjectKey(row.trackerId, row.subjectId)
+    ranges[Math.floor(((high * 256 + low) / 65_536) * count)]?.push(row)
+  }
+  return ranges
 }
 
 /** Yields the items, and `null` whenever a tick passes without one. */

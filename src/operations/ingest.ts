@@ -135,17 +135,27 @@ export class LineBatch {
     }
   }
 
-  /** Stores the rows with `ingest`, which may be called at most once, and counts what it did. */
-  async store(ingest: (rows: IncomingBatch) => Promise<IngestResult>): Promise<void> {
-    const { rows } = this
-    const count = rows.length
-    if (count === 0) return
-    const summary = this.#summary
-    // Frees the rows for garbage collection while they are written.
+  /** Stores the rows with `ingest`, one part after the other, and counts what it did. */
+  async store(
+    ingest: (rows: IncomingBatch) => Promise<IngestResult>,
+    split: (rows: IncomingBatch) => IncomingBatch[] = (rows) => [rows],
+  ): Promise<void> {
+    const parts = split(this.rows)
     this.rows = []
-    const storing = ingest(rows)
-    const { subjects, sessions, events, refused = [], ofErased = 0, unchanged = 0 } = await storing
-    summary.rows += count - ofErased
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      const count = part.length
+      if (count === 0) continue
+      const storing = ingest(part)
+      // Frees the rows for garbage collection while they are written.
+      part = []
+      this.#count(count, await storing)
+    }
+  }
+
+  #count(rows: number, result: IngestResult): void {
+    const { subjects, sessions, events, refused = [], ofErased = 0, unchanged = 0 } = result
+    const summary = this.#summary
+    summary.rows += rows - ofErased
     summary.ofErased += ofErased
     summary.unchanged += unchanged
     for (const { trackerId, rows } of refused) this.#refuseRows(trackerId, rows)

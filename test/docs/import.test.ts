@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { maxReportsPerFile } from '../../src/cli/commands/import.ts'
 import { parseImportLine } from '../../src/domain/ingest.ts'
 import { defaultMaxLineBytes } from '../../src/domain/split-lines.ts'
-import { maxBatchRows, maxBatchText } from '../../src/operations/import.ts'
+import { maxBatchRows, maxBatchText, transactionRows } from '../../src/operations/import.ts'
 import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/import.md')
@@ -41,9 +41,9 @@ test('a field that the import page does not list is ignored, as the page says', 
 
 test('the import page states the limits of a batch, of a line and of reported lines', () => {
   const text = flat(page)
-  assert.ok(
-    text.includes(`at most ${maxBatchRows.toLocaleString('en')} rows, ${maxBatchText / 2 ** 20} MiB of text`),
-  )
+  const [most, together] = [maxBatchRows, transactionRows].map((rows) => rows.toLocaleString('en'))
+  assert.ok(text.includes(`at most ${most} rows, ${maxBatchText / 2 ** 20} MiB of text`))
+  assert.ok(text.includes(`in transactions of about ${together} rows`))
   assert.ok(text.includes(`A line longer than ${defaultMaxLineBytes / 1024} KiB is bad`))
   assert.ok(text.includes(`the first ${maxReportsPerFile} bad lines are reported`))
 })

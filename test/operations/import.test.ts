@@ -5,7 +5,14 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type IncomingRow, InvalidLine } from '../../src/domain/ingest.ts'
 import type { Plan, RetentionPolicy, WindowSettling } from '../../src/domain/retention.ts'
-import { type ImportOptions, importLines, maxBatchRows, withTicks } from '../../src/operations/import.ts'
+import { subjectKey } from '../../src/domain/subject.ts'
+import {
+  type ImportOptions,
+  importLines,
+  maxBatchRows,
+  transactionRows,
+  withTicks,
+} from '../../src/operations/import.ts'
 import type { LineBlock } from '../../src/operations/ingest.ts'
 import { always } from '../support/rows.ts'
 import { testKeys } from '../support/test-keyring.ts'
@@ -340,13 +347,13 @@ describe('what is older than the window', () => {
       },
     }
     const good = line({ trackerId, eventId: 'e' })
-    const lines = Array.from({ length: maxBatchRows + 1 }, () => good).flatMap((each, i) =>
+    const lines = Array.from({ length: transactionRows + 1 }, () => good).flatMap((each, i) =>
       i % 5_000 === 0 ? ['', 'bad', each] : [each],
     )
     const summary = await importLines(counting, blockOf(lines), { onBadLine() {} })
     assert.deepEqual(asked, ['tracker', 'plan', 'window', 'tracker', 'plan', 'window'])
-    assert.deepEqual(batches, [maxBatchRows, 1])
-    assert.partialDeepStrictEqual(summary, { lines: lines.length, badLines: 5, rows: maxBatchRows + 1 })
+    assert.deepEqual(batches, [transactionRows, 1])
+    assert.partialDeepStrictEqual(summary, { lines: lines.length, badLines: 5, rows: transactionRows + 1 })
   })
 })
 
@@ -395,8 +402,8 @@ describe('a long import', () => {
     let most = 0
     const batches: number[] = []
     async function* blocks(): AsyncGenerator<LineBlock> {
-      const lines = many(trackerId, maxBatchRows / 100)
-      for (let block = 0; block < 300; block++) {
+      const lines = many(trackerId, transactionRows / 100)
+      for (let block = 0; block < 500; block++) {
         read += lines.length
         yield { source: 'visits', firstNumber: read - lines.length + 1, lines }
       }
@@ -416,31 +423,68 @@ describe('a long import', () => {
     const options = { onBadLine: assert.fail }
     const held = { ...deps(), ingest: slow }
     const importing = importLines(held, blocks(), options)
-    await until(() => read === 2 * maxBatchRows)
+    await until(() => read === transactionRows + maxBatchRows)
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
-    assert.equal(read, 2 * maxBatchRows)
+    assert.equal(read, transactionRows + maxBatchRows)
     gate.resolve()
-    assert.equal((await importing).rows, 3 * maxBatchRows)
-    assert.deepEqual(batches, [maxBatchRows, maxBatchRows, maxBatchRows])
+    assert.equal((await importing).rows, 5 * transactionRows)
+    assert.equal(batches[0], transactionRows)
+    assert.ok(batches.every((rows) => rows > 0))
     assert.equal(most, 1)
+  })
+
+  it('stores a batch that grew meanwhile in transactions, each with all rows of its range of subjects', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const gate = Promise.withResolvers<void>()
+    const stored: { rows: number; keys: Set<string> }[] = []
+    let isRead = false
+    const slow = {
+      ...deps().ingest,
+      async ingest(batch: readonly IncomingRow[]) {
+        const keys = batch.map((row) => Buffer.from(subjectKey(row.trackerId, row.subjectId)).toString('hex'))
+        stored.push({ rows: batch.length, keys: new Set(keys) })
+        await gate.promise
+        return { subjects: 0, sessions: 0, events: 0 }
+      },
+    }
+    async function* blocks(): AsyncGenerator<LineBlock> {
+      const lines = Array.from({ length: transactionRows + maxBatchRows }, (_, i) =>
+        line({ trackerId, subjectId: `visitor-${(i * 7_919) % 10_000}`, eventId: `e${i}` }),
+      )
+      const first = lines.splice(0, transactionRows)
+      yield { source: 'visits', firstNumber: 1, lines: first }
+      isRead = true
+      yield { source: 'visits', firstNumber: transactionRows + 1, lines }
+    }
+    const importing = importLines({ ...deps(), ingest: slow }, blocks(), { onBadLine: assert.fail })
+    await until(() => isRead)
+    gate.resolve()
+    assert.equal((await importing).rows, transactionRows + maxBatchRows)
+    const [whole, ...parts] = stored
+    assert.equal(whole?.keys.size, 10_000)
+    assert.equal(parts.length, maxBatchRows / transactionRows)
+    assert.equal(parts.flatMap(({ keys }) => [...keys]).length, 10_000)
+    const ranges = parts.map(({ keys }) => [...keys].sort()).map((keys) => [keys.at(0), keys.at(-1)])
+    assert.deepEqual(ranges.flat(), ranges.flat().sort())
+    for (const { rows } of parts) assert.ok(rows < 1.1 * transactionRows, `${rows} rows`)
   })
 
   it('stops at the first bad line when strict, with nothing of the running batch stored', async () => {
     const tracker = await addTracker(deps(), fresh('tracker'))
-    const lines = many(tracker.trackerId, maxBatchRows + 100)
-    lines.splice(maxBatchRows + 50, 0, 'bad')
-    lines.splice(maxBatchRows + 60, 0, 'bad too')
+    const lines = many(tracker.trackerId, transactionRows + 100)
+    lines.splice(transactionRows + 50, 0, 'bad')
+    lines.splice(transactionRows + 60, 0, 'bad too')
     const { summary, bad, batches } = await importAll(lines, { strict: true })
-    assert.deepEqual(batches, [maxBatchRows])
-    assert.deepEqual(bad, [[maxBatchRows + 51, 'not JSON']])
+    assert.deepEqual(batches, [transactionRows])
+    assert.deepEqual(bad, [[transactionRows + 51, 'not JSON']])
     assert.deepEqual(summary, {
-      lines: maxBatchRows + 51,
+      lines: transactionRows + 51,
       badLines: 1,
       tooOld: 0,
       tooOldRows: [],
       unchanged: 19_950,
       ofErased: 0,
-      rows: maxBatchRows,
+      rows: transactionRows,
       subjects: 50,
       sessions: 50,
       events: 50,
@@ -572,7 +616,7 @@ it('an import keeps no row of a batch that it has handed over, whatever time pas
       ...{ trackerId, subjectId: 'anna', sessionId: 's1', eventId: `e${eventId}` },
       ...{ name: 'pageview', occurredAt: '2026-11-01T10:00:00Z' },
     })
-  const lines = Array.from({ length: maxBatchRows }, (_, i) => lineOf(i))
+  const lines = Array.from({ length: transactionRows }, (_, i) => lineOf(i))
   const handedOver: WeakRef<readonly IncomingRow[]>[] = []
   const ingest = {
     ...deps().ingest,
@@ -595,5 +639,5 @@ it('an import keeps no row of a batch that it has handed over, whatever time pas
   }
   const importing = { ...deps(), ingest }
   const { rows } = await importLines(importing, blocks(), { onBadLine: assert.fail })
-  assert.equal(rows, maxBatchRows)
+  assert.equal(rows, transactionRows)
 })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { maxBatchRows } from '../../../src/operations/import.ts'
+import { transactionRows } from '../../../src/operations/import.ts'
 import { eventRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { assertAmong, assertSound, contentOf, rowsOf } from './invariants.ts'
@@ -78,7 +78,7 @@ function twoFiles(random: SeededRandom, rows: number): { early: IncomingRow[]; l
   const more = visits(random, { ...crowd, subjectIds: ids('old', Math.ceil(rows / 80)), mark: 'more' })
   const early: IncomingRow[] = []
   const halfway = (crowd.from + crowd.to) / 2
-  const told = Array.from({ length: 0.9 * maxBatchRows }, () =>
+  const told = Array.from({ length: 0.9 * transactionRows }, () =>
     eventRow({ subjectId: 'told', eventId: 'again and again', occurredAt: halfway }),
   )
   const late: IncomingRow[] = [...told, ...fresh, ...more]

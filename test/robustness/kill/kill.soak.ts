@@ -1,5 +1,5 @@
 import { after, before } from 'node:test'
-import { maxBatchRows } from '../../../src/operations/import.ts'
+import { transactionRows } from '../../../src/operations/import.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { killTests } from './kill-tests.ts'
 import { killablePostgres, killableSqlite } from './killable-store.ts'
@@ -12,7 +12,7 @@ after(() => postgres.remove())
 
 // Scrubs are killed in two ways, so many times in each; on PostgreSQL that is killed under imports as often.
 killTests('SQLite', killableSqlite, {
-  imports: { kills: 40, rows: 5 * maxBatchRows },
+  imports: { kills: 40, rows: 5 * transactionRows },
   erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
   batches: { kills: 10, rows: 300 },
   sweeps: { kills: 40, rows: 100_000 },
@@ -24,7 +24,7 @@ killTests(
   'PostgreSQL',
   killablePostgres(() => postgres),
   {
-    imports: { kills: 10, rows: 3 * maxBatchRows },
+    imports: { kills: 10, rows: 3 * transactionRows },
     erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
     batches: { kills: 10, rows: 300 },
     sweeps: { kills: 12, rows: 60_000 },
