@@ -118,6 +118,22 @@ export const goals: readonly Goal[] = [
     comparedWith: 'plain batched inserts',
     ratio: 0.85,
   },
+  ...[
+    { store: 'SQLite', ratio: 0.5 },
+    { store: 'PostgreSQL', ratio: 0.4 },
+  ].map(
+    ({ store, ratio }): Goal => ({
+      what: `batches over HTTP from eight senders, on ${store}`,
+      part: 'ingest',
+      group: `${store}, batches over HTTP`,
+      row: '8 senders',
+      figure: 'linesPerSecond',
+      unit: 'lines/s',
+      digits: 0,
+      comparedWith: '`lethe import` of the same lines',
+      ratio,
+    }),
+  ),
   {
     ...rows,
     what: 'sweep of 100,000 of 2,000,000 events',
