@@ -23,7 +23,7 @@ async function startQuickstart(cli: CommandLine): Promise<RunningProgram & { url
   const program = cli.startProgram(['quickstart'])
   const [, url = ''] = await program.waitFor(
     'stderr',
-    /Lethe listens on (\S+)\n[\s\S]*(?:DELETE|--scope) .*\n/,
+    /Lethe listens on (\S+)\n[\s\S]*(?:variables\?token=|--scope ).*\n/,
   )
   return { ...program, url, told: program.stderr() }
 }
