@@ -135,19 +135,27 @@ export class FairQueue {
   }
 }
 
-const sliceMs = 5
+const sliceMs = 2
+const paused: (() => void)[] = []
 
-/** Pauses long work for a turn of the event loop whenever it has run for a few milliseconds. */
+/** Resumes one job per turn of the event loop, so that others wait for one slice only. */
+function resumeNext(): void {
+  paused.shift()?.()
+  if (paused.length > 0) setImmediate(resumeNext)
+}
+
+/** Pauses long work before it begins, and whenever it has run for a few milliseconds. */
 export function timeSlices(): () => Promise<void> | null {
-  let end = performance.now() + sliceMs
+  let end = 0
   return () => {
     if (performance.now() < end) return null
-    return new Promise((resolve) =>
-      setImmediate(() => {
+    return new Promise((resolve) => {
+      paused.push(() => {
         end = performance.now() + sliceMs
         resolve()
-      }),
-    )
+      })
+      if (paused.length === 1) setImmediate(resumeNext)
+    })
   }
 }
 
