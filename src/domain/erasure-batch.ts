@@ -1,21 +1,6 @@
 import type { ActivityNote, Actor, SubjectCounts } from './activity.ts'
 import type { Instant } from './instant.ts'
-import type { SubjectIdentifier } from './subject-identifier.ts'
-
-export interface SubjectRef {
-  trackerId: string
-  subjectId: string
-}
-
-export function refKey({ trackerId, subjectId }: SubjectRef): string {
-  return `${trackerId}\0${subjectId}`
-}
-
-/** A person: everyone known by one of these identifiers, and these subjects. */
-export interface Person {
-  identifiers: readonly SubjectIdentifier[]
-  subjects: readonly SubjectRef[]
-}
+import type { Person, SubjectRef } from './person.ts'
 
 /** A batch erases everyone on a list, or one person. */
 export const batchKinds = ['list', 'person'] as const

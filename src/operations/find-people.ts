@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SubjectRef } from '../domain/erasure-batch.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import type { DerivedIdentifier, SourceKind, SourceRow } from '../domain/identifier-derivation.ts'
 import { earliestInstant } from '../domain/instant.ts'
+import type { SubjectRef } from '../domain/person.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import {
   comparableValue,

@@ -1,8 +1,8 @@
-import { refKey, type SubjectRef } from '../domain/erasure-batch.ts'
 import type { Problems } from '../domain/errors.ts'
 import { identifierRule, isIdentifier } from '../domain/identifier.ts'
 import { type Clock, earliestInstant, type Instant } from '../domain/instant.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, type Page, readCursor } from '../domain/page.ts'
+import { refKey, type SubjectRef } from '../domain/person.ts'
 import { deletesFrom, type RetentionPolicy, type RetentionStore, startOfWindow } from '../domain/retention.ts'
 import {
   comparableValue,

@@ -12,9 +12,9 @@ import {
   type ErasureBatchStore,
   type NewBatch,
   type NewBatchItem,
-  type Person,
 } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Person } from '../../domain/person.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockReferenceTables } from './locks.ts'

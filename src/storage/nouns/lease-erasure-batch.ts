@@ -1,6 +1,7 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { BatchLease, SubjectRef, WaitingItem } from '../../domain/erasure-batch.ts'
+import type { BatchLease, WaitingItem } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { SubjectRef } from '../../domain/person.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import {
