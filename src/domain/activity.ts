@@ -20,6 +20,14 @@ export const activityKinds = [
   'batch.resumed',
   'batch.stopped',
   'batch.finished',
+  'request.created',
+  'request.extended',
+  'request.rejected',
+  'request.cancelled',
+  'request.closed',
+  'request.started',
+  'request.finished',
+  'request.exported',
   'tracker.created',
   'tracker.deleted',
   'organisation.plan-changed',
@@ -62,7 +70,8 @@ export interface ActivityEntry {
   actor: Actor
   kind: ActivityKind
   /**
-   * What was changed: a key's or member's name, a tracker's or batch's ID, the new plan, both names of a
+   * What was changed: a key's or member's name, the ID of a tracker, a
+   * batch or a privacy request, the new plan, both names of a
    * rename, the ID and name of something deleted; `null` if the actor changed itself.
    */
   target: string | null

@@ -99,12 +99,12 @@ export interface BatchItemRef {
   position: number
 }
 
-/** Thrown when the item of an erasure no longer waits in a running batch. Nothing was erased. */
+/** Thrown when the item of an erasure no longer waits in a running batch or request. Nothing was erased. */
 export class NotWaiting extends Error {
   override name = 'NotWaiting'
 
   constructor() {
-    super('The batch no longer waits for this data subject.')
+    super('Nothing waits for the erasure of this data subject any more.')
   }
 }
 

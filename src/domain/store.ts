@@ -10,6 +10,7 @@ import type { LedgerStore, TombstoneStore } from './ledger.ts'
 import type { MaintenanceStore, ScrubState } from './maintenance.ts'
 import type { MemberStore, SignInStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
+import type { PrivacyRequestStore } from './privacy-request.ts'
 import type { ReplayStore } from './replay.ts'
 import type { RetentionStore } from './retention.ts'
 import type { SecretStore } from './secret.ts'
@@ -42,6 +43,7 @@ export interface Store {
   signIns: SignInStore
   activity: ActivityStore
   erasureBatches: ErasureBatchStore
+  privacyRequests: PrivacyRequestStore
   tombstones: TombstoneStore
   ledger: LedgerStore
   secrets: SecretStore

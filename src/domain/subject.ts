@@ -6,6 +6,7 @@ import type { LedgerGuard } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import type { Page } from './page.ts'
+import type { RequestItemRef } from './privacy-request.ts'
 import type { Attributes } from './session.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
@@ -52,16 +53,19 @@ export interface ErasureMark {
   digest: Uint8Array
   /** For the ledger entry. */
   commitment: string
-  /** For waiting items of batches, whose reports produce receipts from it. */
+  /** For waiting items of batches and requests, whose reports produce receipts from it. */
   sealedNonce: string
   guard: LedgerGuard
 }
 
+/** The item of a batch or of a privacy request. */
+export type ErasureItem = BatchItemRef | RequestItemRef
+
 interface ErasureOptions {
   /** May be called before the head is stored, so that it can be signed meanwhile. */
   onHead?: ((head: TreeHead) => void) | undefined
-  /** The batch item that the erasure is for. */
-  item?: BatchItemRef | undefined
+  /** The item that the erasure is for. */
+  item?: ErasureItem | undefined
 }
 
 /** What an erasure deleted, and its ledger entry. */
@@ -82,7 +86,7 @@ export interface SubjectStore {
   read(tracker: TrackerView, subjectId: string): MaybePromise<SubjectRecord | null>
   /**
    * Deletes a subject's data in one transaction, which also stores a tombstone, a ledger entry and `note`,
-   * even if nothing was held, and settles waiting batch items. Counts only visible data. `null` if the
+   * even if nothing was held, and settles waiting items. Counts only visible data. `null` if the
    * tracker is not visible. Rejects with `ForgedLedger`, `ShortLedger` or `NotWaiting`; nothing changes then.
    */
   erase(

@@ -4,6 +4,7 @@ import type { ErasureBatchStore } from '../domain/erasure-batch.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import { keptTombstoneDays, type TombstoneStore } from '../domain/ledger.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
+import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
 import {
   type OrganisationWindow,
   type RetentionPolicy,
@@ -21,6 +22,7 @@ export interface SweepDeps extends RetentionPolicy {
   deletions: DeletionStore
   tombstones: TombstoneStore
   erasureBatches: ErasureBatchStore
+  privacyRequests: PrivacyRequestStore
   clock: Clock
 }
 
@@ -93,17 +95,19 @@ export async function sweepAged(
     if (!isOver()) await deletions.removeOrganisation(id)
   }
   await sweepTombstones(deps, isOver)
-  await sweepBatches(deps, isOver)
+  await sweepFinished(deps, isOver)
   return total
 }
 
-/** A batch is kept as long as its activity entries. */
-async function sweepBatches(
-  { erasureBatches, activityDays, clock }: SweepDeps,
+/** Batches and closed requests are kept as long as their activity entries. */
+async function sweepFinished(
+  { erasureBatches, privacyRequests, activityDays, clock }: SweepDeps,
   isOver: () => boolean,
 ): Promise<void> {
-  for (let removed = 1; removed > 0 && !isOver(); )
-    removed = await erasureBatches.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
+  for (const finished of [erasureBatches, privacyRequests]) {
+    for (let removed = 1; removed > 0 && !isOver(); )
+      removed = await finished.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
+  }
 }
 
 /** Counts what windows with these starts would exclude; `null` skips a kind. */

@@ -1,5 +1,4 @@
 import { commandLine, type Origin, type SubjectCounts } from '../domain/activity.ts'
-import type { BatchItemRef } from '../domain/erasure-batch.ts'
 import { notFound } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
@@ -7,7 +6,7 @@ import { type Keyring, subjectCommitment } from '../domain/keyring.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { formatReceipt } from '../domain/receipt.ts'
-import type { SubjectStore } from '../domain/subject.ts'
+import type { ErasureItem, SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
 
@@ -37,7 +36,7 @@ export async function eraseSubject(
   tracker: TrackerView,
   subjectId: string,
   origin: Origin = commandLine,
-  item?: BatchItemRef,
+  item?: ErasureItem,
 ): Promise<Erasure> {
   const { keyring } = deps
   const { organisationId, trackerId } = tracker
@@ -50,7 +49,7 @@ export async function eraseSubject(
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
   const mark = {
     ...{ erasedAt, digest, commitment, guard: { headKeys: keyring.headKeys, minEntries } },
-    // Computed only if a batch waits for this subject.
+    // Computed only if a batch or a request waits for this subject.
     get sealedNonce() {
       return keyring.sealNonce(nonce, commitment)
     },

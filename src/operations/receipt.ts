@@ -7,6 +7,7 @@ import { type LedgerStore, openHead, type TombstoneQuery, type TombstoneStore } 
 import type { MaintenanceStore } from '../domain/maintenance.ts'
 import type { Organisation } from '../domain/organisation.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageBytes, readCursor } from '../domain/page.ts'
+import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
 import { type ErasureRecord, formatReceipt, parseRecord } from '../domain/receipt.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
 import { describeErasure, type LedgerErasure } from './erasure.ts'
@@ -129,7 +130,7 @@ export interface ErasureCertificate extends Pick<ProvenEntry, 'record' | 'proof'
   verifierKeys: string[]
   trackerName: string | null
   scrub: { lastAt: Instant; reachesEveryByte: boolean }
-  /** Only for an erasure by a batch, which stores the encrypted nonce; otherwise `null`. */
+  /** Only for an erasure by a batch or a request, which stores the encrypted nonce; otherwise `null`. */
   receipt: string | null
 }
 
@@ -137,6 +138,7 @@ interface CertifyDeps {
   ledger: LedgerStore
   activity: ActivityStore
   erasureBatches: ErasureBatchStore
+  privacyRequests: PrivacyRequestStore
   trackers: TrackerStore
   maintenance: MaintenanceStore
   keyring: Keyring
@@ -150,16 +152,18 @@ export async function certifyErasure(
 ): Promise<ErasureCertificate> {
   const entry = await proveEntry(deps, organisation.id, index)
   const { record, proof, checkpoint } = entry
-  const [erasure, [found], { verifierKeys }, { lastAt }] = await Promise.all([
+  const [erasure, [inBatch], [inRequest], { verifierKeys }, { lastAt }] = await Promise.all([
     describeErasure(deps, organisation.id, entry),
     deps.erasureBatches.ofEntries(organisation.id, [index]),
+    deps.privacyRequests.ofEntries(organisation.id, [index]),
     readLedger(deps, organisation.id),
     deps.maintenance.scrubState(),
   ])
   const tracker = await deps.trackers.find(erasure.record.trackerId)
-  const nonce = found && deps.keyring.openNonce(found.sealedNonce, erasure.record.subject)
+  const sealed = inBatch ?? inRequest
+  const nonce = sealed && deps.keyring.openNonce(sealed.sealedNonce, erasure.record.subject)
   return {
-    ...{ erasure, record, proof, checkpoint, verifierKeys, batch: found?.batch ?? null },
+    ...{ erasure, record, proof, checkpoint, verifierKeys, batch: inBatch?.batch ?? null },
     trackerName: tracker?.organisationId === organisation.id ? tracker.name : null,
     scrub: { lastAt, reachesEveryByte: deps.maintenance.scrubsEveryByte },
     receipt: nonce ? formatReceipt({ nonce, record }, { index, path: proof }, checkpoint) : null,

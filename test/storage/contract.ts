@@ -25,6 +25,7 @@ import { maintenanceContract } from './contract/maintenance.ts'
 import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
+import { privacyRequestContract } from './contract/privacy-request.ts'
 import { retentionContract } from './contract/retention.ts'
 import { retentionWindowContract } from './contract/retention-window.ts'
 import { secretContract } from './contract/secret.ts'
@@ -66,6 +67,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     interleavingContract(fixture)
     erasureContract(fixture)
     erasureBatchContract(fixture)
+    privacyRequestContract(fixture)
     ledgerContract(fixture)
     secretContract(folder, open)
     ageingContract(fixture)

@@ -48,6 +48,7 @@ export async function fillEverything(store: Store): Promise<void> {
   assert.deepEqual(await eraseIn(store, shop, 'erased'), { sessions: 1, events: 1 })
   assert.deepEqual(await eraseIn(store, shop, 'never seen'), { sessions: 0, events: 0 })
   for (const id of ['batch', 'another batch']) await createBatch(store, id)
+  for (const [i, id] of ['request', 'closed request'].entries()) await createRequest(store, id, i === 1)
   await store.secrets.remember(['a fingerprint', 'an older one'], start)
 }
 
@@ -66,6 +67,35 @@ async function createBatch(store: Store, id: string): Promise<void> {
   const [shop] = everyTracker
   assert.ok(shop)
   await eraseIn(store, shop, 'listed')
+}
+
+/** Its subjects wait, or waited until it was cancelled. */
+async function createRequest({ privacyRequests }: Store, id: string, isClosed: boolean): Promise<void> {
+  const ref = { organisationId: 'acme', id }
+  const person = {
+    identifiers: [{ name: 'email', value: 'läufer@example.com' }],
+    subjects: [{ trackerId: 'shop', subjectId: "o'clock" }],
+  }
+  const found = { subjects: 2, sessions: 3, events: 4 }
+  const request = {
+    ...({ ...ref, kind: 'erasure', reference: 'Ticket 🎫 7', receivedAt: start, dueAt: start + 9 } as const),
+    ...{ person, contentDigest: `of ${id}`, createdAt: start, createdBy: member, found },
+  }
+  const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 255)]
+  await privacyRequests.create(request, digests, note(id, 'request.created'))
+  const extension = { dueAt: start + 99, reason: 'Jahresende', now: start + 1 }
+  await privacyRequests.extend(ref, extension, note(`extended ${id}`, 'request.extended'))
+  const starter = { startedBy: member, requestId: 'req "2"', found }
+  await privacyRequests.start(ref, starter, note(`started ${id}`, 'request.started'))
+  const lease = { now: start, until: start + 8, restsUntil: start + 99, after: '' }
+  assert.equal((await privacyRequests.lease('a process', lease))?.id, id)
+  const subjects = ['B', 'ä'].map((subjectId) => ({ trackerId: '🛒 läden/1', subjectId, isHeld: true }))
+  const search = { subjects, found, now: start + 2, isComplete: true }
+  assert.ok(await privacyRequests.addSubjects('a process', ref, 0, search))
+  await privacyRequests.release('a process', ref, { runsAt: start + 50, isBudgetSpent: true })
+  if (!isClosed) return
+  const closing = { from: ['running'], to: 'cancelled', now: start + 3, rejectionReason: null } as const
+  await privacyRequests.close(ref, closing, note(`closed ${id}`, 'request.cancelled'))
 }
 
 async function createVariables({ variables, variableTokens }: Store): Promise<void> {

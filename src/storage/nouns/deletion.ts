@@ -25,13 +25,16 @@ const markTrackers = statement(
 // Waits for a sign-in that is being created, so that it is deleted too.
 const lockMembers = postgresOnly('SELECT 1 FROM members WHERE organisation_id = :id ORDER BY id FOR UPDATE')
 const ofOrganisation = (table: string) => `(SELECT id FROM ${table} WHERE organisation_id = :id)`
-const accessAndBatches: readonly Statement[] = [
+const accessAndRequests: readonly Statement[] = [
   statement(`DELETE FROM sign_ins WHERE member_id IN ${ofOrganisation('members')}`),
   statement('DELETE FROM members WHERE organisation_id = :id'),
   statement(`DELETE FROM key_days WHERE key_id IN ${ofOrganisation('api_keys')}`),
   statement('DELETE FROM api_keys WHERE organisation_id = :id'),
   statement(`DELETE FROM erasure_batch_items WHERE batch_id IN ${ofOrganisation('erasure_batches')}`),
   statement('DELETE FROM erasure_batches WHERE organisation_id = :id'),
+  statement('DELETE FROM privacy_request_items WHERE organisation_id = :id'),
+  statement('DELETE FROM privacy_request_people WHERE organisation_id = :id'),
+  statement('DELETE FROM privacy_requests WHERE organisation_id = :id'),
 ]
 
 const listTrackers = statement(
@@ -54,6 +57,10 @@ const removeDailyEvents = statement(
 const removeDailySessions = statement('DELETE FROM daily_sessions WHERE tracker_id = :trackerId')
 const markItemsDeleted = statement(
   `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
+   WHERE tracker_id = :trackerId AND subject_id IS NOT NULL`,
+)
+const markRequestItemsDeleted = statement(
+  `UPDATE privacy_request_items SET outcome = 'gone', subject_id = NULL
    WHERE tracker_id = :trackerId AND subject_id IS NOT NULL`,
 )
 const removeVersions = statement('DELETE FROM variable_versions WHERE tracker_id = :trackerId')
@@ -95,7 +102,7 @@ export const deletionTransactions = {
     if ((await run(markOrganisation, { id, name, now })).count === 0) return false
     await run(markTrackers, { id, now })
     await run(lockMembers, { id })
-    for (const each of accessAndBatches) await run(each, { id })
+    for (const each of accessAndRequests) await run(each, { id })
     noteDeletion(run)
     insertActivity(run, note)
     return true
@@ -106,6 +113,7 @@ export const deletionTransactions = {
     if ((await run(removeDailyEvents, { trackerId, maxRows })).count === maxRows) return { isDone: false }
     await run(removeDailySessions, { trackerId })
     await run(markItemsDeleted, { trackerId })
+    await run(markRequestItemsDeleted, { trackerId })
     await run(removeVersions, { trackerId })
     await run(removeTokens, { trackerId })
     await run(removeTracker, { trackerId })

@@ -74,6 +74,14 @@ const itemsOfEntries = statement(
   `SELECT batch_id, place, ledger_index FROM erasure_batch_items WHERE ledger_index >= :from
    AND batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = :organisationId)`,
 )
+const requestItemsOfEntries = statement(
+  `SELECT request_id, place, ledger_index FROM privacy_request_items
+   WHERE organisation_id = :organisationId AND ledger_index >= :from`,
+)
+const moveRequestItem = statement(
+  `UPDATE privacy_request_items SET ledger_index = :index
+   WHERE organisation_id = :organisationId AND request_id = :id AND place = :place`,
+)
 const moveItem = statement(
   'UPDATE erasure_batch_items SET ledger_index = :index WHERE batch_id = :batchId AND place = :place',
 )
@@ -277,5 +285,10 @@ async function moveReferences(
     const index = movedTo.get(integer(row, 'ledger_index'))
     const place = { batchId: text(row, 'batch_id'), place: integer(row, 'place') }
     if (index !== undefined) await run(moveItem, { ...place, index })
+  }
+  for (const row of (await run(requestItemsOfEntries, { organisationId, from })).rows) {
+    const index = movedTo.get(integer(row, 'ledger_index'))
+    const place = { organisationId, id: text(row, 'request_id'), place: integer(row, 'place') }
+    if (index !== undefined) await run(moveRequestItem, { ...place, index })
   }
 }

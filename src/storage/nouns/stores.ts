@@ -7,9 +7,11 @@ import { deletionStore } from './deletion.ts'
 import type { Engine } from './engine.ts'
 import { erasureBatchStore } from './erasure-batch.ts'
 import { batchLeaseStore } from './lease-erasure-batch.ts'
+import { requestLeaseStore } from './lease-privacy-request.ts'
 import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { organisationStore } from './organisation.ts'
+import { privacyRequestStore } from './privacy-request.ts'
 import { replayStore } from './replay.ts'
 import { retentionStore } from './retention.ts'
 import { secretStore } from './secret.ts'
@@ -42,6 +44,7 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     signIns: signInStore(engine),
     activity: activityStore(engine),
     erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
+    privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
     tombstones: tombstoneStore(engine),
     ledger: ledgerStore(engine),
     secrets: secretStore(engine),

@@ -4,8 +4,10 @@ import { deletionTransactions } from './deletion.ts'
 import type { ArgumentsOf, ResultOf, Run } from './engine.ts'
 import { erasureBatchTransactions } from './erasure-batch.ts'
 import { batchLeaseTransactions } from './lease-erasure-batch.ts'
+import { requestLeaseTransactions } from './lease-privacy-request.ts'
 import { memberTransactions } from './member.ts'
 import { organisationTransactions } from './organisation.ts'
+import { privacyRequestTransactions } from './privacy-request.ts'
 import { refusedLineTransactions } from './refused-lines.ts'
 import { replayTransactions } from './replay.ts'
 import { retentionTransactions } from './retention.ts'
@@ -26,8 +28,10 @@ export const transactions = {
   ...erasureBatchTransactions,
   ...memberTransactions,
   ...organisationTransactions,
+  ...privacyRequestTransactions,
   ...refusedLineTransactions,
   ...replayTransactions,
+  ...requestLeaseTransactions,
   ...retentionTransactions,
   ...scrubTransactions,
   ...secretTransactions,

@@ -3,11 +3,12 @@ import type { ActivityNote, ErasureFacts } from '../../domain/activity.ts'
 import { NotWaiting } from '../../domain/erasure-batch.ts'
 import { batcher } from '../../domain/maybe-promise.ts'
 import type { TreeHead } from '../../domain/merkle-tree.ts'
-import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
+import type { ErasedSubject, ErasureItem, SubjectStore } from '../../domain/subject.ts'
 import { activityParameters, insertActivity, insertActivityEntry } from '../nouns/activity.ts'
 import { settleItems } from '../nouns/erasure-batch.ts'
 import { insertEntry, lockLedger } from '../nouns/ledger.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
+import { settleRequestItems } from '../nouns/privacy-request.ts'
 import { integer, integerOrNull, type Row, text } from '../nouns/row.ts'
 import { countDeletion } from '../nouns/scrub.ts'
 import { postgresOnly } from '../nouns/statement.ts'
@@ -42,8 +43,8 @@ const deleteAgedSessions = postgresOnly('DELETE FROM sessions WHERE subject_key 
 const deleteSessions = postgresOnly('DELETE FROM sessions WHERE subject_key = $1')
 const deleteSubject = postgresOnly('DELETE FROM subjects WHERE subject_key = $1')
 
-// The usual case: the subject exists, is not large, has nothing expired or in the future, no batch waits for
-// it, and nobody writes to it.
+// The usual case: the subject exists, is not large, has nothing expired or in the future, no batch or
+// request waits for it, and nobody writes to it.
 const lockUsual = postgresOnly(
   `SELECT s.subject_key, s.session_count, s.event_count
    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (subject_key, tracker_id, since, erased_at)
@@ -51,6 +52,7 @@ const lockUsual = postgresOnly(
    WHERE s.oldest_at >= asked.since AND s.last_seen_at <= asked.erased_at AND s.event_count <= $5 AND EXISTS (
      SELECT 1 FROM trackers t WHERE t.id = asked.tracker_id AND t.organisation_id = $6 AND t.deleted_at IS NULL)
    AND NOT EXISTS (SELECT 1 FROM erasure_batch_items i WHERE i.tracker_id = s.tracker_id AND i.subject_id = s.subject_id)
+   AND NOT EXISTS (SELECT 1 FROM privacy_request_items i WHERE i.tracker_id = s.tracker_id AND i.subject_id = s.subject_id)
    FOR UPDATE OF s SKIP LOCKED`,
   'never',
 )
@@ -70,12 +72,22 @@ const leaveUsualAndDelete = postgresOnly(
   'never',
 )
 
-const ofSubject = 'FROM erasure_batch_items WHERE tracker_id = $1 AND subject_id = $2'
-const anyWaiting = postgresOnly(`SELECT 1 ${ofSubject} LIMIT 1`)
-const lockWaiting = postgresOnly(`SELECT batch_id, place ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
-// Pausing or stopping a batch locks its row and then the items, in the same order as here.
-const keepRunning = postgresOnly(
+const ofSubject = 'WHERE tracker_id = $1 AND subject_id = $2'
+const anyInBatches = postgresOnly(`SELECT 1 FROM erasure_batch_items ${ofSubject} LIMIT 1`)
+const lockInBatches = postgresOnly(
+  `SELECT batch_id, place FROM erasure_batch_items ${ofSubject} ORDER BY batch_id, place FOR UPDATE`,
+)
+const anyInRequests = postgresOnly(`SELECT 1 FROM privacy_request_items ${ofSubject} LIMIT 1`)
+const lockInRequests = postgresOnly(
+  `SELECT organisation_id, request_id, place FROM privacy_request_items ${ofSubject}
+   ORDER BY organisation_id, request_id, place FOR UPDATE`,
+)
+// Changing a batch or a request locks its row and then the items, in the same order as here.
+const keepBatchRunning = postgresOnly(
   `SELECT 1 FROM erasure_batches WHERE id = $1 AND state = 'running' FOR KEY SHARE`,
+)
+const keepRequestRunning = postgresOnly(
+  `SELECT 1 FROM privacy_requests WHERE organisation_id = $1 AND id = $2 AND state = 'running' FOR KEY SHARE`,
 )
 
 const mostTogether = 16
@@ -235,20 +247,40 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
 
 /**
  * Locks the items that wait for a subject until the erasure ends, and returns a function that settles them;
- * `null` if the given item does not wait in a running batch. Usually there are none, and nothing is locked,
- * which on a cluster would lock the table.
+ * `null` if the given item does not wait in a running batch or request. Usually there are none, and nothing
+ * is locked, which on a cluster would lock the table.
  */
 async function lockWaitingItems(
   run: Run,
   { view: { trackerId }, subjectId, mark, item }: SubjectErasure,
 ): Promise<((facts: ErasureFacts) => void) | null> {
-  if (item && (await run(keepRunning, [item.batchId])).count === 0) return null
-  const isWaiting = (await run(anyWaiting, [trackerId, subjectId])).count !== 0
-  const { rows } = isWaiting ? await run(lockWaiting, [trackerId, subjectId]) : { rows: [] }
-  const isItem = (row: Row) => row.batch_id === item?.batchId && integer(row, 'place') === item?.position
-  if (item && !rows.some(isItem)) return null
+  if (item && !(await keepRunning(run, item))) return null
+  const subject = [trackerId, subjectId]
+  const [inBatches, inRequests] = await Promise.all([run(anyInBatches, subject), run(anyInRequests, subject)])
+  const locked = [
+    ...(inBatches.count === 0 ? [] : (await run(lockInBatches, subject)).rows),
+    ...(inRequests.count === 0 ? [] : (await run(lockInRequests, subject)).rows),
+  ]
+  if (item && !locked.some((row) => isItem(row, item))) return null
   return ({ counts, ledgerIndex }) => {
-    const { sealedNonce } = mark
-    if (isWaiting) run(settleItems, { trackerId, subjectId, ...counts, ledgerIndex, sealedNonce })
+    const { sealedNonce } = locked.length === 0 ? { sealedNonce: null } : mark
+    const settling = { trackerId, subjectId, ...counts, ledgerIndex, sealedNonce }
+    if (inBatches.count !== 0) run(settleItems, settling)
+    if (inRequests.count !== 0) run(settleRequestItems, settling)
   }
+}
+
+/** Keeps the batch or the request of an item from being changed. Returns `false` if it does not run. */
+async function keepRunning(run: Run, item: ErasureItem): Promise<boolean> {
+  const { count } =
+    'batchId' in item
+      ? await run(keepBatchRunning, [item.batchId])
+      : await run(keepRequestRunning, [item.request.organisationId, item.request.id])
+  return count !== 0
+}
+
+function isItem(row: Row, item: ErasureItem): boolean {
+  if (integer(row, 'place') !== item.position) return false
+  if ('batchId' in item) return row.batch_id === item.batchId
+  return row.request_id === item.request.id && row.organisation_id === item.request.organisationId
 }

@@ -1,7 +1,6 @@
 import type { ActivityNote, ErasureFacts, SubjectCounts } from '../../domain/activity.ts'
-import type { BatchItemRef } from '../../domain/erasure-batch.ts'
 import { formatRecord } from '../../domain/receipt.ts'
-import type { ErasedSubject, ErasureMark } from '../../domain/subject.ts'
+import type { ErasedSubject, ErasureItem, ErasureMark } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import type { LockedLedger } from '../nouns/ledger.ts'
 import type { NamedValues } from '../nouns/statement.ts'
@@ -13,7 +12,7 @@ export interface SubjectErasure {
   mark: ErasureMark
   note?: ActivityNote | undefined
   /** Erase only while this item waits. */
-  item?: BatchItemRef | undefined
+  item?: ErasureItem | undefined
 }
 
 /**

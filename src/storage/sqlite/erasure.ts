@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LedgerGuard } from '../../domain/ledger.ts'
-import { type ErasedSubject, subjectKey } from '../../domain/subject.ts'
+import { type ErasedSubject, type ErasureItem, subjectKey } from '../../domain/subject.ts'
 import { insertActivity } from '../nouns/activity.ts'
 import { settleItems } from '../nouns/erasure-batch.ts'
 import { insertEntry, type LockedLedger, lastEntry, toLockedLedger } from '../nouns/ledger.ts'
+import { settleRequestItems } from '../nouns/privacy-request.ts'
 import { integer } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
 import { insertTombstone } from '../nouns/tombstone.ts'
@@ -30,17 +31,25 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     `SELECT max(coalesce((SELECT max(occurred_at) FROM events WHERE subject_key = ?1), started_at), started_at) AS newest
      FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
   )
-  const waiting = db.prepare(
+  const inBatch = db.prepare(
     `SELECT 1 FROM erasure_batch_items i JOIN erasure_batches b ON b.id = i.batch_id
      WHERE i.batch_id = ? AND i.place = ? AND i.outcome = 'waiting' AND b.state = 'running'`,
   )
+  const inRequest = db.prepare(
+    `SELECT 1 FROM privacy_request_items i JOIN privacy_requests r ON r.organisation_id = i.organisation_id AND r.id = i.request_id
+     WHERE i.organisation_id = ? AND i.request_id = ? AND i.place = ? AND i.outcome = 'waiting' AND r.state = 'running'`,
+  )
+  const isWaiting = (item: ErasureItem) =>
+    'batchId' in item
+      ? inBatch.get(item.batchId, item.position)
+      : inRequest.get(item.request.organisationId, item.request.id, item.position)
 
   /** Erases one subject. The proof is made when the ledger has all entries of the transaction. */
   function erase(erasure: SubjectErasure, ledgers: Map<string, LockedLedger>) {
     const { view, subjectId, mark, note, item } = erasure
     const { organisationId, trackerId } = view
     if (run(visible, { trackerId, organisationId }).count === 0) return null
-    if (item && !waiting.get(item.batchId, item.position)) return 'not-waiting'
+    if (item && !isWaiting(item)) return 'not-waiting'
     const { erasedAt, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)
     const seen = lastSeen.get(trackerId, subjectId)
@@ -61,8 +70,9 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     run(insertTombstone, records.tombstone)
     insertActivity(run, note, records.facts)
     const { ledgerIndex } = records.facts
-    const settled = run(settleItems, { trackerId, subjectId, sessions, events, ledgerIndex, sealedNonce })
-    if (settled.count !== 0) noteDeletion(run)
+    const settling = { trackerId, subjectId, sessions, events, ledgerIndex, sealedNonce }
+    const settled = run(settleItems, settling).count + run(settleRequestItems, settling).count
+    if (settled !== 0) noteDeletion(run)
     return records
   }
 

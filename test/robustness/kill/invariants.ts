@@ -126,6 +126,7 @@ const incidental = {
   tables: [
     ...['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
     ...['erasure_batches', 'erasure_batch_items', 'key_days'],
+    ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
   ],
 }
 

@@ -78,6 +78,10 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
         await store.activity.list('acme', { limit: 9, after: null, kind, actor, requestId })
     }
   }
+  for (const state of [null, 'open'] as const) {
+    for (const kind of [null, 'access'] as const)
+      await store.privacyRequests.list('acme', { limit: 9, after: null, state, kind, dueBefore: null })
+  }
   for (const table of store.transfer.tables) {
     const kinds = { text: 'a', integer: 1, key: '00' }
     const key = table.columns.slice(0, table.keyLength).map(({ kind }) => kinds[kind])

@@ -1,0 +1,221 @@
+import type { ActivityNote, Actor } from './activity.ts'
+import type { Instant } from './instant.ts'
+import type { Page } from './page.ts'
+import type { Person, SubjectRef } from './person.ts'
+
+export const requestKinds = ['access', 'erasure'] as const
+export type PrivacyRequestKind = (typeof requestKinds)[number]
+
+/** The last three are final: the request is closed. */
+export const requestStates = ['open', 'running', 'done', 'rejected', 'cancelled'] as const
+export type PrivacyRequestState = (typeof requestStates)[number]
+
+/** How much data a request found or erased. */
+export interface RequestCounts {
+  subjects: number
+  sessions: number
+  events: number
+}
+
+/** What a person asked for, from its arrival to its answer. */
+export interface PrivacyRequest {
+  /** A UUID, unique within the organisation. */
+  id: string
+  organisationId: string
+  kind: PrivacyRequestKind
+  state: PrivacyRequestState
+  /** The organisation's own name for it, which never names the person. */
+  reference: string | null
+  receivedAt: Instant
+  dueAt: Instant
+  extendedAt: Instant | null
+  extensionReason: string | null
+  closedAt: Instant | null
+  rejectionReason: string | null
+  /** `null` once the request is closed. */
+  person: Person | null
+  /** A keyed digest of what it was created with, to recognise a repetition. */
+  contentDigest: string
+  createdAt: Instant
+  createdBy: Actor
+  /** Who started the erasure, and with which HTTP request; `null` until then. */
+  startedBy: Actor | null
+  requestId: string | null
+  /** As of the last search; an open request is searched for again when it is read. */
+  found: RequestCounts
+  erased: RequestCounts
+  /** When the service last searched for the person during the erasure. */
+  searchedAt: Instant | null
+  /** How many searches found everything at that time. */
+  searches: number
+  /** How many subjects arrived after the last search; `null` until the erasure is done. */
+  left: number | null
+  /** When the erasure resumes after its starter's budget was spent; otherwise `null`. */
+  resumesAt: Instant | null
+}
+
+export type PrivacyRequestRef = Pick<PrivacyRequest, 'organisationId' | 'id'>
+
+export type NewPrivacyRequest = PrivacyRequestRef &
+  Pick<
+    PrivacyRequest,
+    'kind' | 'reference' | 'receivedAt' | 'dueAt' | 'contentDigest' | 'createdAt' | 'createdBy' | 'found'
+  > & { person: Person }
+
+/** A page of requests, soonest due first. */
+export interface PrivacyRequestQuery {
+  limit: number
+  after: PrivacyRequestPosition | null
+  state: PrivacyRequestState | null
+  kind: PrivacyRequestKind | null
+  /** Exclusive. */
+  dueBefore: Instant | null
+}
+
+export interface PrivacyRequestPosition {
+  dueAt: Instant
+  id: string
+}
+
+/**
+ * The outcome of a subject: `gone` if its tracker was deleted first, `stopped` if the request was closed
+ * first. `nothing-held` is that of an identifier about which nothing is stored.
+ */
+export const requestOutcomes = ['waiting', 'erased', 'gone', 'stopped', 'nothing-held'] as const
+export type RequestOutcome = (typeof requestOutcomes)[number]
+
+/** A subject to erase. */
+export interface RequestSubject extends SubjectRef {
+  /** `false` if the person names it, but nothing is stored about it. */
+  isHeld: boolean
+}
+
+/** A subject or an identifier of a request. Only a waiting subject has an ID. */
+export interface RequestItem {
+  position: number
+  outcome: RequestOutcome
+  trackerId: string | null
+  /** The name of the identifier, such as `email`, for `nothing-held`. */
+  identifier: string | null
+  entry: { ledgerIndex: number; sealedNonce: string } | null
+}
+
+export interface WaitingSubject extends SubjectRef {
+  position: number
+}
+
+export interface RequestItemRef {
+  request: PrivacyRequestRef
+  position: number
+}
+
+export interface RequestOfEntry {
+  ledgerIndex: number
+  sealedNonce: string
+  request: Pick<PrivacyRequest, 'id' | 'reference'>
+}
+
+/** How a request ends. */
+export interface RequestClosing {
+  from: readonly PrivacyRequestState[]
+  to: 'done' | 'rejected' | 'cancelled'
+  now: Instant
+  rejectionReason: string | null
+}
+
+export interface RequestLease {
+  now: Instant
+  until: Instant
+  /** No request rests longer than until then, unless a clock was wrong. */
+  restsUntil: Instant
+  /** The organisation that was served last: the next one is served first. */
+  after: string
+}
+
+/** What a search of a running request has found. */
+export interface RequestSearch {
+  subjects: readonly RequestSubject[]
+  /** The sum of all searches so far. */
+  found: RequestCounts
+  now: Instant
+  /** Whether it found everyone; otherwise there were too many to store at once. */
+  isComplete: boolean
+}
+
+export interface PrivacyRequestStore {
+  /**
+   * Stores an open request, with digests that recognise its person after it is closed. Returns `taken` if the
+   * organisation has a request with this ID, and `absent` if the organisation does not exist.
+   */
+  create(
+    request: NewPrivacyRequest,
+    digests: readonly Uint8Array[],
+    note: ActivityNote,
+  ): Promise<'created' | 'taken' | 'absent'>
+  /** `null` if the organisation has no such request. */
+  find(ref: PrivacyRequestRef): Promise<PrivacyRequest | null>
+  /** Soonest due first; requests due at the same instant are in order of ID. */
+  list(
+    organisationId: string,
+    query: PrivacyRequestQuery,
+  ): Promise<Page<PrivacyRequest, PrivacyRequestPosition>>
+  /** The requests of a person, by the digests of any of its parts, in any state. Newest first. */
+  ofPerson(organisationId: string, digests: readonly Uint8Array[], limit: number): Promise<PrivacyRequest[]>
+  /** Whether an organisation has at least `count` requests that are not closed. */
+  hasOpen(organisationId: string, count: number): Promise<boolean>
+  /** Postpones a request that is not closed. Returns `false` if it is, or if it was extended before. */
+  extend(
+    ref: PrivacyRequestRef,
+    extension: { dueAt: Instant; reason: string; now: Instant },
+    note: ActivityNote,
+  ): Promise<boolean>
+  /**
+   * Closes a request in a state of `from`. Deletes its person and the IDs of waiting subjects in the same
+   * transaction. Returns `false` if it is in another state.
+   */
+  close(ref: PrivacyRequestRef, closing: RequestClosing, note: ActivityNote): Promise<boolean>
+  /** Makes an open request run. Returns `false` if it is in another state. */
+  start(
+    ref: PrivacyRequestRef,
+    starter: { startedBy: Actor; requestId: string | null; found: RequestCounts },
+    note: ActivityNote,
+  ): Promise<boolean>
+  /** Items after a position (-1 for all), in order. */
+  items(ref: PrivacyRequestRef, after: number, limit: number): Promise<RequestItem[]>
+  /** How many items have no ledger entry. */
+  countUnproven(ref: PrivacyRequestRef): Promise<number>
+  /** The newest requests of erasures by ledger index. */
+  ofEntries(organisationId: string, indexes: readonly number[]): Promise<RequestOfEntry[]>
+  /**
+   * Leases the next running request, or returns `null`. A lease that has ended is ignored, and so is one that
+   * ends too late because its owner's clock was ahead. Serves organisations in turn.
+   */
+  lease(leaseOwner: string, lease: RequestLease): Promise<PrivacyRequest | null>
+  /**
+   * Ends a lease and stores the progress. The request is not leased before `runsAt`; a client is told if that
+   * is because of a budget.
+   */
+  release(
+    leaseOwner: string,
+    ref: PrivacyRequestRef,
+    rest: { runsAt: Instant; isBudgetSpent: boolean },
+  ): Promise<void>
+  /** The next waiting subject, `null` if there is none, `false` if the request or the lease has ended. */
+  next(leaseOwner: string, ref: PrivacyRequestRef): Promise<WaitingSubject | null | false>
+  /** Settles a waiting item whose tracker was deleted. */
+  markTrackerDeleted(ref: PrivacyRequestRef, position: number): Promise<void>
+  /**
+   * Adds subjects to erase. Returns `false` if subjects still wait, the lease has ended, or the number of
+   * searches is no longer `searches`.
+   */
+  addSubjects(
+    leaseOwner: string,
+    ref: PrivacyRequestRef,
+    searches: number,
+    search: RequestSearch,
+  ): Promise<boolean>
+  /** Closes a running request in which no subject waits. Otherwise does nothing and returns `false`. */
+  finish(ref: PrivacyRequestRef, now: Instant, note: ActivityNote, left: number): Promise<boolean>
+  /** Deletes about `maxRows` rows of requests that were closed before an instant. */
+  sweep(before: Instant, maxRows: number): Promise<number>
+}

@@ -1,0 +1,331 @@
+import type { ActivityNote, Actor } from '../../domain/activity.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Person } from '../../domain/person.ts'
+import {
+  type NewPrivacyRequest,
+  type PrivacyRequest,
+  type PrivacyRequestPosition,
+  type PrivacyRequestQuery,
+  type PrivacyRequestRef,
+  type PrivacyRequestStore,
+  type RequestClosing,
+  type RequestCounts,
+  type RequestItem,
+  type RequestOfEntry,
+  requestKinds,
+  requestOutcomes,
+  requestStates,
+} from '../../domain/privacy-request.ts'
+import { toPage } from '../rules/page.ts'
+import { actorParameters, insertActivity, toActor } from './activity.ts'
+import type { Engine, Run } from './engine.ts'
+import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { noteDeletion } from './scrub.ts'
+import { type NamedValues, type Statement, statement } from './statement.ts'
+
+/** What a process that works on a request does with it. */
+export type RequestLeaseStore = Pick<
+  PrivacyRequestStore,
+  'lease' | 'release' | 'next' | 'markTrackerDeleted' | 'addSubjects' | 'finish'
+>
+
+// Every transaction locks the organisation first, then the request and its items, so that none deadlock.
+
+const own = 'organisation_id = :organisationId AND id = :id'
+export const ownItems = 'organisation_id = :organisationId AND request_id = :id'
+
+const find = statement(`SELECT * FROM privacy_requests WHERE ${own}`)
+const hasOpen = statement(
+  `SELECT 1 FROM privacy_requests WHERE organisation_id = :organisationId AND closed_at IS NULL
+   LIMIT 1 OFFSET :before`,
+)
+// The join order makes SQLite start from the digest.
+const ofPerson = statement(
+  `SELECT r.* FROM privacy_request_people p CROSS JOIN privacy_requests r
+   WHERE p.organisation_id = :organisationId AND p.digest = :digest
+     AND r.organisation_id = p.organisation_id AND r.id = p.request_id
+   ORDER BY p.received_at DESC, p.request_id DESC LIMIT :limit`,
+)
+const items = statement(
+  `SELECT * FROM privacy_request_items WHERE ${ownItems} AND place > :after ORDER BY place LIMIT :limit`,
+)
+const unproven = statement(
+  `SELECT count(*) AS items FROM privacy_request_items WHERE ${ownItems} AND ledger_index IS NULL`,
+)
+const ofEntries = statement(
+  `SELECT i.ledger_index, i.sealed_nonce, r.id, r.reference, r.created_at
+   FROM privacy_request_items i CROSS JOIN privacy_requests r
+   WHERE i.organisation_id = :organisationId AND i.ledger_index = ANY (:indexes)
+     AND r.organisation_id = i.organisation_id AND r.id = i.request_id`,
+)
+const insert = statement(
+  `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, content_digest,
+     created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
+     erased_sessions, erased_events, searches, runs_at)
+   VALUES (:organisationId, :id, :kind, 'open', :reference, :receivedAt, :dueAt, :person, :contentDigest,
+     :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, 0)
+   ON CONFLICT (organisation_id, id) DO NOTHING`,
+)
+const insertPerson = statement(
+  `INSERT INTO privacy_request_people (organisation_id, digest, received_at, request_id)
+   VALUES (:organisationId, :digest, :receivedAt, :id) ON CONFLICT DO NOTHING`,
+)
+export const lockInState = statement(
+  `SELECT 1 FROM privacy_requests WHERE ${own} AND state = ANY (:states) FOR UPDATE`,
+)
+const extend = statement(
+  `UPDATE privacy_requests SET due_at = :dueAt, extended_at = :now, extension_reason = :reason
+   WHERE ${own} AND closed_at IS NULL AND extended_at IS NULL`,
+)
+const start = statement(
+  `UPDATE privacy_requests SET state = 'running', actor_kind = :actorKind, actor_id = :actorId, actor_name = :actorName,
+     request_id = :requestId, found_subjects = :foundSubjects, found_sessions = :foundSessions, found_events = :foundEvents,
+     runs_at = 0
+   WHERE ${own} AND state = 'open'`,
+)
+const stopWaiting = statement(
+  `UPDATE privacy_request_items SET outcome = 'stopped', subject_id = NULL WHERE ${ownItems} AND outcome = 'waiting'`,
+)
+/** Counts only subjects about which something was stored. */
+export const sumErased = statement(
+  `SELECT coalesce(sum(held), 0)::bigint AS subjects, coalesce(sum(sessions), 0)::bigint AS sessions,
+     coalesce(sum(events), 0)::bigint AS events FROM privacy_request_items WHERE ${ownItems} AND outcome = 'erased'`,
+)
+const end = statement(
+  `UPDATE privacy_requests SET state = :to, closed_at = :now, rejection_reason = :rejectionReason, left_subjects = :left,
+     erased_subjects = :subjects, erased_sessions = :sessions, erased_events = :events, holder = NULL, resumes_at = NULL,
+     person = NULL
+   WHERE ${own}`,
+)
+const closedBefore = statement(
+  'SELECT organisation_id, id FROM privacy_requests WHERE closed_at < :before ORDER BY closed_at LIMIT 1',
+)
+const removeItems = statement(
+  `DELETE FROM privacy_request_items WHERE ${ownItems} AND place IN (
+     SELECT place FROM privacy_request_items WHERE ${ownItems} ORDER BY place LIMIT :maxRows)`,
+)
+const removePeople = statement(`DELETE FROM privacy_request_people WHERE ${ownItems}`)
+const remove = statement(`DELETE FROM privacy_requests WHERE ${own}`)
+/** Records an erasure in the items of all requests that wait for its subject. */
+export const settleRequestItems = statement(
+  `UPDATE privacy_request_items SET outcome = 'erased', subject_id = NULL, sessions = :sessions, events = :events,
+   ledger_index = :ledgerIndex, sealed_nonce = :sealedNonce WHERE tracker_id = :trackerId AND subject_id = :subjectId`,
+)
+
+export const privacyRequestTransactions = {
+  async createPrivacyRequest(
+    run: Run,
+    request: NewPrivacyRequest,
+    digests: readonly Uint8Array[],
+    note: ActivityNote,
+  ): Promise<'created' | 'taken' | 'absent'> {
+    const { organisationId, id, receivedAt, person, createdBy, found } = request
+    if (!(await lockOrganisation(run, organisationId))) return 'absent'
+    const row = { ...request, ...actorParameters(createdBy), ...foundParameters(found) }
+    const { count } = await run(insert, { ...row, person: JSON.stringify(person) })
+    if (count === 0) return 'taken'
+    for (const digest of digests) await run(insertPerson, { organisationId, id, receivedAt, digest })
+    insertActivity(run, note)
+    return 'created'
+  },
+  async extendPrivacyRequest(
+    run: Run,
+    { organisationId, id }: PrivacyRequestRef,
+    extension: { dueAt: Instant; reason: string; now: Instant },
+    note: ActivityNote,
+  ): Promise<boolean> {
+    await lockOrganisation(run, organisationId)
+    if ((await run(extend, { organisationId, id, ...extension })).count === 0) return false
+    insertActivity(run, note)
+    return true
+  },
+  async closePrivacyRequest(
+    run: Run,
+    { organisationId, id }: PrivacyRequestRef,
+    closing: RequestClosing,
+    note: ActivityNote,
+  ): Promise<boolean> {
+    await lockOrganisation(run, organisationId)
+    if ((await run(lockInState, { organisationId, id, states: closing.from })).count === 0) return false
+    insertActivity(run, note)
+    await run(stopWaiting, { organisationId, id })
+    await endRequest(run, { organisationId, id }, { ...closing, left: null })
+    return true
+  },
+  async startPrivacyRequest(
+    run: Run,
+    { organisationId, id }: PrivacyRequestRef,
+    { startedBy, requestId, found }: { startedBy: Actor; requestId: string | null; found: RequestCounts },
+    note: ActivityNote,
+  ): Promise<boolean> {
+    await lockOrganisation(run, organisationId)
+    const starter = { ...actorParameters(startedBy), ...foundParameters(found), requestId }
+    if ((await run(start, { organisationId, id, ...starter })).count === 0) return false
+    insertActivity(run, note)
+    return true
+  },
+  async sweepPrivacyRequests(run: Run, before: Instant, maxRows: number): Promise<number> {
+    lockReferenceTables(run)
+    const [row] = (await run(closedBefore, { before })).rows
+    if (!row) return 0
+    const ref = { organisationId: text(row, 'organisation_id'), id: text(row, 'id') }
+    const { count } = await run(removeItems, { ...ref, maxRows })
+    noteDeletion(run)
+    if (count === maxRows) return count
+    await run(removePeople, ref)
+    await run(remove, ref)
+    return count + 1
+  },
+}
+
+/** What members, keys and the sweep do with requests. Processing a request takes a lease: see `requestLeaseStore`. */
+export function privacyRequestStore(
+  engine: Engine<typeof privacyRequestTransactions>,
+): Omit<PrivacyRequestStore, keyof RequestLeaseStore> {
+  return {
+    create: (request, digests, note) => engine.transact('createPrivacyRequest', request, digests, note),
+    async find(ref) {
+      const [row] = await engine.read(find, { ...ref })
+      if (!row) return null
+      const request = toRequest(row)
+      if (request.state !== 'running') return request
+      const [sums] = await engine.read(sumErased, { ...ref })
+      return sums ? { ...request, erased: toCounts(sums) } : request
+    },
+    async list(organisationId, query) {
+      const rows = await engine.read(...requestPage(organisationId, query))
+      return toPage(
+        rows.map(toRequest),
+        query.limit,
+        ({ dueAt, id }): PrivacyRequestPosition => ({ dueAt, id }),
+      )
+    },
+    async ofPerson(organisationId, digests, limit) {
+      const found = new Map<string, PrivacyRequest>()
+      for (const digest of digests) {
+        const rows = await engine.read(ofPerson, { organisationId, digest, limit })
+        for (const request of rows.map(toRequest)) found.set(request.id, request)
+      }
+      const newestFirst = [...found.values()].sort((a, b) => b.receivedAt - a.receivedAt)
+      return newestFirst.slice(0, limit)
+    },
+    hasOpen: async (organisationId, count) =>
+      (await engine.read(hasOpen, { organisationId, before: count - 1 })).length > 0,
+    extend: (ref, extension, note) => engine.transact('extendPrivacyRequest', ref, extension, note),
+    close: (ref, closing, note) => engine.transact('closePrivacyRequest', ref, closing, note),
+    start: (ref, starter, note) => engine.transact('startPrivacyRequest', ref, starter, note),
+    items: async (ref, after, limit) => (await engine.read(items, { ...ref, after, limit })).map(toItem),
+    async countUnproven(ref) {
+      const [row = {}] = await engine.read(unproven, { ...ref })
+      return integer(row, 'items')
+    },
+    ofEntries: async (organisationId, indexes) =>
+      toRequestsOfEntries(await engine.read(ofEntries, { organisationId, indexes })),
+    sweep: (before, maxRows) => engine.transact('sweepPrivacyRequests', before, maxRows),
+  }
+}
+
+export async function endRequest(
+  run: Run,
+  { organisationId, id }: PrivacyRequestRef,
+  closing: Pick<RequestClosing, 'to' | 'now' | 'rejectionReason'> & { left: number | null },
+): Promise<void> {
+  const [sums] = (await run(sumErased, { organisationId, id })).rows
+  await run(end, { organisationId, id, ...closing, ...toCounts(sums ?? {}) })
+  // The person, and the subjects that waited, were stored until now.
+  noteDeletion(run)
+}
+
+export function foundParameters({ subjects, sessions, events }: RequestCounts): NamedValues {
+  return { foundSubjects: subjects, foundSessions: sessions, foundEvents: events }
+}
+
+/**
+ * The statement and parameters for a page of requests, plus one row that shows whether more follow. Every
+ * combination of filters is a range of one index, which SQLite is told.
+ */
+function requestPage(
+  organisationId: string,
+  { state, kind, dueBefore, after, limit }: PrivacyRequestQuery,
+): [Statement, NamedValues] {
+  const conditions = ['organisation_id = :organisationId', '(due_at, id) > (:at, :id)', 'due_at < :before']
+  if (state !== null) conditions.push('state = :state')
+  if (kind !== null) conditions.push('kind = :kind')
+  const of = [...(state !== null ? ['state'] : []), ...(kind !== null ? ['kind'] : []), 'due']
+  const from = (table: string) =>
+    `SELECT * FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY due_at, id LIMIT :count`
+  const onSqlite = `privacy_requests INDEXED BY privacy_requests_by_${of.join('_and_')}`
+  const { dueAt: at, id } = after ?? { dueAt: Number.MIN_SAFE_INTEGER, id: '' }
+  const before = dueBefore ?? Number.MAX_SAFE_INTEGER
+  const parameters = { organisationId, at, id, before, state, kind, count: limit + 1 }
+  return [statement(from('privacy_requests'), 'one', from(onSqlite)), parameters]
+}
+
+export function toRequest(row: Row): PrivacyRequest {
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    kind: known(requestKinds, text(row, 'kind'), 'a request of a kind'),
+    state: known(requestStates, text(row, 'state'), 'a request in a state'),
+    reference: textOrNull(row, 'reference'),
+    receivedAt: integer(row, 'received_at'),
+    dueAt: integer(row, 'due_at'),
+    extendedAt: integerOrNull(row, 'extended_at'),
+    extensionReason: textOrNull(row, 'extension_reason'),
+    closedAt: integerOrNull(row, 'closed_at'),
+    rejectionReason: textOrNull(row, 'rejection_reason'),
+    person: row.person === null ? null : asJson<Person>(row.person, 'person'),
+    contentDigest: text(row, 'content_digest'),
+    createdAt: integer(row, 'created_at'),
+    createdBy: toActor({
+      actor_kind: row.creator_kind,
+      actor_id: row.creator_id,
+      actor_name: row.creator_name,
+    }),
+    startedBy: row.actor_kind === null ? null : toActor(row),
+    requestId: textOrNull(row, 'request_id'),
+    found: toCounts(row, 'found_'),
+    erased: toCounts(row, 'erased_'),
+    searchedAt: integerOrNull(row, 'searched_at'),
+    searches: integer(row, 'searches'),
+    left: integerOrNull(row, 'left_subjects'),
+    resumesAt: integerOrNull(row, 'resumes_at'),
+  }
+}
+
+export function toCounts(row: Row, prefix = ''): RequestCounts {
+  return {
+    subjects: integer(row, `${prefix}subjects`),
+    sessions: integer(row, `${prefix}sessions`),
+    events: integer(row, `${prefix}events`),
+  }
+}
+
+function toItem(row: Row): RequestItem {
+  const ledgerIndex = integerOrNull(row, 'ledger_index')
+  return {
+    position: integer(row, 'place'),
+    outcome: known(requestOutcomes, text(row, 'outcome'), 'an outcome'),
+    trackerId: textOrNull(row, 'tracker_id'),
+    identifier: textOrNull(row, 'identifier'),
+    entry: ledgerIndex === null ? null : { ledgerIndex, sealedNonce: text(row, 'sealed_nonce') },
+  }
+}
+
+/** Newest first. */
+function toRequestsOfEntries(rows: readonly Row[]): RequestOfEntry[] {
+  return rows
+    .toSorted((a, b) => integer(b, 'created_at') - integer(a, 'created_at'))
+    .map((row) => ({
+      ledgerIndex: integer(row, 'ledger_index'),
+      sealedNonce: text(row, 'sealed_nonce'),
+      request: { id: text(row, 'id'), reference: textOrNull(row, 'reference') },
+    }))
+}
+
+function known<Name extends string>(names: readonly Name[], found: string, what: string): Name {
+  const name = names.find((each) => each === found)
+  if (name !== undefined) return name
+  throw new Error(`The store holds ${what} "${found}" that this program does not know.`)
+}

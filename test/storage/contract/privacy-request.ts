@@ -1,0 +1,476 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
+import { NotWaiting } from '../../../src/domain/erasure-batch.ts'
+import type {
+  NewPrivacyRequest,
+  PrivacyRequest,
+  PrivacyRequestPosition,
+  PrivacyRequestQuery,
+  PrivacyRequestRef,
+  RequestClosing,
+  RequestSubject,
+} from '../../../src/domain/privacy-request.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { at, eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import { type Fixture, walk } from './fixture.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const actor = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
+const nothing = { subjects: 0, sessions: 0, events: 0 }
+const cancel: RequestClosing = {
+  ...{ from: ['open', 'running'], to: 'cancelled', now: start + 5, rejectionReason: null },
+}
+const person = {
+  identifiers: [{ name: 'email', value: 'ada@example.com' }],
+  subjects: [{ trackerId: 'shop', subjectId: 'ada' }],
+}
+const everything: Omit<PrivacyRequestQuery, 'after'> = { limit: 3, state: null, kind: null, dueBefore: null }
+
+export function privacyRequestContract(fixture: Fixture): void {
+  const requests = () => fixture.store.privacyRequests
+
+  function note(organisationId: string, kind: ActivityKind): ActivityNote {
+    return {
+      id: fixture.fresh('entry'),
+      organisationId,
+      at: start,
+      actor,
+      kind,
+      target: null,
+      requestId: null,
+    }
+  }
+
+  function newRequest(organisationId: string, fields: Partial<NewPrivacyRequest> = {}): NewPrivacyRequest {
+    const found = { subjects: 1, sessions: 2, events: 3 }
+    return {
+      ...{
+        id: fixture.fresh('request'),
+        organisationId,
+        kind: 'erasure',
+        reference: 'Ticket 7',
+        person,
+        found,
+      },
+      ...{ receivedAt: start, dueAt: start + 30, contentDigest: 'of it', createdAt: start, createdBy: actor },
+      ...fields,
+    }
+  }
+
+  async function create(
+    organisationId: string,
+    fields: Partial<NewPrivacyRequest> = {},
+    digests: readonly Uint8Array[] = [],
+  ): Promise<NewPrivacyRequest> {
+    const request = newRequest(organisationId, fields)
+    assert.equal(
+      await requests().create(request, digests, note(organisationId, 'request.created')),
+      'created',
+    )
+    return request
+  }
+
+  async function found(ref: PrivacyRequestRef): Promise<PrivacyRequest> {
+    const request = await requests().find({ organisationId: ref.organisationId, id: ref.id })
+    assert.ok(request)
+    return request
+  }
+
+  /** Leases requests until it is this one's turn, and releases the others, which are not leased a second time. */
+  async function lease(
+    ref: PrivacyRequestRef,
+    leaseOwner: string,
+    now = start,
+    until = start + 10,
+  ): Promise<boolean> {
+    for (;;) {
+      const leased = await requests().lease(leaseOwner, { now, until, restsUntil: start + 1_000, after: '' })
+      if (leased === null || leased.id === ref.id) return leased !== null
+      await requests().release(leaseOwner, leased, { runsAt: now + 1, isBudgetSpent: false })
+    }
+  }
+
+  /** A request that waits for two subjects of a tracker, each of which has an event; leased to `one`. */
+  async function run(tracker: TrackerView, subjectIds = ['anna', 'bert']): Promise<NewPrivacyRequest> {
+    const { trackerId, organisationId } = tracker
+    await fixture.store.ingest.ingest(
+      ['anna', 'bert'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e' })),
+      testKeys,
+    )
+    const request = await create(organisationId)
+    const starter = { startedBy: actor, requestId: 'req-1', found: nothing }
+    assert.equal(await requests().start(request, starter, note(organisationId, 'request.started')), true)
+    assert.equal(await lease(request, 'one'), true)
+    assert.equal(await add(request, tracker, subjectIds), true)
+    return request
+  }
+
+  function add(
+    ref: PrivacyRequestRef,
+    { trackerId }: TrackerView,
+    subjectIds: readonly string[],
+    { searches = 0, leaseOwner = 'one', isHeld = true } = {},
+  ): Promise<boolean> {
+    const subjects: RequestSubject[] = subjectIds.map((subjectId) => ({ trackerId, subjectId, isHeld }))
+    const sum = { subjects: 2, sessions: 2, events: 2 }
+    const search = { subjects, found: sum, now: start + 1, isComplete: true }
+    return requests().addSubjects(leaseOwner, ref, searches, search)
+  }
+
+  const outcomes = async (ref: PrivacyRequestRef) =>
+    (await requests().items(ref, -1, 100)).map(({ outcome }) => outcome)
+  const finish = (ref: PrivacyRequestRef, left = 0) =>
+    requests().finish(ref, start + 7, note(ref.organisationId, 'request.finished'), left)
+  const kindsOf = async (organisationId: string) => {
+    const query = { limit: 20, after: null, requestId: null }
+    return (await fixture.store.activity.list(organisationId, query)).rows.map(({ kind }) => kind)
+  }
+
+  describe('a privacy request', () => {
+    it('is there for its organisation alone, as it was created, with its note', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const stranger = await fixture.createOrganisation()
+      const request = await create(organisationId)
+      const nothingYet = {
+        ...{ state: 'open', extendedAt: null, extensionReason: null, closedAt: null, rejectionReason: null },
+        ...{ startedBy: null, requestId: null, erased: nothing, searchedAt: null, searches: 0 },
+        ...{ left: null, resumesAt: null },
+      }
+      const expected = { ...request, ...nothingYet }
+      assert.deepEqual(await found(request), expected)
+      const list = (of: string) => requests().list(of, { ...everything, after: null })
+      assert.deepEqual((await list(organisationId)).rows, [expected])
+      assert.equal(await requests().find({ organisationId: stranger, id: request.id }), null)
+      assert.deepEqual((await list(stranger)).rows, [])
+      assert.deepEqual(await kindsOf(organisationId), ['request.created'])
+    })
+
+    it('has an ID that another organisation may use too', async () => {
+      const [own, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
+      const { id } = await create(own)
+      const again = await requests().create(newRequest(own, { id }), [], note(own, 'request.created'))
+      assert.equal(again, 'taken')
+      await create(other, { id, reference: null })
+      await requests().close({ organisationId: own, id }, cancel, note(own, 'request.cancelled'))
+      assert.equal((await found({ organisationId: other, id })).state, 'open')
+      assert.deepEqual(await kindsOf(own), ['request.cancelled', 'request.created'])
+    })
+
+    it('is not stored for an organisation that is not there', async () => {
+      const created = note('nobody', 'request.created')
+      assert.equal(await requests().create(newRequest('nobody'), [], created), 'absent')
+    })
+
+    it('is listed soonest due first, page by page, with every filter', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const all: NewPrivacyRequest[] = []
+      for (let i = 0; i < 12; i++) {
+        const fields = { kind: i % 3 === 0 ? 'access' : 'erasure', dueAt: start + ((i * 5) % 7) } as const
+        all.push(await create(organisationId, fields))
+      }
+      const closed = all.filter((_, i) => i % 4 === 0)
+      for (const each of closed)
+        await requests().close(each, cancel, note(organisationId, 'request.cancelled'))
+      const ids = new Set(closed.map(({ id }) => id))
+      all.sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1))
+      for (const state of [null, 'open', 'cancelled', 'done'] as const) {
+        for (const kind of [null, 'access', 'erasure'] as const) {
+          for (const dueBefore of [null, start, start + 4]) {
+            const expected = all.filter(
+              (each) =>
+                (state === null || state === (ids.has(each.id) ? 'cancelled' : 'open')) &&
+                (kind === null || kind === each.kind) &&
+                (dueBefore === null || each.dueAt < dueBefore),
+            )
+            const query = { ...everything, state, kind, dueBefore }
+            const listed = await walk<PrivacyRequest, PrivacyRequestPosition>((after) =>
+              requests().list(organisationId, { ...query, after }),
+            )
+            assert.deepEqual(
+              listed.map(({ id }) => id),
+              expected.map(({ id }) => id),
+              JSON.stringify(query),
+            )
+          }
+        }
+      }
+    })
+
+    it('is recognised by any part of its person, also after it was closed', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const [one, two, three] = [1, 2, 3].map((byte) => Buffer.alloc(16, byte))
+      assert.ok(one && two && three)
+      const older = await create(organisationId, {}, [one, two])
+      const newer = await create(organisationId, { receivedAt: start + 1 }, [two, three, three])
+      await create(await fixture.createOrganisation(), {}, [one])
+      await requests().close(older, cancel, note(organisationId, 'request.cancelled'))
+      const ofPerson = async (digests: readonly Uint8Array[], limit = 9) =>
+        (await requests().ofPerson(organisationId, digests, limit)).map(({ id }) => id)
+      assert.deepEqual(await ofPerson([one]), [older.id])
+      assert.deepEqual(await ofPerson([one, two, three]), [newer.id, older.id])
+      assert.deepEqual(await ofPerson([two], 1), [newer.id])
+      assert.deepEqual(await ofPerson([Buffer.alloc(16, 9)]), [])
+    })
+
+    it('counts as open until it is closed', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const [request] = [await create(organisationId), await create(organisationId)]
+      assert.deepEqual(
+        [await requests().hasOpen(organisationId, 2), await requests().hasOpen(organisationId, 3)],
+        [true, false],
+      )
+      await requests().close(request, cancel, note(organisationId, 'request.cancelled'))
+      assert.equal(await requests().hasOpen(organisationId, 2), false)
+    })
+
+    it('is extended once', async () => {
+      const request = await create(await fixture.createOrganisation())
+      const extend = (now: number) => {
+        const extension = { dueAt: start + 90, reason: 'many systems', now }
+        return requests().extend(request, extension, note(request.organisationId, 'request.extended'))
+      }
+      assert.deepEqual([await extend(start + 2), await extend(start + 3)], [true, false])
+      const extended = { dueAt: start + 90, extendedAt: start + 2, extensionReason: 'many systems' }
+      assert.partialDeepStrictEqual(await found(request), extended)
+      assert.deepEqual(await kindsOf(request.organisationId), ['request.extended', 'request.created'])
+    })
+
+    it('forgets its person when it is closed, which happens once', async () => {
+      const request = await create(await fixture.createOrganisation())
+      const { organisationId } = request
+      const reject: RequestClosing = {
+        ...{ from: ['open'], to: 'rejected', now: start + 4, rejectionReason: 'not a customer' },
+      }
+      const rejected = note(organisationId, 'request.rejected')
+      assert.equal(await requests().close(request, reject, rejected), true)
+      assert.equal(await requests().close(request, cancel, note(organisationId, 'request.cancelled')), false)
+      const closed = {
+        state: 'rejected',
+        closedAt: start + 4,
+        rejectionReason: 'not a customer',
+        person: null,
+      }
+      assert.partialDeepStrictEqual(await found(request), closed)
+      const extension = { dueAt: start + 90, reason: 'late', now: start + 5 }
+      assert.equal(
+        await requests().extend(request, extension, note(organisationId, 'request.extended')),
+        false,
+      )
+      assert.deepEqual(await kindsOf(organisationId), ['request.rejected', 'request.created'])
+    })
+
+    it('is removed some time after it was closed, in steps', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      const closing = { ...cancel, now: -5 }
+      await requests().close(request, closing, note(tracker.organisationId, 'request.cancelled'))
+      assert.equal(await requests().sweep(-5, 2), 0)
+      assert.equal(await requests().sweep(-4, 2), 2)
+      assert.equal((await found(request)).state, 'cancelled')
+      assert.equal(await requests().sweep(-4, 2), 1, 'the request itself')
+      assert.equal(await requests().find(request), null)
+      assert.equal(await requests().sweep(-4, 2), 0)
+    })
+
+    it('goes with its organisation', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const request = await run(tracker)
+      const deleted = note(organisationId, 'organisation.deleted')
+      assert.ok(
+        await fixture.store.deletions.deleteOrganisation(organisationId, organisationId, start, deleted),
+      )
+      assert.equal(await requests().find(request), null)
+      assert.deepEqual(await outcomes(request), [])
+      assert.equal(await requests().next('one', request), false)
+    })
+  })
+
+  describe('a privacy request that runs', () => {
+    it('is started once', async () => {
+      const request = await create(await fixture.createOrganisation())
+      const starter = { startedBy: actor, requestId: 'req-1', found: { subjects: 4, sessions: 5, events: 6 } }
+      const begin = () => requests().start(request, starter, note(request.organisationId, 'request.started'))
+      assert.deepEqual([await begin(), await begin()], [true, false])
+      assert.partialDeepStrictEqual(await found(request), { state: 'running', ...starter, left: null })
+    })
+
+    it('is leased to one process at a time, until the lease ends', async () => {
+      const request = await run(await fixture.createTracker())
+      assert.equal(await lease(request, 'two', start + 9, start + 19), false)
+      assert.equal(await requests().next('two', request), false)
+      assert.equal(await lease(request, 'two', start + 10, start + 20), true)
+      assert.equal(await requests().next('one', request), false)
+      assert.equal((await found(request)).resumesAt, null)
+      assert.equal(await lease(request, 'one', start - 90, start - 80), true, 'a clock was ahead')
+    })
+
+    it('rests until its time has come, and no longer than anything may rest', async () => {
+      const request = await run(await fixture.createTracker())
+      await requests().release('two', request, { runsAt: start + 5, isBudgetSpent: false })
+      assert.notEqual(await requests().next('one', request), false, 'another process does not end the lease')
+      await requests().release('one', request, { runsAt: start + 100, isBudgetSpent: true })
+      assert.equal((await found(request)).resumesAt, start + 100)
+      assert.equal(await lease(request, 'one', start + 99, start + 109), false)
+      assert.equal(await lease(request, 'one', start + 100, start + 110), true)
+      assert.equal((await found(request)).resumesAt, null)
+      await requests().release('one', request, { runsAt: start + 5_000, isBudgetSpent: false })
+      assert.equal((await found(request)).resumesAt, null)
+      assert.equal(await lease(request, 'one', start + 200, start + 210), true, 'a clock was ahead')
+    })
+
+    it('takes turns with those of other organisations', async () => {
+      const organisations = [await fixture.createOrganisation(), await fixture.createOrganisation()]
+      const own = new Set<string>()
+      for (const organisationId of [0, 0, 0, 1, 1, 1].map((index) => organisations[index] ?? '')) {
+        const request = await create(organisationId)
+        const starter = { startedBy: actor, requestId: null, found: nothing }
+        await requests().start(request, starter, note(organisationId, 'request.started'))
+        own.add(request.id)
+      }
+      const turns: string[] = []
+      // Before the others run, which are leased first because their clock seems to have been ahead.
+      for (let after = ''; ; ) {
+        const leased = await requests().lease('one', { now: 5, until: 10, restsUntil: start + 9_000, after })
+        if (!leased) break
+        after = leased.organisationId
+        if (own.has(leased.id)) turns.push(after)
+      }
+      assert.equal(turns.length, 6)
+      for (const [i, organisationId] of turns.entries())
+        assert.notEqual(organisationId, turns[i + 1], turns.join())
+    })
+
+    it('names its subjects one by one until each is erased, in whatever way, in the erasure’s transaction', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const request = await run(tracker)
+      assert.deepEqual(await requests().next('one', request), { position: 0, trackerId, subjectId: 'anna' })
+      await eraseIn(fixture.store, tracker, 'anna')
+      assert.deepEqual(await requests().next('one', request), { position: 1, trackerId, subjectId: 'bert' })
+      assert.deepEqual((await found(request)).erased, { subjects: 1, sessions: 1, events: 1 })
+      const [item] = await requests().items(request, -1, 1)
+      assert.deepEqual([item?.outcome, item?.trackerId, item?.entry?.ledgerIndex], ['erased', trackerId, 0])
+      const { commitment } = testMark(tracker, 'anna', 0)
+      assert.deepEqual(
+        testKeyring.openNonce(item?.entry?.sealedNonce ?? '', commitment),
+        testKeyring.nonce(trackerId, 'anna', 0),
+      )
+      assert.equal(await finish(request), false, 'a subject waits')
+      await eraseIn(fixture.store, tracker, 'bert')
+      assert.equal(await requests().next('one', request), null)
+      assert.equal(await requests().countUnproven(request), 0)
+    })
+
+    it('is found by the entries of its erasures', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      for (const id of ['nobody', 'anna']) await eraseIn(fixture.store, tracker, id)
+      const entries = await requests().ofEntries(tracker.organisationId, [0, 1, 7])
+      assert.deepEqual(
+        entries.map(({ ledgerIndex, request: { id, reference } }) => [ledgerIndex, id, reference]),
+        [[1, request.id, 'Ticket 7']],
+      )
+      assert.deepEqual(await requests().ofEntries((await fixture.createTracker()).organisationId, [1]), [])
+    })
+
+    it('does not count a subject as erased about which nothing was held', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker, [])
+      assert.equal(await add(request, tracker, ['nobody'], { searches: 1, isHeld: false }), true)
+      await eraseIn(fixture.store, tracker, 'nobody')
+      assert.deepEqual((await found(request)).erased, nothing)
+      assert.deepEqual(await outcomes(request), ['erased'])
+    })
+
+    it('takes in what a search found only from who has it, after the search before, when nobody waits', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      assert.equal(await add(request, tracker, ['cora'], { searches: 1 }), false, 'subjects wait')
+      for (const id of ['anna', 'bert']) await eraseIn(fixture.store, tracker, id)
+      assert.equal(await add(request, tracker, ['cora'], { searches: 1, leaseOwner: 'two' }), false)
+      assert.equal(await add(request, tracker, ['cora'], { searches: 0 }), false)
+      assert.equal(await add(request, tracker, ['cora'], { searches: 1 }), true)
+      assert.partialDeepStrictEqual(await found(request), {
+        ...{ searches: 2, searchedAt: start + 1, found: { subjects: 2, sessions: 2, events: 2 } },
+      })
+      assert.deepEqual(await outcomes(request), ['erased', 'erased', 'waiting'])
+    })
+
+    it('ends with what it erased and who is left, and forgets its person', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      await eraseIn(fixture.store, tracker, 'anna')
+      await requests().markTrackerDeleted(request, 1)
+      assert.equal(await finish(request, 2), true)
+      assert.equal(await finish(request, 3), false)
+      const end = { state: 'done', closedAt: start + 7, left: 2, person: null, resumesAt: null }
+      const erased = { subjects: 1, sessions: 1, events: 1 }
+      assert.partialDeepStrictEqual(await found(request), { ...end, erased })
+      assert.deepEqual(await outcomes(request), ['erased', 'gone'])
+      assert.equal(await requests().countUnproven(request), 1)
+      assert.equal(
+        (await kindsOf(tracker.organisationId)).filter((kind) => kind === 'request.finished').length,
+        1,
+      )
+    })
+
+    it('forgets who waits when it is cancelled', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      await eraseIn(fixture.store, tracker, 'anna')
+      assert.ok(await requests().close(request, cancel, note(tracker.organisationId, 'request.cancelled')))
+      await eraseIn(fixture.store, tracker, 'bert')
+      assert.deepEqual(await outcomes(request), ['erased', 'stopped'])
+      assert.partialDeepStrictEqual(await found(request), {
+        ...{ state: 'cancelled', left: null, erased: { subjects: 1, sessions: 1, events: 1 } },
+      })
+      assert.equal(await requests().next('one', request), false)
+    })
+
+    it('forgets who waits in a tracker that is removed', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId, trackerId } = tracker
+      const request = await run(tracker)
+      const deleted = note(organisationId, 'tracker.deleted')
+      assert.ok(await fixture.store.deletions.deleteTracker(tracker, trackerId, start, deleted))
+      while (!(await fixture.store.deletions.removeTracker(trackerId, 100)).isDone);
+      assert.deepEqual(await outcomes(request), ['gone', 'gone'])
+    })
+
+    it('erases nobody who does not wait in it any more', async () => {
+      const { subjects, ledger } = fixture.store
+      const changes: Record<string, (ref: PrivacyRequestRef) => Promise<unknown>> = {
+        cancelled: (ref) => requests().close(ref, cancel, note(ref.organisationId, 'request.cancelled')),
+        'settled by another process': (ref) => requests().markTrackerDeleted(ref, 1),
+      }
+      for (const [what, change] of Object.entries(changes)) {
+        const tracker = await fixture.createTracker()
+        const request = await run(tracker)
+        await change(request)
+        const mark = testMark(tracker, 'bert', start)
+        const erasing = subjects.erase(tracker, 'bert', mark, undefined, { item: { request, position: 1 } })
+        await assert.rejects(erasing, NotWaiting, what)
+        assert.ok(await subjects.read(tracker, 'bert'), what)
+        assert.equal(await ledger.head(tracker.organisationId), null, what)
+      }
+    })
+
+    it('settles an item once, however many processes erase it concurrently', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      const { subjects, ledger } = fixture.store
+      const erase = () =>
+        subjects.erase(tracker, 'anna', testMark(tracker, 'anna', start), undefined, {
+          item: { request, position: 0 },
+        })
+      const erasures = await Promise.allSettled(Array.from({ length: 6 }, erase))
+      const failed = erasures.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+      assert.equal(failed.length, 5)
+      for (const reason of failed) assert.ok(reason instanceof NotWaiting, String(reason))
+      assert.equal((await ledger.head(tracker.organisationId))?.frontier.size, 1)
+    })
+  })
+}
