@@ -60,10 +60,11 @@ export async function importLines(
 
   /** Only one batch is being written, so that memory use stays constant. */
   async function handOver(): Promise<void> {
+    const parts = byKeyRange(batch.takeRows())
     await storing
     isStoring = true
     storing = batch
-      .store(ingest, byKeyRange)
+      .store(parts, ingest)
       .then(reportRefused)
       .finally(() => {
         isStoring = false

@@ -135,20 +135,34 @@ export class LineBatch {
     }
   }
 
-  /** Stores the rows with `ingest`, one part after the other, and counts what it did. */
-  async store(
-    ingest: (rows: IncomingBatch) => Promise<IngestResult>,
-    split: (rows: IncomingBatch) => IncomingBatch[] = (rows) => [rows],
-  ): Promise<void> {
-    const parts = split(this.rows)
+  /** Hands over the rows. */
+  takeRows(): IncomingBatch {
+    const { rows } = this
     this.rows = []
-    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-      const count = part.length
-      if (count === 0) continue
-      const storing = ingest(part)
-      // Frees the rows for garbage collection while they are written.
-      part = []
-      this.#count(count, await storing)
+    return rows
+  }
+
+  /**
+   * Stores rows with `ingest`, each part in a transaction, and counts what it did. A part is handed over while
+   * the one before it is stored.
+   */
+  async store(parts: IncomingBatch[], ingest: (rows: IncomingBatch) => Promise<IngestResult>): Promise<void> {
+    const stored: Promise<void>[] = []
+    try {
+      for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+        const count = part.length
+        if (count === 0) continue
+        const storing = ingest(part).then((result) => this.#count(count, result))
+        // Frees the rows for garbage collection while they are written.
+        part = []
+        storing.catch(() => {})
+        stored.push(storing)
+        await stored.at(-2)
+      }
+      await stored.at(-1)
+    } finally {
+      // If one failed, the other is still counted.
+      await Promise.allSettled(stored.slice(-2))
     }
   }
 
@@ -293,7 +307,7 @@ export async function ingestLines(
       signal.throwIfAborted()
     }
   }
-  await batch.store((rows) => deps.ingestQueue.add(organisationId, rows))
+  await batch.store([batch.takeRows()], (rows) => deps.ingestQueue.add(organisationId, rows))
   await countRefused(deps, summary)
   return { summary, refused }
 }

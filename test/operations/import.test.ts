@@ -394,7 +394,7 @@ describe('a long import', () => {
     return Array.from({ length: count }, (_, i) => visitors[i % 50] ?? '')
   }
 
-  it('is read on while a batch is stored, and not further than the next one, with no empty batch in the end', async () => {
+  it('is read on while a batch is stored, and not further than the next one, with at most two handed over and no empty one', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const gate = Promise.withResolvers<void>()
     let read = 0
@@ -430,7 +430,8 @@ describe('a long import', () => {
     assert.equal((await importing).rows, 5 * transactionRows)
     assert.equal(batches[0], transactionRows)
     assert.ok(batches.every((rows) => rows > 0))
-    assert.equal(most, 1)
+    // One is stored while the next one is handed over.
+    assert.equal(most, 2)
   })
 
   it('stores a batch that grew meanwhile in transactions, each with all rows of its range of subjects', async () => {
