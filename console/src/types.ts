@@ -423,7 +423,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -517,4 +517,47 @@ export interface HiddenByPlan {
 export interface OrganisationName {
   id: string
   name: string
+}
+
+export interface OrganisationProfile {
+  organisation: string
+  displayName: string | null
+  contact: string | null
+  language: 'en' | 'de'
+  logo: {
+    width: number
+    height: number
+    digest: string
+  } | null
+}
+
+export interface SavedLogo {
+  organisation: string
+  displayName: string | null
+  contact: string | null
+  language: 'en' | 'de'
+  logo: {
+    width: number
+    height: number
+    digest: string
+  } | null
+  removed: string[]
+}
+
+export interface ReplyText {
+  name: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.nothing-held' | 'erasure.rejected'
+  language: 'en' | 'de'
+  text: string
+  default: string
+  changedAt: string | null
+  placeholders: string[]
+}
+
+export interface ReplyTextList {
+  texts: ReplyText[]
+  samples: {
+    name: string
+    en: string
+    de: string
+  }[]
 }

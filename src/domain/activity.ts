@@ -8,6 +8,9 @@ export const activityKinds = [
   'key.revoked',
   'key.renamed',
   'organisation.renamed',
+  'organisation.profile-changed',
+  'reply-text.changed',
+  'reply-text.restored',
   'tracker.renamed',
   'variables.changed',
   'variable-token.created',
@@ -70,9 +73,9 @@ export interface ActivityEntry {
   actor: Actor
   kind: ActivityKind
   /**
-   * What was changed: a key's or member's name, the ID of a tracker, a
-   * batch or a privacy request, the new plan, both names of a
-   * rename, the ID and name of something deleted; `null` if the actor changed itself.
+   * What was changed: a key's or member's name, the ID of a tracker, a batch or a privacy request, the new
+   * plan, both names of a rename, the changed fields of a profile, a reply text and its language, the ID and
+   * name of something deleted; `null` if the actor changed itself.
    */
   target: string | null
   requestId: string | null

@@ -10,8 +10,10 @@ import type { LedgerStore, TombstoneStore } from './ledger.ts'
 import type { MaintenanceStore, ScrubState } from './maintenance.ts'
 import type { MemberStore, SignInStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
+import type { OrganisationProfileStore } from './organisation-profile.ts'
 import type { PrivacyRequestStore } from './privacy-request.ts'
 import type { ReplayStore } from './replay.ts'
+import type { ReplyTextStore } from './reply-text.ts'
 import type { RetentionStore } from './retention.ts'
 import type { SecretStore } from './secret.ts'
 import type { EventStore, SessionStore } from './session.ts'
@@ -25,6 +27,8 @@ import type { VariableTokenStore } from './variable-token.ts'
 /** What an engine implements: one narrow port per noun. */
 export interface Store {
   organisations: OrganisationStore
+  organisationProfiles: OrganisationProfileStore
+  replyTexts: ReplyTextStore
   trackers: TrackerStore
   apiKeys: ApiKeyStore
   variables: VariableStore

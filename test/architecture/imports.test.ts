@@ -12,8 +12,9 @@ const root = fileURLToPath(new URL('../../src', import.meta.url))
  */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:buffer', 'node:crypto', 'node:stream', 'node:zlib'],
+  logo: ['logo', 'domain', 'node:crypto', 'node:zlib', 'npm'],
   convert: ['convert', 'domain', 'node:buffer', 'node:crypto'],
-  operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
+  operations: ['operations', 'domain', 'logo', 'node:crypto', 'node:timers/promises'],
   maintenance: ['maintenance', 'operations', 'domain', 'node:timers/promises'],
   storage: ['storage', 'domain', 'runtime/program-files.ts', 'node:*', 'npm'],
   'journal.ts': ['domain', 'node:*'],

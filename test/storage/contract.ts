@@ -24,6 +24,7 @@ import { lifeContract } from './contract/life.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
 import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
+import { organisationProfileContract } from './contract/organisation-profile.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
 import { privacyRequestContract } from './contract/privacy-request.ts'
 import { retentionContract } from './contract/retention.ts'
@@ -51,6 +52,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     })
     lifeContract(folder, open)
     organisationContract(fixture)
+    organisationProfileContract(fixture)
     trackerContract(fixture)
     apiKeyContract(fixture)
     variableContract(fixture)

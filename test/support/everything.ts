@@ -32,6 +32,7 @@ export async function fillEverything(store: Store): Promise<void> {
   const { retention } = store
   await retention.settleWindows({ policy: keeping(9), now: 0, rule: 'immediately' })
   await retention.settleWindows({ policy: keeping(8), now: start, rule: 'grace', organisationId: 'acme' })
+  await createProfiles(store)
   await createKeys(store)
   await createVariables(store)
   await createMembers(store)
@@ -96,6 +97,26 @@ async function createRequest({ privacyRequests }: Store, id: string, isClosed: b
   if (!isClosed) return
   const closing = { from: ['running'], to: 'cancelled', now: start + 3, rejectionReason: null } as const
   await privacyRequests.close(ref, closing, note(`closed ${id}`, 'request.cancelled'))
+}
+
+async function createProfiles({ organisationProfiles, replyTexts }: Store): Promise<void> {
+  for (const [id, displayName] of [
+    ['acme', null],
+    ['ümlaut & co', 'Ümlaut "AG"'],
+  ] as const) {
+    const changed = { ...note(`profile of ${id}`, 'organisation.profile-changed'), organisationId: id }
+    const details = { displayName, contact: `o'clock\n\\N`, language: 'de' } as const
+    assert.equal(await organisationProfiles.save(id, details, changed), true)
+    const logo = { type: 'image/png', width: 2, height: 1, digest: `digest of ${id}`, image: 'AAAA' } as const
+    assert.equal(await organisationProfiles.saveLogo(id, logo, { ...changed, id: `logo of ${id}` }), true)
+    const text = {
+      name: 'erasure.erased',
+      language: 'en',
+      text: `{dueAt}\n🛒 ${id}`,
+      changedAt: start,
+    } as const
+    assert.equal(await replyTexts.save(id, text, { ...changed, id: `text of ${id}` }), true)
+  }
 }
 
 async function createVariables({ variables, variableTokens }: Store): Promise<void> {

@@ -5,7 +5,9 @@ import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
+import { organisationProfileRoutes } from './organisation-profile.ts'
 import { peopleRoutes } from './people.ts'
+import { replyTextRoutes } from './reply-texts.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
@@ -28,4 +30,6 @@ export const consoleRoutes: readonly Route[] = [
   ...erasureRoutes,
   ...memberRoutes,
   ...settingsRoutes,
+  ...organisationProfileRoutes,
+  ...replyTextRoutes,
 ]

@@ -35,6 +35,9 @@ const accessAndRequests: readonly Statement[] = [
   statement('DELETE FROM privacy_request_items WHERE organisation_id = :id'),
   statement('DELETE FROM privacy_request_people WHERE organisation_id = :id'),
   statement('DELETE FROM privacy_requests WHERE organisation_id = :id'),
+  statement('DELETE FROM organisation_profiles WHERE organisation_id = :id'),
+  statement('DELETE FROM organisation_logos WHERE organisation_id = :id'),
+  statement('DELETE FROM reply_texts WHERE organisation_id = :id'),
 ]
 
 const listTrackers = statement(

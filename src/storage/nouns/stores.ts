@@ -11,8 +11,10 @@ import { requestLeaseStore } from './lease-privacy-request.ts'
 import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { organisationStore } from './organisation.ts'
+import { organisationProfileStore } from './organisation-profile.ts'
 import { privacyRequestStore } from './privacy-request.ts'
 import { replayStore } from './replay.ts'
+import { replyTextStore } from './reply-text.ts'
 import { retentionStore } from './retention.ts'
 import { secretStore } from './secret.ts'
 import { signInStore } from './sign-in.ts'
@@ -32,6 +34,8 @@ export interface TrackerSweep extends Pick<RetentionStore, 'sweep' | 'countBefor
 export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerSweep) {
   return {
     organisations: organisationStore(engine),
+    organisationProfiles: organisationProfileStore(engine),
+    replyTexts: replyTextStore(engine),
     trackers: trackerStore(engine),
     apiKeys: apiKeyStore(engine),
     variables: variableStore(engine),

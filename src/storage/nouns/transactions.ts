@@ -7,9 +7,11 @@ import { batchLeaseTransactions } from './lease-erasure-batch.ts'
 import { requestLeaseTransactions } from './lease-privacy-request.ts'
 import { memberTransactions } from './member.ts'
 import { organisationTransactions } from './organisation.ts'
+import { organisationProfileTransactions } from './organisation-profile.ts'
 import { privacyRequestTransactions } from './privacy-request.ts'
 import { refusedLineTransactions } from './refused-lines.ts'
 import { replayTransactions } from './replay.ts'
+import { replyTextTransactions } from './reply-text.ts'
 import { retentionTransactions } from './retention.ts'
 import { scrubTransactions } from './scrub.ts'
 import { secretTransactions } from './secret.ts'
@@ -28,9 +30,11 @@ export const transactions = {
   ...erasureBatchTransactions,
   ...memberTransactions,
   ...organisationTransactions,
+  ...organisationProfileTransactions,
   ...privacyRequestTransactions,
   ...refusedLineTransactions,
   ...replayTransactions,
+  ...replyTextTransactions,
   ...requestLeaseTransactions,
   ...retentionTransactions,
   ...scrubTransactions,

@@ -20,6 +20,21 @@ const key = 'key'
 export const transferTables: readonly TransferTable[] = [
   table('organisations', { id: text }, { name: text, plan: text, created_at: integer, deleted_at: integer }),
   table(
+    'organisation_profiles',
+    { organisation_id: text },
+    { display_name: text, contact: text, language: text },
+  ),
+  table(
+    'organisation_logos',
+    { organisation_id: text },
+    { type: text, width: integer, height: integer, digest: text, image: text },
+  ),
+  table(
+    'reply_texts',
+    { organisation_id: text, name: text, language: text },
+    { body: text, changed_at: integer },
+  ),
+  table(
     'trackers',
     { id: text },
     { organisation_id: text, name: text, created_at: integer, deleted_at: integer },

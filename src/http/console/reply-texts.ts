@@ -1,0 +1,95 @@
+import { documentLanguages } from '../../domain/organisation-profile.ts'
+import {
+  fillReply,
+  maxReplyLength,
+  placeholders,
+  placeholdersIn,
+  replyNames,
+  sampleFacts,
+} from '../../domain/reply-text.ts'
+import { listReplyTexts, restoreReplyText, saveReplyText } from '../../operations/reply-text.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute } from '../route.ts'
+import { list, object, oneOf, orNull, text } from '../schema.ts'
+import { instant, instantOrNull, Nothing } from './fields.ts'
+import { language } from './organisation-profile.ts'
+
+const ReplyText = object(
+  {
+    name: oneOf(replyNames),
+    language: oneOf(documentLanguages),
+    text: text(),
+    default: text(),
+    changedAt: orNull(instant),
+    placeholders: list(text()),
+  },
+  { title: 'ReplyText' },
+)
+
+/** A value for each placeholder, to show a text with. */
+const Sample = object({ name: text(), en: text(), de: text() })
+
+export const ReplyTextList = object(
+  { texts: list(ReplyText), samples: list(Sample) },
+  { title: 'ReplyTextList' },
+)
+
+const name = oneOf(replyNames, { 'x-rule': `one of ${replyNames.join(', ')}` })
+
+/** The operation counts characters and names problems; this only limits what it has to read. */
+const replyText = text({
+  maxLength: 2 * maxReplyLength + 2_000,
+  'x-rule': `a text of at most ${maxReplyLength} characters`,
+})
+
+export const replyTextRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/reply-texts',
+    access: 'member',
+    response: ReplyTextList,
+    async handle({ services, context }) {
+      const texts = await listReplyTexts(services, identityOf(context).organisationId)
+      const present = (each: (typeof texts)[number]) => ({
+        ...each,
+        changedAt: instantOrNull(each.changedAt),
+        placeholders: [...placeholdersIn(each.name)],
+      })
+      return { texts: texts.map(present), samples: samples() }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/reply-texts',
+    access: 'member',
+    body: { name, language, text: replyText },
+    maxBodyBytes: 128 * 1024,
+    bodyNamesNobody: true,
+    response: Nothing,
+    async handle({ services, context, body }) {
+      const { organisationId } = identityOf(context)
+      await saveReplyText(services, organisationId, body, body.text, originOf(context))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/reply-texts/restore',
+    access: 'member',
+    body: { name, language },
+    bodyNamesNobody: true,
+    response: Nothing,
+    async handle({ services, context, body }) {
+      await restoreReplyText(services, identityOf(context).organisationId, body, originOf(context))
+      return {}
+    },
+  }),
+]
+
+function samples() {
+  return placeholders.map((name) => ({
+    name,
+    en: fillReply(`{${name}}`, sampleFacts.en, 'en'),
+    de: fillReply(`{${name}}`, sampleFacts.de, 'de'),
+  }))
+}
