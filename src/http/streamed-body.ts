@@ -2,16 +2,13 @@ import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
-import type { Transform } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
 import ipaddr from 'ipaddr.js'
+import { Compressor } from './compressor.ts'
 import { Spool, type SpoolRoom } from './spool.ts'
 
 /** How many characters are buffered, because each write is a system call and wakes the client. */
 const bufferedLength = 64 * 1024
-
-/** How many bytes may wait for compression, so that the producer need not wait for each piece. */
-const maxUncompressedBytes = 256 * 1024
 
 /** The encodings of streamed responses, best first. */
 export const streamEncodings = ['zstd', 'gzip'] as const
@@ -43,16 +40,16 @@ export class StreamedBody {
   readonly #response: ServerResponse
   readonly #begin: () => void
   readonly #spool: Spool
-  readonly #packer: Transform | null
+  readonly #encoding: StreamOptions['encoding']
   readonly #gone = new AbortController()
-  #packing: Promise<void> | null = null
+  #compressor: Compressor | null = null
   #sending: Promise<void> | null = null
   #buffered = ''
 
   constructor(response: ServerResponse, { begin, encoding, onUnread, ...options }: StreamOptions) {
     this.#response = response
     this.#begin = begin
-    this.#packer = encoding === null ? null : encoding === 'zstd' ? createZstdCompress() : createGzip()
+    this.#encoding = encoding
     this.#spool = new Spool({
       ...options,
       onMemory: (bytes) => this.#isGone || onUnread(bytes),
@@ -77,12 +74,13 @@ export class StreamedBody {
   }
 
   /** Throws `ClientGone` if the client is gone. */
-  async add(text: string): Promise<void> {
+  async add(piece: string | Buffer): Promise<void> {
     this.#gone.signal.throwIfAborted()
-    this.#buffered += text
     const isFirst = this.#sending === null
     if (isFirst) this.#start()
-    if (isFirst || this.#buffered.length >= bufferedLength) await this.#passOn()
+    if (typeof piece === 'string') this.#buffered += piece
+    if (isFirst || this.#buffered.length >= bufferedLength || Buffer.isBuffer(piece)) await this.#flush()
+    if (Buffer.isBuffer(piece)) await this.#passOn(piece)
   }
 
   #start(): void {
@@ -90,38 +88,25 @@ export class StreamedBody {
     this.#sending = this.#send()
     // `end` reports the error.
     this.#sending.catch(() => {})
-    if (this.#packer === null) return
-    this.#packer.on('error', () => {})
-    this.#packing = this.#pack(this.#packer)
-    this.#packing.catch(() => {})
+    if (this.#encoding === null) return
+    const transform = this.#encoding === 'zstd' ? createZstdCompress() : createGzip()
+    this.#compressor = new Compressor(transform, (piece) => this.#spool.add(piece))
   }
 
-  #passOn(): Promise<void> {
+  async #flush(): Promise<void> {
     const bytes = Buffer.from(this.#buffered)
     this.#buffered = ''
-    const packer = this.#packer
-    if (packer === null) return this.#spool.add(bytes)
-    return new Promise((resolve, reject) => {
-      packer.write(bytes, (error) => (error ? reject(error) : resolve()))
-      if (packer.writableLength <= maxUncompressedBytes) resolve()
-    })
+    if (bytes.length > 0) await this.#passOn(bytes)
   }
 
-  async #pack(packer: Transform): Promise<void> {
-    try {
-      for await (const piece of packer.iterator({ destroyOnReturn: false })) await this.#spool.add(piece)
-    } catch (error) {
-      // The next `add` reports the error.
-      packer.destroy(error instanceof Error ? error : new Error(String(error)))
-      throw error
-    }
+  #passOn(bytes: Buffer): Promise<void> {
+    return this.#compressor?.write(bytes) ?? this.#spool.add(bytes)
   }
 
   /** Resolves when everything has been sent. */
   async end(): Promise<void> {
-    await this.#passOn()
-    this.#packer?.end()
-    await this.#packing
+    await this.#flush()
+    await this.#compressor?.end()
     this.#spool.end()
     await this.#sending
     this.#gone.signal.throwIfAborted()
@@ -132,8 +117,7 @@ export class StreamedBody {
   /** Discards unsent data. A compressed response stays incomplete. */
   async abandon(): Promise<void> {
     this.#leave()
-    this.#packer?.destroy()
-    await Promise.allSettled([this.#packing, this.#sending])
+    await Promise.allSettled([this.#compressor?.abandon(), this.#sending])
     await this.#spool.close()
   }
 
