@@ -1,6 +1,7 @@
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import { html, type Markup } from '../../markup.ts'
 import { budgetInWords } from '../openapi/document.ts'
-import { html, inline, type Markup, prose } from './markup.ts'
+import { inline, prose } from './markup.ts'
 import {
   anchor,
   codeBlock,

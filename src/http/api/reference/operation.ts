@@ -1,4 +1,5 @@
-import { html, inline, isObject, type Json, list, type Markup, object, prose } from './markup.ts'
+import { html, type Markup } from '../../markup.ts'
+import { inline, isObject, type Json, list, object, prose } from './markup.ts'
 import type { Operation, Parameter, ResponseOutline } from './outline.ts'
 
 /** One operation: its parameters and responses on one side, an example on the other. */

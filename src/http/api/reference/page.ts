@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
 import { programFolder } from '../../../runtime/program-files.ts'
 import { type Asset, immutable, sendAsset, textAsset } from '../../asset.ts'
+import { html, type Markup } from '../../markup.ts'
 import type { Route } from '../../request-context.ts'
 import { definePage } from '../../route.ts'
 import { once } from '../../schema.ts'
@@ -13,7 +14,7 @@ import {
   errorChapter,
   headerChapter,
 } from './chapters.ts'
-import { html, type Json, type Markup, prose } from './markup.ts'
+import { type Json, prose } from './markup.ts'
 import { anchor, operationSection } from './operation.ts'
 import { type Group, type Outline, outlineOf } from './outline.ts'
 
