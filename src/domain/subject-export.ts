@@ -33,10 +33,11 @@ const maxPartLength = 60
 /** Valid on every system: both IDs in safe characters, and a hash prefix that makes the name unique. */
 export function exportFileName(trackerId: string, subjectId: string): string {
   const mark = hash('sha256', `${trackerId}\0${subjectId}`).slice(0, 8)
-  return `${safe(trackerId)}_${safe(subjectId)}_${mark}.json`
+  return `${safeFileName(trackerId)}_${safeFileName(subjectId)}_${mark}.json`
 }
 
-function safe(id: string): string {
+/** The part of an ID that is valid in file names on every system; possibly empty. */
+export function safeFileName(id: string): string {
   return id
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[.-]+/, '')

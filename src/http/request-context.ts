@@ -241,7 +241,7 @@ export type HeaderList = (string | number)[]
 /** A response that is being streamed. */
 interface ResponseStream {
   /** Rejects when the client is gone. */
-  add(text: string): Promise<void>
+  add(piece: string | Buffer): Promise<void>
   /** The `meta` of the envelope. */
   meta(): FailureBody['meta']
   /** Aborted when the client is gone. */
@@ -257,12 +257,13 @@ export interface Responder {
   /**
    * Streams a response of any size, as fast as the client reads it. An error before the first text is an
    * ordinary failure; a later one ends the connection before the response is complete. HEAD gets only the
-   * headers.
+   * headers. A body that is compressed already is not compressed again.
    */
   stream(
     context: RequestContext,
     produce: (stream: ResponseStream) => Promise<void>,
     headers?: HeaderList,
+    options?: { isCompressed?: boolean },
   ): Promise<void>
   /** Writes a failure in its envelope. Never throws: if even that fails, it ends the connection. */
   fail(context: RequestContext, error: unknown): void

@@ -136,16 +136,12 @@ export function responder(deps: ResponderDeps): Responder {
       const meta = JSON.stringify(metaOf(context.id, clock()))
       write(context, 200, `{"data":${json},"meta":${meta}}`, [...commonHeaders(context), ...headers])
     },
-    async stream(context, produce, headers = []) {
+    async stream(context, produce, headers = [], { isCompressed = false } = {}) {
       const { id, request, response } = context
-      const encoding = preferredOf(request, streamEncodings)
+      const encoding = isCompressed ? null : preferredOf(request, streamEncodings)
       const begin = () => {
-        const list = [
-          ...withoutRepeated(commonHeaders(context), headers),
-          ...headers,
-          'Vary',
-          'Accept-Encoding',
-        ]
+        const list = [...withoutRepeated(commonHeaders(context), headers), ...headers]
+        if (!isCompressed) list.push('Vary', 'Accept-Encoding')
         if (encoding !== null) list.push('Content-Encoding', encoding)
         if (closesAfter(request)) list.push('Connection', 'close')
         response.writeHead(200, list)
@@ -162,7 +158,7 @@ export function responder(deps: ResponderDeps): Responder {
       })
       try {
         await produce({
-          add: (text) => body.add(text),
+          add: (piece) => body.add(piece),
           meta: () => metaOf(id, clock()),
           signal: body.signal,
         })

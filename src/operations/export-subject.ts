@@ -2,7 +2,7 @@ import type { ActivityStore, Origin, SubjectCounts } from '../domain/activity.ts
 import { notFound } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { FairQueue } from '../domain/semaphore.ts'
+import type { FairQueue, GiveWay } from '../domain/semaphore.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import type { ExportStore, TakePart } from '../domain/subject-export.ts'
 import type { TrackerView } from '../domain/tracker.ts'
@@ -45,22 +45,36 @@ export async function exportSubject(
     async (giveWay) => {
       // Before the snapshot, because a write may wait longer than a snapshot may last.
       await deps.activity.add(activityNote(deps, origin, what))
-      let expected: SubjectCounts | null = null
-      const exported: SubjectCounts = { sessions: 0, events: 0 }
-      const count: TakePart = (part) => {
-        if (part.kind === 'record') expected = part.record.counts
-        else exported[part.kind] += part.rows.length
-        return take(part)
-      }
-      const isThere = await deps.exports.subject(tracker, subjectId, count, giveWay)
+      const isThere = await exportWhole(deps.exports, tracker, subjectId, take, giveWay)
       if (!isThere) throw notFound('This data subject')
-      requireWhole(expected, exported)
     },
     signal,
   )
 }
 
-/** Detects a store that changed to another snapshot during the export. */
+/**
+ * Exports a subject, and throws if that was less or more than its record says, because the store has changed
+ * to another snapshot. Returns `false` if the subject is not visible.
+ */
+export async function exportWhole(
+  exports: ExportStore,
+  tracker: TrackerView,
+  subjectId: string,
+  take: TakePart,
+  giveWay: GiveWay,
+): Promise<boolean> {
+  let expected: SubjectCounts | null = null
+  const exported: SubjectCounts = { sessions: 0, events: 0 }
+  const count: TakePart = (part) => {
+    if (part.kind === 'record') expected = part.record.counts
+    else exported[part.kind] += part.rows.length
+    return take(part)
+  }
+  const isThere = await exports.subject(tracker, subjectId, count, giveWay)
+  if (isThere) requireWhole(expected, exported)
+  return isThere
+}
+
 function requireWhole(expected: SubjectCounts | null, { sessions, events }: SubjectCounts): void {
   if (expected?.sessions === sessions && expected.events === events) return
   throw new Error('The export does not match the record of the data subject.')
