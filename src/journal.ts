@@ -2,7 +2,7 @@ import { constants, createReadStream } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { JournalFile, JournalReading, JournalReports } from './domain/journal.ts'
-import { formatJournalLine, instantOf, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
+import { formatJournalLine, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
 
 /**
  * A journal in a file that several processes of one machine may append to. Lines that arrive during a write
@@ -189,8 +189,8 @@ export async function* mergeJournals(
     for (;;) {
       let first: { at: number; index: number; line: JournalLine } | null = null
       for (const [index, { done, value }] of next.entries()) {
-        if (done || (first && first.at <= instantOf(value))) continue
-        first = { at: instantOf(value), index, line: value }
+        if (done || (first && first.at <= value.at)) continue
+        first = { at: value.at, index, line: value }
       }
       if (!first) return
       yield first.line

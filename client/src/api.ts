@@ -193,11 +193,11 @@ export interface Ledger {
   verifierKeys: string[]
 }
 
-/** An erasure in the ledger. */
+/** An entry of the ledger. */
 export interface LedgerEntry {
   /** Its position, starting at 0. */
   index: number
-  /** What was erased and when, as one line of canonical JSON (RFC 8785). */
+  /** What was erased, or that nothing was held about a person (version 2), and when: one line of canonical JSON (RFC 8785). Ignore versions that you do not know; they count in the tree. */
   record: string
   /** The hash of the record as a leaf of the tree. SHA-256, in base64. */
   leafHash: string

@@ -28,7 +28,6 @@ export type {
 } from './api.ts'
 export type { BatchProgress } from './batch-tally.ts'
 export type { BatchOptions, BatchOutcome } from './erase-batch.ts'
-export type { ErasureRecord } from './erasure-record.ts'
 export type { ErasureReport } from './erasure-report.ts'
 export {
   ApiError,
@@ -49,6 +48,7 @@ export {
   type SessionLine,
 } from './ingest-line.ts'
 export type { Journal } from './journal.ts'
+export type { ErasureRecord, LedgerRecord, NothingHeldRecord } from './ledger-record.ts'
 export { LetheClient } from './lethe-client.ts'
 export type { Listing } from './listing.ts'
 export { defaultErasuresPerHour } from './pace.ts'

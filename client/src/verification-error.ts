@@ -12,9 +12,11 @@ export type VerificationFailure =
   | 'inconsistent'
   | 'wrong_tracker'
   | 'wrong_subject'
+  | 'wrong_person'
+  | 'wrong_kind'
   | 'unsupported'
 
-/** A failed verification. The message explains it and never contains the ID of a data subject. */
+/** A failed verification. The message explains it and never contains an ID or identifier. */
 export class VerificationError extends Error {
   override name = 'VerificationError'
   readonly reason: VerificationFailure

@@ -1,5 +1,5 @@
 import { decodeHash } from './base64.ts'
-import { type ErasureRecord, parseErasureRecord } from './erasure-record.ts'
+import { type LedgerRecord, parseLedgerRecord } from './ledger-record.ts'
 import { hashLeaf, isIncluded } from './merkle-proof.ts'
 import type { ReceiptParts } from './parse-receipt.ts'
 import { VerificationError } from './verification-error.ts'
@@ -9,7 +9,7 @@ import { type CheckpointOptions, type VerifiedCheckpoint, verifyCheckpoint } fro
 export async function verifyEntry(
   { record, index, proof, checkpoint }: Omit<ReceiptParts, 'nonce'>,
   { verifierKeys }: CheckpointOptions,
-): Promise<{ record: ErasureRecord; checkpoint: VerifiedCheckpoint }> {
+): Promise<{ record: LedgerRecord; checkpoint: VerifiedCheckpoint }> {
   const head = await verifyCheckpoint(checkpoint, { verifierKeys })
   const leafHash = await hashLeaf(new TextEncoder().encode(record))
   const root = decodeHash(head.rootHash)
@@ -19,5 +19,5 @@ export async function verifyEntry(
       `The proof does not show that the entry is at index ${index} of the ledger with ${head.size} entries.`,
     )
   }
-  return { record: parseErasureRecord(record), checkpoint: head }
+  return { record: parseLedgerRecord(record), checkpoint: head }
 }

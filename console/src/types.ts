@@ -367,6 +367,7 @@ export interface BatchPlan {
 }
 
 export interface LedgerErasure {
+  kind: 'erasure'
   index: number
   trackerId: string
   erasedAt: string
@@ -389,8 +390,14 @@ export interface LedgerErasure {
   } | null
 }
 
+export interface NothingHeld {
+  kind: 'nothing-held'
+  index: number
+  checkedAt: string
+}
+
 export interface Certificate {
-  erasure: LedgerErasure
+  entry: LedgerErasure | NothingHeld
   record: string
   proof: string[]
   checkpoint: string
@@ -441,7 +448,7 @@ export interface Ledger {
   rootHash: string
   checkpoint: string
   verifierKeys: string[]
-  lastErasedAt: string | null
+  lastEntryAt: string | null
 }
 
 export interface LedgerVerification {
@@ -459,7 +466,7 @@ export interface ProvenEntry {
 }
 
 export interface ErasureList {
-  erasures: LedgerErasure[]
+  erasures: (LedgerErasure | NothingHeld)[]
   size: number
   nextCursor: string | null
 }

@@ -1,8 +1,9 @@
 import { decodeHash } from '../../client/src/base64.ts'
+import type { LedgerRecord } from '../../client/src/ledger-record.ts'
 import { VerificationError } from '../../client/src/verification-error.ts'
 import { type VerifiedCheckpoint, verifyCheckpoint } from '../../client/src/verify-checkpoint.ts'
 import { verifyEntry } from '../../client/src/verify-entry.ts'
-import { verifyReceipt } from '../../client/src/verify-receipt.ts'
+import { type ExpectedPerson, verifyReceipt } from '../../client/src/verify-receipt.ts'
 import type { Certificate, Ledger } from './types.ts'
 
 /** The result of verifying a ledger entry in the browser. */
@@ -18,26 +19,32 @@ export interface Checked {
 
 /**
  * Verifies that an entry is in the signed ledger and matches the page, and that its receipt is valid, for a
- * data subject ID if given.
+ * data subject ID or an identifier if given.
  */
-export function verifyCertificate(certificate: Certificate, subjectId?: string): Promise<Verdict> {
+export function verifyCertificate(certificate: Certificate, expected: ExpectedPerson = {}): Promise<Verdict> {
   return judged(async () => {
-    const { erasure, record, proof, checkpoint, verifierKeys, receipt } = certificate
-    const { index, trackerId } = erasure
+    const { entry, record, proof, checkpoint, verifierKeys, receipt } = certificate
     const hashes = proof.map((text) => decodeHash(text) ?? new Uint8Array())
-    const entry = await verifyEntry({ record, index, proof: hashes, checkpoint }, { verifierKeys })
-    const { counts, erasedAt } = entry.record
-    if (
-      entry.record.trackerId !== trackerId ||
-      erasedAt !== erasure.erasedAt ||
-      counts.events !== erasure.counts.events ||
-      counts.sessions !== erasure.counts.sessions
+    const verified = await verifyEntry(
+      { record, index: entry.index, proof: hashes, checkpoint },
+      { verifierKeys },
     )
+    if (!isShown(verified.record, entry))
       throw new VerificationError('malformed_record', 'The ledger entry differs from what this page shows.')
-    if (receipt !== null)
-      await verifyReceipt(receipt, { verifierKeys, trackerId, ...(subjectId !== undefined && { subjectId }) })
-    return { state: 'verified', checkpoint: entry.checkpoint, hasReceipt: receipt !== null }
+    if (receipt !== null) await verifyReceipt(receipt, { verifierKeys, ...expected })
+    return { state: 'verified', checkpoint: verified.checkpoint, hasReceipt: receipt !== null }
   })
+}
+
+function isShown(record: LedgerRecord, entry: Certificate['entry']): boolean {
+  if (record.version === 2) return entry.kind === 'nothing-held' && record.checkedAt === entry.checkedAt
+  return (
+    entry.kind === 'erasure' &&
+    record.trackerId === entry.trackerId &&
+    record.erasedAt === entry.erasedAt &&
+    record.counts.events === entry.counts.events &&
+    record.counts.sessions === entry.counts.sessions
+  )
 }
 
 async function judged(work: () => Promise<Verdict>): Promise<Verdict> {

@@ -1,3 +1,4 @@
+import type { LedgerRecord } from '../../client/src/ledger-record.ts'
 import { VerificationError } from '../../client/src/verification-error.ts'
 import { type VerifiedReceipt, verifyReceipt } from '../../client/src/verify-receipt.ts'
 
@@ -45,18 +46,15 @@ async function outcome(): Promise<HTMLElement> {
 }
 
 function explanation({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt): HTMLElement[] {
-  const { sessions, events } = record.counts
-  const what = record.alreadyErased
-    ? 'no data about the data subject was stored'
-    : `all data about the data subject was erased: sessions ${sessions}, events ${events}`
   const whose = isSubjectProven
     ? 'The data subject ID matches.'
     : 'It is not proven whose data it was, because you entered no data subject ID.'
   return [
-    paragraph(`The ledger records that ${what}. ${whose}`),
+    paragraph(`The ledger records that ${statement(record)}. ${whose}`),
     facts({
-      'Erased at': record.erasedAt,
-      Tracker: record.trackerId,
+      ...(record.version === 1
+        ? { 'Erased at': record.erasedAt, Tracker: record.trackerId }
+        : { 'Checked at': record.checkedAt }),
       Ledger: checkpoint.origin,
       // People count from 1, the tree from 0.
       'Ledger entry': `No. ${index + 1} of ${checkpoint.size}`,
@@ -64,6 +62,13 @@ function explanation({ record, index, checkpoint, isSubjectProven }: VerifiedRec
       'Signed by': checkpoint.verifiedBy.join('\n'),
     }),
   ]
+}
+
+function statement(record: LedgerRecord): string {
+  if (record.version === 2) return 'nothing was held about a person in any tracker'
+  if (record.alreadyErased) return 'no data about the data subject was stored'
+  const { sessions, events } = record.counts
+  return `all data about the data subject was erased: sessions ${sessions}, events ${events}`
 }
 
 function verdict(kind: string, title: string, ...parts: HTMLElement[]): HTMLElement {

@@ -1,17 +1,25 @@
 import type { CredentialKind, CredentialProof } from './credential.ts'
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
-import { parseRecord } from './receipt.ts'
+import type { Tombstone } from './ledger.ts'
+import { instantOf, type LedgerRecord, parseRecord } from './ledger-record.ts'
 
-/** An entry of an organisation's ledger with its tombstone, unless that has been swept. */
-export interface JournalledErasure {
-  kind: 'erasure'
+/** An entry of an organisation's ledger. */
+export interface JournalledEntry {
+  kind: 'erasure' | 'nothing-held'
   organisationId: string
   index: number
   record: string
-  trackerId: string
-  erasedAt: Instant
-  tombstone: { digest: Uint8Array; refusedUntil: Instant } | null
+  at: Instant
+  /** `null` if it was swept, and for an entry that nothing was held. */
+  tombstone: JournalledTombstone | null
 }
+
+/** The tombstone of an entry, whose instant is the entry's. */
+interface JournalledTombstone extends LeftTombstone {
+  trackerId: string
+}
+
+type LeftTombstone = Pick<Tombstone, 'digest' | 'refusedUntil'>
 
 export interface JournalledRevocation {
   kind: 'revocation'
@@ -29,17 +37,29 @@ export interface JournalledRotation extends CredentialProof {
 }
 
 /** A change that must survive the loss of the store. Without the secrets, it identifies no subject. */
-export type JournalLine = JournalledErasure | JournalledRevocation | JournalledRotation
+export type JournalLine = JournalledEntry | JournalledRevocation | JournalledRotation
 
-export function instantOf(line: JournalLine): Instant {
-  return line.kind === 'erasure' ? line.erasedAt : line.at
+export function isEntry(line: JournalLine): line is JournalledEntry {
+  return line.kind === 'erasure' || line.kind === 'nothing-held'
+}
+
+/** The line of an entry. The tombstone is the one that the erasure left. */
+export function journalledEntry(
+  { organisationId, index, record }: Pick<JournalledEntry, 'organisationId' | 'index' | 'record'>,
+  parsed: LedgerRecord,
+  tombstone: LeftTombstone | null,
+): JournalledEntry {
+  const entry = { organisationId, index, record, at: instantOf(parsed) }
+  if (parsed.version === 2) return { kind: 'nothing-held', ...entry, tombstone: null }
+  const { trackerId } = parsed
+  return { kind: 'erasure', ...entry, tombstone: tombstone && { trackerId, ...tombstone } }
 }
 
 const idFields: Record<CredentialKind, string> = { key: 'keyId', 'variable-token': 'tokenId' }
 
 /** Without the trailing newline. */
 export function formatJournalLine(line: JournalLine): string {
-  if (line.kind !== 'erasure') {
+  if (!isEntry(line)) {
     const { credential, id } = line
     const changed = { [idFields[credential]]: id, at: formatInstant(line.at) }
     if (line.kind === 'revocation') return JSON.stringify({ kind: `${credential}.revoked`, ...changed })
@@ -66,7 +86,8 @@ export function parseJournalLine(text: string): JournalLine | null {
   const fields = parseObject(text)
   switch (fields.kind) {
     case 'erasure':
-      return parseErasure(fields)
+    case 'nothing-held':
+      return parseEntry(fields)
     case 'key.revoked':
     case 'variable-token.revoked':
       return parseRevocation(fields.kind === 'key.revoked' ? 'key' : 'variable-token', fields)
@@ -78,17 +99,23 @@ export function parseJournalLine(text: string): JournalLine | null {
   }
 }
 
-function parseErasure({ organisationId, index, record, digest, refusedUntil }: Fields): JournalLine | null {
+function parseEntry(fields: Fields): JournalLine | null {
+  const { kind, organisationId, index, record } = fields
   if (typeof organisationId !== 'string' || typeof record !== 'string') return null
   if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) return null
   const parsed = parseRecord(record)
-  if (parsed === null) return null
-  const { trackerId, erasedAt } = parsed
-  const entry = { kind: 'erasure', organisationId, index, record, trackerId, erasedAt } as const
-  if (digest === undefined && refusedUntil === undefined) return { ...entry, tombstone: null }
+  const tombstone = parseTombstone(fields)
+  if (parsed === null || tombstone === undefined) return null
+  const entry = journalledEntry({ organisationId, index, record }, parsed, tombstone)
+  return entry.kind === kind ? entry : null
+}
+
+/** `null` if there is none, `undefined` if it is not valid. */
+function parseTombstone({ digest, refusedUntil }: Fields): LeftTombstone | null | undefined {
+  if (digest === undefined && refusedUntil === undefined) return null
   const until = readInstant(refusedUntil)
-  if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest) || until === null) return null
-  return { ...entry, tombstone: { digest: Buffer.from(digest, 'hex'), refusedUntil: until } }
+  if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest) || until === null) return undefined
+  return { digest: Buffer.from(digest, 'hex'), refusedUntil: until }
 }
 
 function parseRevocation(credential: CredentialKind, fields: Fields): JournalledRevocation | null {

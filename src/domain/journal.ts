@@ -1,9 +1,10 @@
 import type { Instant } from './instant.ts'
-import type {
-  JournalLine,
-  JournalledErasure,
-  JournalledRevocation,
-  JournalledRotation,
+import {
+  isEntry,
+  type JournalLine,
+  type JournalledEntry,
+  type JournalledRevocation,
+  type JournalledRotation,
 } from './journal-line.ts'
 import { appendLeaf, type Frontier, hashLeaf } from './merkle-tree.ts'
 
@@ -81,13 +82,13 @@ export class KnownLedger {
     return this.#leaves.subarray(index * hashBytes, (index + 1) * hashBytes)
   }
 
-  compare({ index, record }: Pick<JournalledErasure, 'index' | 'record'>): 'new' | 'known' | 'other' {
+  compare({ index, record }: Pick<JournalledEntry, 'index' | 'record'>): 'new' | 'known' | 'other' {
     const known = this.leaf(index)
     if (known === null) return 'new'
     return known.equals(hashLeaf(record)) ? 'known' : 'other'
   }
 
-  add({ index, record }: Pick<JournalledErasure, 'index' | 'record'>): void {
+  add({ index, record }: Pick<JournalledEntry, 'index' | 'record'>): void {
     const leaf = hashLeaf(record)
     const known = this.leaf(index)
     if (known) {
@@ -141,7 +142,7 @@ export class KnownChanges {
   readonly revoked = new Set<string>()
 
   add(line: JournalLine): void {
-    if (line.kind === 'erasure') this.ledger(line.organisationId).add(line)
+    if (isEntry(line)) this.ledger(line.organisationId).add(line)
     else if (line.kind === 'revocation') this.revoked.add(nameOf(line))
     else this.rotations.set(nameOf(line), Math.max(line.at, this.rotations.get(nameOf(line)) ?? line.at))
   }

@@ -10,6 +10,7 @@ import { formatInstant, type Instant } from './instant.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { TreeHead } from './merkle-tree.ts'
 import { formatCheckpoint, type NoteSigner, noteSigner } from './receipt.ts'
+import { comparableValue, type SubjectIdentifier } from './subject-identifier.ts'
 
 /** Derives tombstone digests; there is one key for each secret. */
 export interface TombstoneKey {
@@ -34,6 +35,13 @@ export function subjectCommitment(nonce: Uint8Array, trackerId: string, subjectI
   return createHmac('sha256', nonce).update(`${trackerId}\0${subjectId}`).digest('base64url')
 }
 
+/** What the ledger keeps of a person about whom nothing is held. Without the nonce, it identifies nobody. */
+export function personCommitment(nonce: Uint8Array, identifier: SubjectIdentifier): string {
+  return createHmac('sha256', nonce)
+    .update(`${identifier.name}\0${comparableValue(identifier)}`)
+    .digest('base64url')
+}
+
 const sealCipher = 'aes-256-gcm'
 const sealTagBytes = 16
 
@@ -46,6 +54,7 @@ function sealStart(commitment: string): Buffer {
 class Secret {
   readonly #secret: Uint8Array
   readonly #nonceKey: KeyObject
+  readonly #personNonceKey: KeyObject
   readonly #sealKey: Buffer
   readonly fingerprint: string
   readonly olderFingerprint: string
@@ -55,6 +64,7 @@ class Secret {
   constructor(secret: Uint8Array) {
     this.#secret = secret
     this.#nonceKey = createSecretKey(this.#derive('nonces of receipts'))
+    this.#personNonceKey = createSecretKey(this.#derive('nonces of receipts that nothing is held'))
     this.#sealKey = this.#derive('seals of nonces')
     this.fingerprint = this.#derive('fingerprint of a store with authenticated ledgers')
       .subarray(0, 8)
@@ -70,6 +80,12 @@ class Secret {
   nonce(trackerId: string, subjectId: string, erasedAt: Instant): Buffer {
     const of = `${trackerId}\0${subjectId}\0${formatInstant(erasedAt)}`
     return createHmac('sha256', this.#nonceKey).update(of).digest()
+  }
+
+  personNonce(organisationId: string, identifier: SubjectIdentifier, checkedAt: Instant): Buffer {
+    const { name } = identifier
+    const of = `${organisationId}\0${name}\0${comparableValue(identifier)}\0${formatInstant(checkedAt)}`
+    return createHmac('sha256', this.#personNonceKey).update(of).digest()
   }
 
   seal(nonce: Uint8Array, commitment: string): Buffer {
@@ -153,6 +169,21 @@ export class Keyring {
   ): Buffer | null {
     const nonces = this.#secrets.map((secret) => secret.nonce(trackerId, subjectId, record.erasedAt))
     return nonces.find((nonce) => subjectCommitment(nonce, trackerId, subjectId) === record.subject) ?? null
+  }
+
+  /** The nonce of a new receipt that nothing is held. Derived, like that of an erasure. */
+  personNonce(organisationId: string, identifier: SubjectIdentifier, checkedAt: Instant): Buffer {
+    return this.#secrets[0].personNonce(organisationId, identifier, checkedAt)
+  }
+
+  /** As `nonceOf`, for an entry that nothing is held about a person. */
+  personNonceOf(
+    organisationId: string,
+    identifier: SubjectIdentifier,
+    { checkedAt, person }: { checkedAt: Instant; person: string },
+  ): Buffer | null {
+    const nonces = this.#secrets.map((secret) => secret.personNonce(organisationId, identifier, checkedAt))
+    return nonces.find((nonce) => personCommitment(nonce, identifier) === person) ?? null
   }
 
   /** Encrypts a nonce for the store, bound to the ledger entry with this commitment. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Instant } from './instant.ts'
-import { type Frontier, headAt, type Subtree, type TreeHead } from './merkle-tree.ts'
+import { type Frontier, headAt, type InclusionProof, type Subtree, type TreeHead } from './merkle-tree.ts'
 import type { TrackerRef } from './tracker.ts'
 
 export interface LedgerEntry {
@@ -9,6 +9,13 @@ export interface LedgerEntry {
   leafHash: Buffer
   /** The frontier stored with the entry. */
   frontier: Frontier
+}
+
+/** An entry that a transaction has appended. */
+export interface AppendedEntry {
+  record: string
+  /** Against the head after the transaction. */
+  proof: InclusionProof
 }
 
 /** The end of a stored ledger: the frontier of its tree, and the MACs of its head. */
@@ -75,7 +82,7 @@ export class ForgedLedger extends Error {
   override name = 'ForgedLedger'
 }
 
-/** Organisations' append-only ledgers of erasures. `subjects.erase` appends to them. */
+/** Organisations' append-only ledgers. Erasures append to them in their own transactions. */
 export interface LedgerStore {
   /** `null` if the ledger is empty or the organisation does not exist. */
   head(organisationId: string): Promise<StoredHead | null>
@@ -83,6 +90,15 @@ export interface LedgerStore {
   hashes(organisationId: string, subtrees: readonly Subtree[]): Promise<Buffer[]>
   /** Entries from an index on, in ascending order. */
   list(organisationId: string, from: number, limit: number): Promise<LedgerEntry[]>
+  /**
+   * Appends records, in one transaction. `null` if there is no such organisation. Rejects if the guard
+   * forbids it.
+   */
+  append(
+    organisationId: string,
+    records: readonly string[],
+    guard: LedgerGuard,
+  ): Promise<AppendedEntry[] | null>
 }
 
 /** How much longer tombstones are kept than the data that they refuse. */

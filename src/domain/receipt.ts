@@ -1,49 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
-import type { SubjectCounts } from './activity.ts'
-import { formatInstant, type Instant, parseInstant } from './instant.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
-
-/** The content of a ledger entry. */
-export interface ErasureRecord {
-  alreadyErased: boolean
-  counts: SubjectCounts
-  erasedAt: Instant
-  /** The subject's commitment, which only the nonce links to the subject. */
-  subject: string
-  trackerId: string
-}
-
-/** One line of canonical JSON (RFC 8785), with sorted keys. */
-export function formatRecord({ alreadyErased, counts, erasedAt, subject, trackerId }: ErasureRecord): string {
-  return JSON.stringify({
-    alreadyErased,
-    counts: { events: counts.events, sessions: counts.sessions },
-    erasedAt: formatInstant(erasedAt),
-    subject,
-    trackerId,
-    version: 1,
-  })
-}
-
-/** `null` for text that `formatRecord` did not write. */
-export function parseRecord(text: string): ErasureRecord | null {
-  const { alreadyErased, counts, erasedAt, subject, trackerId } = parseObject(text)
-  const { events, sessions } = Object(counts)
-  const instant = typeof erasedAt === 'string' ? parseInstant(erasedAt) : null
-  if (typeof alreadyErased !== 'boolean' || instant === null) return null
-  if (typeof subject !== 'string' || typeof trackerId !== 'string') return null
-  if (!Number.isSafeInteger(events) || !Number.isSafeInteger(sessions)) return null
-  const record = { alreadyErased, counts: { events, sessions }, erasedAt: instant, subject, trackerId }
-  return formatRecord(record) === text ? record : null
-}
-
-function parseObject(text: string): Partial<Record<string, unknown>> {
-  try {
-    return { ...JSON.parse(text) }
-  } catch {
-    return {}
-  }
-}
 
 /** The head of a ledger as a C2SP tlog-checkpoint. */
 export function formatCheckpoint(

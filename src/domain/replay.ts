@@ -1,4 +1,4 @@
-import type { JournalledErasure, JournalledRevocation, JournalledRotation } from './journal-line.ts'
+import type { JournalledEntry, JournalledRevocation, JournalledRotation } from './journal-line.ts'
 import type { TombstoneKey } from './keyring.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { SweptCounts } from './retention.ts'
@@ -39,8 +39,8 @@ export interface AppendedEntries {
 /** How a ledger continues from an index: these entries, then its own, then the contested ones; each once. */
 export interface MendedTail {
   from: number
-  entries: readonly JournalledErasure[]
-  contested: readonly JournalledErasure[]
+  entries: readonly JournalledEntry[]
+  contested: readonly JournalledEntry[]
 }
 
 /** How many entries and tombstones were added, and how many of the ledger's own entries have a new index. */
@@ -65,7 +65,7 @@ export interface ReplayStore {
    */
   appendEntries(
     organisationId: string,
-    entries: readonly JournalledErasure[],
+    entries: readonly JournalledEntry[],
     headKeys: HeadKeys,
   ): Promise<AppendedEntries | null>
   /**
@@ -74,7 +74,7 @@ export interface ReplayStore {
    */
   addTombstones(
     organisationId: string,
-    entries: readonly JournalledErasure[],
+    entries: readonly JournalledEntry[],
   ): Promise<{ added: number; withoutEntry: number }>
   /**
    * Rewrites a ledger from an index on, and the references to its entries, in one transaction. Rejects with

@@ -63,8 +63,8 @@ export async function eraseSubject(
   })
   if (erased === null) throw notFound('This tracker')
   const { counts, record, proof, refusedUntil } = erased
-  const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const
-  await deps.journal?.append([{ ...entry, tombstone: { digest, refusedUntil } }])
+  const entry = { kind: 'erasure', organisationId, index: proof.index, record, at: erasedAt } as const
+  await deps.journal?.append([{ ...entry, tombstone: { trackerId, digest, refusedUntil } }])
   const receipt = formatReceipt({ nonce, record }, proof, sign(proof.head))
   const alreadyErased = counts.sessions === 0 && counts.events === 0
   return { alreadyErased, counts, erasedAt, ledgerIndex: proof.index, receipt }

@@ -17,12 +17,10 @@ import { type LedgerStore, openHead } from '../domain/ledger.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
 import { maxPageSize } from '../domain/page.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import { formatReceipt, parseRecord } from '../domain/receipt.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
-import { proveInclusion } from './ledger.ts'
 import { type PlanDeps, planBatch, type WantedBatch } from './plan-erasure-batch.ts'
-import { certifyErasure, type ErasureCertificate } from './receipt.ts'
+import { certifyEntry, type EntryCertificate, reissueReceipt } from './receipt.ts'
 
 export interface StartDeps extends PlanDeps {
   erasureBatches: ErasureBatchStore
@@ -178,22 +176,14 @@ export async function* reportBatch(
 }
 
 async function reportItem(
-  { ledger, keyring }: ReportDeps,
+  deps: ReportDeps,
   organisationId: string,
   head: TreeHead,
   { line, outcome, trackerId, erasure }: BatchItem,
 ): Promise<ReportedItem> {
   if (erasure === null) return { line, outcome, trackerId, erasure }
-  const index = erasure.ledgerIndex
-  const [[entry], path] = await Promise.all([
-    ledger.list(organisationId, index, 1),
-    proveInclusion(ledger, organisationId, index, head),
-  ])
-  const record = entry?.index === index ? parseRecord(entry.record) : null
-  const nonce = record && keyring.openNonce(erasure.sealedNonce, record.subject)
-  if (!entry || !nonce) throw new Error('A batch item does not match its ledger entry.')
-  const checkpoint = keyring.signCheckpoint(organisationId, head)
-  const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
+  const { record, receipt } = await reissueReceipt(deps, organisationId, head, erasure)
+  if (record.version !== 1) throw new Error('A batch item does not match its ledger entry.')
   const { alreadyErased, counts, erasedAt } = record
   return { line, outcome, trackerId, erasure: { alreadyErased, counts, erasedAt, receipt } }
 }
@@ -202,7 +192,7 @@ const certifiedTogether = 50
 
 /** A page of a batch's certificate: its erasures, and counts of items with other outcomes. */
 interface CertifiedPage {
-  certificates: ErasureCertificate[]
+  certificates: EntryCertificate[]
   waiting: number
   gone: number
   stopped: number
@@ -210,15 +200,15 @@ interface CertifiedPage {
 }
 
 export async function certifyBatch(
-  deps: ReportDeps & Parameters<typeof certifyErasure>[0],
+  deps: ReportDeps & Parameters<typeof certifyEntry>[0],
   { id, organisationId }: ErasureBatch,
   after: number,
 ): Promise<CertifiedPage> {
   const items = await deps.erasureBatches.items(id, after, certifiedTogether)
-  const certificates: ErasureCertificate[] = []
+  const certificates: EntryCertificate[] = []
   for (const { erasure } of items) {
     if (!erasure) continue
-    certificates.push(await certifyErasure(deps, { id: organisationId }, erasure.ledgerIndex))
+    certificates.push(await certifyEntry(deps, { id: organisationId }, erasure.ledgerIndex))
     await nextTurn()
   }
   const count = (outcome: BatchOutcome) => items.filter((item) => item.outcome === outcome).length

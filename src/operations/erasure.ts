@@ -4,6 +4,7 @@ import type { Problems } from '../domain/errors.ts'
 import { earliestInstant, type Instant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import type { LedgerEntry, LedgerStore, TombstoneStore } from '../domain/ledger.ts'
+import { instantOf, type LedgerRecord, parseRecord } from '../domain/ledger-record.ts'
 import {
   defaultPageSize,
   encodeCursor,
@@ -12,7 +13,6 @@ import {
   type Page,
   readCursor,
 } from '../domain/page.ts'
-import { type ErasureRecord, parseRecord } from '../domain/receipt.ts'
 import type { EventQuery, EventStore, SessionQuery, SessionStore } from '../domain/session.ts'
 import type { SubjectQuery, SubjectStore, SubjectSummary } from '../domain/subject.ts'
 import type { TrackerStore, TrackerView } from '../domain/tracker.ts'
@@ -28,10 +28,10 @@ interface ErasureQuery {
   before: number | null
 }
 
-/** An erasure in the ledger, with its actor if the activity log still has it. */
-export interface LedgerErasure {
+/** An entry of the ledger. An erasure has its actor if the activity log still has it. */
+export interface DescribedEntry {
   index: number
-  record: ErasureRecord
+  record: LedgerRecord
   by: Pick<ActivityEntry, 'actor' | 'requestId'> | null
 }
 
@@ -49,17 +49,17 @@ export function planErasureList(
   return { limit, before: position === null ? null : position.at }
 }
 
-/** Newest first. */
+/** Newest first, with the entries that nothing was held. */
 export async function listErasures(
   deps: ErasureDeps,
   organisationId: string,
   { limit, before }: ErasureQuery,
-): Promise<{ erasures: LedgerErasure[]; size: number; nextCursor: string | null }> {
+): Promise<{ erasures: DescribedEntry[]; size: number; nextCursor: string | null }> {
   const size = (await deps.ledger.head(organisationId))?.frontier.size ?? 0
   const end = Math.min(before ?? size, size)
   const start = Math.max(0, end - limit)
   const entries = end > start ? await deps.ledger.list(organisationId, start, end - start) : []
-  const erasures = await describeErasures(deps, organisationId, entries.reverse())
+  const erasures = await describeEntries(deps, organisationId, entries.reverse())
   return { erasures, size, nextCursor: start > 0 ? encodeCursor(list, start, 'erasure') : null }
 }
 
@@ -69,27 +69,28 @@ const noteMs = 1_000
 const maxPages = 10
 
 /** Rejects if the entry is not a valid record. */
-export async function describeErasure(
+export async function describeEntry(
   deps: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
   entry: Pick<LedgerEntry, 'index' | 'record'>,
-): Promise<LedgerErasure> {
-  const [erasure] = await describeErasures(deps, organisationId, [entry])
-  if (!erasure) throw new Error('An entry was lost while it was described.')
-  return erasure
+): Promise<DescribedEntry> {
+  const [described] = await describeEntries(deps, organisationId, [entry])
+  if (!described) throw new Error('An entry was lost while it was described.')
+  return described
 }
 
-async function describeErasures(
+async function describeEntries(
   deps: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
   entries: readonly Pick<LedgerEntry, 'index' | 'record'>[],
-): Promise<LedgerErasure[]> {
-  const erasures = entries.map(({ index, record: text }): LedgerErasure => {
+): Promise<DescribedEntry[]> {
+  const described = entries.map(({ index, record: text }): DescribedEntry => {
     const record = parseRecord(text)
-    if (record === null) throw new Error(`Entry ${index} of the ledger is not a valid record of an erasure.`)
+    if (record === null) throw new Error(`Entry ${index} of the ledger is not a valid record.`)
     return { index, record, by: null }
   })
-  if (erasures.length === 0) return erasures
+  const erasures = described.filter(({ record }) => record.version === 1)
+  if (erasures.length === 0) return described
   const unknown = new Map(erasures.map((erasure) => [erasure.index, erasure]))
   for await (const { ledgerIndex, actor, requestId } of notesOf(deps, organisationId, erasures)) {
     const erasure = ledgerIndex === null ? undefined : unknown.get(ledgerIndex)
@@ -98,16 +99,16 @@ async function describeErasures(
     unknown.delete(ledgerIndex)
     if (unknown.size === 0) break
   }
-  return erasures
+  return described
 }
 
 /** The activity entries of erasures around the time of the given ones, newest first. */
 async function* notesOf(
   { activity }: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
-  erasures: readonly LedgerErasure[],
+  erasures: readonly DescribedEntry[],
 ): AsyncGenerator<ActivityEntry> {
-  const times = erasures.map(({ record }) => record.erasedAt)
+  const times = erasures.map(({ record }) => instantOf(record))
   let after: ActivityPosition | null = { at: Math.max(...times) + 1, id: '' }
   const since = Math.min(...times) - noteMs
   for (let pages = 0; after !== null && pages < maxPages; pages++) {

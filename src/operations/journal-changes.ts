@@ -1,8 +1,8 @@
 import type { CredentialKind } from '../domain/credential.ts'
 import type { KnownChanges } from '../domain/journal.ts'
-import type { JournalLine } from '../domain/journal-line.ts'
+import { type JournalLine, journalledEntry } from '../domain/journal-line.ts'
 import type { LedgerEntry } from '../domain/ledger.ts'
-import { parseRecord } from '../domain/receipt.ts'
+import { instantOf, type LedgerRecord, parseRecord } from '../domain/ledger-record.ts'
 import type { Store, TransferRow, TransferTable } from '../domain/store.ts'
 import { readPages } from './verify-copy.ts'
 
@@ -48,19 +48,20 @@ export async function* readEntries(
     const last = entries.at(-1)
     if (!last) return
     next = last.index + 1
-    const parsed = entries.map((entry) => ({ ...entry, ...recordOf(organisationId, entry) }))
-    const found = await tombstones.ofEntries(organisationId, parsed)
+    const parsed = entries.map((entry) => ({ ...entry, parsed: recordOf(organisationId, entry) }))
+    const erasures = parsed.map(({ index, parsed }) => ({ index, erasedAt: instantOf(parsed) }))
+    const found = await tombstones.ofEntries(organisationId, erasures)
     const byIndex = new Map(found.map((tombstone) => [tombstone.ledgerIndex, tombstone]))
-    const lines = parsed.map(({ index, record, trackerId, erasedAt }): JournalLine => {
+    const lines = parsed.map(({ index, record, parsed }): JournalLine => {
       const { digest, refusedUntil } = byIndex.get(index) ?? {}
       const tombstone = digest && refusedUntil !== undefined ? { digest, refusedUntil } : null
-      return { kind: 'erasure', organisationId, index, record, trackerId, erasedAt, tombstone }
+      return journalledEntry({ organisationId, index, record }, parsed, tombstone)
     })
     yield lines.filter((line) => !known.has(line))
   }
 }
 
-function recordOf(organisationId: string, { index, record }: LedgerEntry) {
+function recordOf(organisationId: string, { index, record }: LedgerEntry): LedgerRecord {
   const parsed = parseRecord(record)
   if (!parsed) throw new Error(`Entry ${index} of the ledger of "${organisationId}" cannot be read.`)
   return parsed

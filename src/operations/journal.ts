@@ -5,7 +5,7 @@ import {
   KnownChanges,
   type KnownLedger,
 } from '../domain/journal.ts'
-import type { JournalLine } from '../domain/journal-line.ts'
+import { isEntry, type JournalLine } from '../domain/journal-line.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { ShortLedger } from '../domain/ledger.ts'
 import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
@@ -54,7 +54,7 @@ export class LedgerJournal implements Journal {
     const missing: JournalLine[] = []
     const first = new Map<string, number>()
     for (const line of lines) {
-      if (line.kind !== 'erasure') continue
+      if (!isEntry(line)) continue
       const { organisationId, index } = line
       first.set(organisationId, Math.min(index, first.get(organisationId) ?? index))
     }
@@ -136,9 +136,9 @@ export class LedgerJournal implements Journal {
 
   /** Adds a line and returns whether to write it. Throws if the journal has another entry at its index. */
   #takeFresh(line: JournalLine): boolean {
-    const outcome = line.kind === 'erasure' ? this.known.ledger(line.organisationId).compare(line) : 'new'
+    const outcome = isEntry(line) ? this.known.ledger(line.organisationId).compare(line) : 'new'
     if (outcome === 'new') this.known.add(line)
-    if (line.kind !== 'erasure' || outcome !== 'other') return outcome === 'new'
+    if (!isEntry(line) || outcome !== 'other') return outcome === 'new'
     const { organisationId, index } = line
     return this.#stop(
       new Error(

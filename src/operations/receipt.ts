@@ -4,13 +4,21 @@ import { notFound, type Problems } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { type LedgerStore, openHead, type TombstoneQuery, type TombstoneStore } from '../domain/ledger.ts'
+import {
+  type ErasureRecord,
+  type LedgerRecord,
+  parseErasureRecord,
+  parseRecord,
+} from '../domain/ledger-record.ts'
 import type { MaintenanceStore } from '../domain/maintenance.ts'
+import type { TreeHead } from '../domain/merkle-tree.ts'
 import type { Organisation } from '../domain/organisation.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageBytes, readCursor } from '../domain/page.ts'
 import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
-import { type ErasureRecord, formatReceipt, parseRecord } from '../domain/receipt.ts'
+import { formatReceipt } from '../domain/receipt.ts'
+import type { Sought } from '../domain/subject-search.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
-import { describeErasure, type LedgerErasure } from './erasure.ts'
+import { type DescribedEntry, describeEntry } from './erasure.ts'
 import { type ProvenEntry, proveEntry, proveInclusion, readLedger } from './ledger.ts'
 
 interface ReceiptListOptions {
@@ -79,7 +87,7 @@ async function makeReceipts(
         ledger.list(organisationId, index, 1),
         proveInclusion(ledger, organisationId, index, head),
       ])
-      const erasure = entry?.index === index ? parseRecord(entry.record) : null
+      const erasure = entry?.index === index ? parseErasureRecord(entry.record) : null
       const nonce = erasure && keyring.nonceOf(trackerId, subjectId, erasure)
       if (!entry || !nonce) throw new Error('A tombstone does not match its ledger entry.')
       const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
@@ -105,16 +113,22 @@ function identityOf(trackerId: string, subjectId: string): ListIdentity {
   return ['receipts', trackerId, subjectId]
 }
 
-/** `null` if the entry is about another subject. Throws `not_found` if there is no such entry. */
+type ProveDeps = Pick<ReceiptDeps, 'ledger' | 'keyring'>
+
+/**
+ * `null` if the entry is about someone else, or of a kind that is not about such an ID. Throws `not_found` if
+ * there is no such entry.
+ */
 export async function proveReceipt(
-  { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
+  { ledger, keyring }: ProveDeps,
   organisationId: string,
-  { index, subjectId }: { index: number; subjectId: string },
+  index: number,
+  sought: Sought,
 ): Promise<string | null> {
   const [entry] = await ledger.list(organisationId, index, 1)
   const record = entry?.index === index ? parseRecord(entry.record) : null
   if (!entry || !record) throw notFound('This entry of the ledger')
-  const nonce = keyring.nonceOf(record.trackerId, subjectId, record)
+  const nonce = nonceFor(keyring, organisationId, record, sought)
   if (nonce === null) return null
   const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
   const path = await proveInclusion(ledger, organisationId, index, head)
@@ -122,15 +136,55 @@ export async function proveReceipt(
   return formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
 }
 
-/** Proves an erasure without identifying the subject. */
-export interface ErasureCertificate extends Pick<ProvenEntry, 'record' | 'proof' | 'checkpoint'> {
-  erasure: LedgerErasure
-  /** `null` if the erasure was not part of a batch. */
+function nonceFor(
+  keyring: Keyring,
+  organisationId: string,
+  record: LedgerRecord,
+  sought: Sought,
+): Buffer | null {
+  if (record.version === 1)
+    return 'subjectId' in sought ? keyring.nonceOf(record.trackerId, sought.subjectId, record) : null
+  return 'identifier' in sought ? keyring.personNonceOf(organisationId, sought.identifier, record) : null
+}
+
+/** An entry whose nonce was stored, encrypted. */
+interface SealedEntry {
+  ledgerIndex: number
+  sealedNonce: string
+}
+
+/** Makes the receipt of an entry of any kind again, against a head that covers the entry. */
+export async function reissueReceipt(
+  { ledger, keyring }: ProveDeps,
+  organisationId: string,
+  head: TreeHead,
+  { ledgerIndex: index, sealedNonce }: SealedEntry,
+): Promise<{ record: LedgerRecord; receipt: string }> {
+  const [[entry], path] = await Promise.all([
+    ledger.list(organisationId, index, 1),
+    proveInclusion(ledger, organisationId, index, head),
+  ])
+  const record = entry?.index === index ? parseRecord(entry.record) : null
+  const nonce = record && keyring.openNonce(sealedNonce, commitmentOf(record))
+  if (!entry || !nonce) throw new Error('A stored nonce does not match its ledger entry.')
+  const checkpoint = keyring.signCheckpoint(organisationId, head)
+  return { record, receipt: formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint) }
+}
+
+function commitmentOf(record: LedgerRecord): string {
+  return record.version === 1 ? record.subject : record.person
+}
+
+/** Proves an entry without identifying anyone. */
+export interface EntryCertificate extends Pick<ProvenEntry, 'record' | 'proof' | 'checkpoint'> {
+  entry: DescribedEntry
+  /** `null` if it was not part of a batch. */
   batch: BatchOfEntry['batch'] | null
   verifierKeys: string[]
+  /** `null` for an entry that nothing was held. */
   trackerName: string | null
   scrub: { lastAt: Instant; reachesEveryByte: boolean }
-  /** Only for an erasure by a batch or a request, which stores the encrypted nonce; otherwise `null`. */
+  /** Only for an entry of a batch or a request, which stores the encrypted nonce; otherwise `null`. */
   receipt: string | null
 }
 
@@ -145,25 +199,25 @@ interface CertifyDeps {
 }
 
 /** Throws `not_found` if there is no entry at this index. */
-export async function certifyErasure(
+export async function certifyEntry(
   deps: CertifyDeps,
   organisation: Pick<Organisation, 'id'>,
   index: number,
-): Promise<ErasureCertificate> {
-  const entry = await proveEntry(deps, organisation.id, index)
-  const { record, proof, checkpoint } = entry
-  const [erasure, [inBatch], [inRequest], { verifierKeys }, { lastAt }] = await Promise.all([
-    describeErasure(deps, organisation.id, entry),
+): Promise<EntryCertificate> {
+  const proven = await proveEntry(deps, organisation.id, index)
+  const { record, proof, checkpoint } = proven
+  const [entry, [inBatch], [inRequest], { verifierKeys }, { lastAt }] = await Promise.all([
+    describeEntry(deps, organisation.id, proven),
     deps.erasureBatches.ofEntries(organisation.id, [index]),
     deps.privacyRequests.ofEntries(organisation.id, [index]),
     readLedger(deps, organisation.id),
     deps.maintenance.scrubState(),
   ])
-  const tracker = await deps.trackers.find(erasure.record.trackerId)
+  const tracker = entry.record.version === 1 ? await deps.trackers.find(entry.record.trackerId) : null
   const sealed = inBatch ?? inRequest
-  const nonce = sealed && deps.keyring.openNonce(sealed.sealedNonce, erasure.record.subject)
+  const nonce = sealed && deps.keyring.openNonce(sealed.sealedNonce, commitmentOf(entry.record))
   return {
-    ...{ erasure, record, proof, checkpoint, verifierKeys, batch: inBatch?.batch ?? null },
+    ...{ entry, record, proof, checkpoint, verifierKeys, batch: inBatch?.batch ?? null },
     trackerName: tracker?.organisationId === organisation.id ? tracker.name : null,
     scrub: { lastAt, reachesEveryByte: deps.maintenance.scrubsEveryByte },
     receipt: nonce ? formatReceipt({ nonce, record }, { index, path: proof }, checkpoint) : null,

@@ -1,7 +1,7 @@
 import { commandLine } from '../domain/activity.ts'
 import type { Clock } from '../domain/instant.ts'
 import { gapsIn, KnownLedger } from '../domain/journal.ts'
-import type { JournalLine, JournalledErasure } from '../domain/journal-line.ts'
+import { isEntry, type JournalLine, type JournalledEntry } from '../domain/journal-line.ts'
 import type { Keyring, TombstoneKey } from '../domain/keyring.ts'
 import type { HeadKeys } from '../domain/ledger.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -47,7 +47,7 @@ export async function replayChanges(
   }
   const ledgers = new Map<string, LedgerReplay | null>()
   for await (const line of lines) {
-    if (line.kind === 'erasure') {
+    if (isEntry(line)) {
       const { organisationId } = line
       const known = ledgers.get(organisationId)
       const ledger =
@@ -120,13 +120,13 @@ class LedgerReplay {
   /** The first index that is neither in the ledger nor read yet. */
   #next: number
   /** Entries after that index. */
-  readonly #early = new Map<number, JournalledErasure>()
+  readonly #early = new Map<number, JournalledEntry>()
   /** Contiguous entries for the next transaction. */
-  #run: JournalledErasure[] = []
+  #run: JournalledEntry[] = []
   /** Entries from the first one that conflicts with the ledger. */
-  #fork: JournalledErasure[] = []
+  #fork: JournalledEntry[] = []
   /** Entries for an index that already had another one. */
-  readonly #contested: JournalledErasure[] = []
+  readonly #contested: JournalledEntry[] = []
 
   constructor(replay: ReplayStore, organisationId: string, size: number, done: Replayed, headKeys: HeadKeys) {
     this.#replay = replay
@@ -136,7 +136,7 @@ class LedgerReplay {
     this.#headKeys = headKeys
   }
 
-  async add(entry: JournalledErasure): Promise<void> {
+  async add(entry: JournalledEntry): Promise<void> {
     const outcome = this.#seen.compare(entry)
     if (outcome === 'known') return
     if (outcome === 'other') {
@@ -194,7 +194,7 @@ class LedgerReplay {
     return `the ledger of the organisation "${this.#organisationId}"`
   }
 
-  async #push(entry: JournalledErasure): Promise<void> {
+  async #push(entry: JournalledEntry): Promise<void> {
     // After a conflict, no entry can be appended.
     if (this.#fork.length > 0) {
       this.#fork.push(entry)

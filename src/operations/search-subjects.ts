@@ -37,7 +37,10 @@ export function planSubjectSearch(options: SubjectSearchOptions, problems: Probl
 }
 
 /** JSON can contain lone surrogates, which a schema does not detect. */
-function readSought({ identifier, subjectId }: SubjectSearchOptions, problems: Problems): Sought {
+export function readSought(
+  { identifier, subjectId }: Pick<SubjectSearchOptions, 'identifier' | 'subjectId'>,
+  problems: Problems,
+): Sought {
   if (identifier && subjectId !== undefined)
     problems.add('subjectId', 'give either subjectId or identifier, not both')
   if (identifier && !isIdentifierValue(identifier.value))

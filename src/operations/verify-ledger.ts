@@ -10,6 +10,7 @@ import {
   openHead,
   type TombstoneStore,
 } from '../domain/ledger.ts'
+import { parseErasureRecord, parseRecord } from '../domain/ledger-record.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import {
   appendLeaf,
@@ -19,7 +20,6 @@ import {
   headAt,
   type TreeHead,
 } from '../domain/merkle-tree.ts'
-import { parseRecord } from '../domain/receipt.ts'
 import type { RetentionPolicy } from '../domain/retention.ts'
 
 export interface LedgerVerification {
@@ -105,7 +105,7 @@ function problemOf(
   frontier: Frontier,
 ): string | null {
   if (index !== expected) return `Entry ${expected} is missing; the next one is ${index}.`
-  if (parseRecord(record) === null) return `Entry ${index} is not a valid record of an erasure.`
+  if (parseRecord(record) === null) return `Entry ${index} is not a valid record.`
   if (formatFrontier(stored) !== formatFrontier(frontier)) {
     return `The hashes stored with entry ${index} do not match the entries up to it: it or an earlier one was changed.`
   }
@@ -139,7 +139,7 @@ function shorterThan(
   return gap ? `The journal lacks entry ${gap[0]}.` : null
 }
 
-/** Until its tombstone is swept, each entry has one with the same tracker and time. */
+/** Until its tombstone is swept, each erasure has one with the same tracker and time. */
 async function entryWithoutTombstone(
   { tombstones, clock, retentionDays, tombstoneDays }: VerifyDeps,
   organisationId: string,
@@ -148,8 +148,9 @@ async function entryWithoutTombstone(
   const keptDays = keptTombstoneDays(Object.values(retentionDays), tombstoneDays)
   const keptSince = clock() - keptDays * dayMs
   const kept = entries.flatMap(({ index, record }) => {
-    const { trackerId, erasedAt } = parseRecord(record) ?? { trackerId: '', erasedAt: 0 }
-    return erasedAt > keptSince ? [{ index, trackerId, erasedAt }] : []
+    const erasure = parseErasureRecord(record)
+    if (!erasure || erasure.erasedAt <= keptSince) return []
+    return [{ index, trackerId: erasure.trackerId, erasedAt: erasure.erasedAt }]
   })
   const found = await tombstones.ofEntries(organisationId, kept)
   const trackers = new Map(found.map(({ ledgerIndex, trackerId }) => [ledgerIndex, trackerId]))

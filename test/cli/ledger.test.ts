@@ -15,6 +15,7 @@ import { readLedger } from '../../src/operations/ledger.ts'
 import { openServices } from '../../src/start.ts'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { freshStore } from '../support/fresh-database.ts'
+import { emails, holdsNothing } from '../support/nothing-held.ts'
 import { preparedStore } from '../support/prepared-store.ts'
 import { at } from '../support/rows.ts'
 import { visit } from '../support/shop.ts'
@@ -122,6 +123,18 @@ for (const [engine, open] of [
       const damaged = await place.cli.run(['ledger', 'verify'])
       assert.match(damaged.stdout, /Entry 1 is missing/)
       assert.equal(damaged.code, 1)
+    })
+
+    it('finds a ledger whole with entries that nothing is held, which have no tombstone', async (t) => {
+      const place = await open(t)
+      const [proven] = await place.inStore((services) => holdsNothing(services, 'acme', emails('ada@b.c')))
+      const file = join(place.cli.folder, 'receipt')
+      writeFileSync(file, proven?.receipt ?? '')
+      const { stdout, code } = await place.cli.run(['ledger', 'verify', '--receipt', file])
+      assert.match(stdout, /the tree is intact, with 6 entries/)
+      assert.equal(code, 0)
+      await place.tamper(`UPDATE ledger_entries SET record = replace(record, '"version":2', '"version":3')`)
+      assert.match((await place.cli.run(['ledger', 'verify'])).stdout, /Entry 5 is not a valid record\./)
     })
 
     it('finds data that is older than its tombstone, and lets whoever came back alone', async (t) => {

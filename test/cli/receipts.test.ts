@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { emails, holdsNothing } from '../support/nothing-held.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 import { visit } from '../support/shop.ts'
 
@@ -49,6 +50,28 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(['verify', `${file}-none`, '--key', vkey]), 1, /ENOENT/)
     writeFileSync(file, readFileSync(file, 'utf8').replace('index 0', 'index 1'))
     assertRefused(await receipts(verify), 1, /not_included/)
+  })
+
+  it('verifies that nothing is held, about the one identifier that was searched for', async (t) => {
+    const { receipts, file, vkey, services, organisationId } = await withErased(t)
+    const [proven] = await holdsNothing(services, organisationId, emails('ada@example.com'))
+    writeFileSync(file, proven?.receipt ?? '')
+    const verify = ['verify', file, '--key', vkey]
+    const nothing = /^The receipt is valid: at \S+Z nothing was held about (a|this) person in any tracker\.\n/
+    const whose = await receipts(verify)
+    assert.match(whose.stdout, nothing)
+    assert.match(whose.stdout, /To also verify whom it is about, use --identifier\./)
+    const { stdout } = await receipts([...verify, '--identifier', 'email=ADA@example.com'])
+    assert.match(stdout, nothing)
+    assert.match(stdout, /about this person .*\n.*which had 2 entries when the receipt was signed\.\n$/)
+    assert.partialDeepStrictEqual(onlyJson(await receipts([...verify, '--json'])), {
+      index: 1,
+      isSubjectProven: false,
+      record: { kind: 'nothing-held', version: 2 },
+    })
+    assertRefused(await receipts([...verify, '--identifier', 'email=eva@example.com']), 1, /wrong_person/)
+    assertRefused(await receipts([...verify, '--subject', 'ada@example.com']), 1, /wrong_kind/)
+    assertRefused(await receipts([...verify, '--identifier', 'ada@example.com']), 2, /name=value/)
   })
 
   it('verifies a file with an extra newline, and takes all keys that receipts key prints as one argument', async (t) => {

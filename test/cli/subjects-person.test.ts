@@ -113,10 +113,8 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.equal(receipts.length, 3)
     for (const file of receipts) {
       const text = readFileSync(join(folder, file), 'utf8')
-      assert.deepEqual((await verifyReceipt(text, { verifierKeys: key })).record.counts, {
-        sessions: 1,
-        events: 2,
-      })
+      const counts = { sessions: 1, events: 2 }
+      assert.partialDeepStrictEqual((await verifyReceipt(text, { verifierKeys: key })).record, { counts })
     }
     assert.equal((await subjects(['find', ada, '--json'])).stdout, '')
     assert.equal(jsonLines((await subjects(['find', 'email=ben@example.com', '--json'])).stdout).length, 1)

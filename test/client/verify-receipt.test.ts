@@ -15,6 +15,7 @@ import {
   inclusionProof,
   makeReceipt,
   noteSigner,
+  nothingHeldRecord,
   receiptText,
   recordOf,
   signNote,
@@ -82,8 +83,13 @@ describe('a receipt', () => {
 
   /** A receipt whose entry is this text, in a ledger that has it as its only one. */
   function receiptOf(record: string): string {
+    return receiptText(aloneIn(record))
+  }
+
+  /** What a receipt is made of whose entry is the only one of its ledger. */
+  function aloneIn(record: string) {
     const checkpoint = checkpointOf(origin, [Buffer.from(record)], [signer])
-    return receiptText({ nonce: parts.nonce, record, index: 0, proof: [], checkpoint })
+    return { nonce: parts.nonce, record, index: 0, proof: [], checkpoint }
   }
 
   /** A receipt with these extra data. */
@@ -370,6 +376,73 @@ describe('a receipt', () => {
     const text = makeReceipt(1, [...erasures(1), nothing], signed)
     const { record } = await verifyReceipt(text, { verifierKeys, subjectId: 'anna' })
     assert.deepEqual([record.alreadyErased, record.counts], [true, { sessions: 0, events: 0 }])
+  })
+
+  const nonce = seed('nothing held')
+  const ada = { name: 'email', value: 'ada@example.com' }
+  const nothingHeld = (identifier = ada) =>
+    receiptText({ ...aloneIn(nothingHeldRecord(nonce, identifier)), nonce })
+
+  it('tells that nothing was held, about whoever has the identifier, however it is written', async () => {
+    const { record, isSubjectProven } = await verifyReceipt(nothingHeld(), { verifierKeys })
+    assert.ok(record.version === 2)
+    const { person } = record
+    const checkedAt = '2026-11-17T08:00:00.000Z'
+    assert.deepEqual(record, { version: 2, kind: 'nothing-held', person, checkedAt })
+    assert.equal(isSubjectProven, false)
+    for (const value of ['ada@example.com', 'Ada@Example.COM', 'ADA@example.com']) {
+      const verified = await verifyReceipt(nothingHeld(), {
+        verifierKeys,
+        identifier: { name: 'email', value },
+      })
+      assert.equal(verified.isSubjectProven, true)
+    }
+    const composed = nothingHeld({ name: 'email', value: '\u00e4@example.com' })
+    const decomposed = { name: 'email', value: 'A\u0308@example.com' }
+    assert.ok((await verifyReceipt(composed, { verifierKeys, identifier: decomposed })).isSubjectProven)
+  })
+
+  it('fails for another identifier, and for a question that its kind does not answer', async () => {
+    const others = [
+      ...[
+        { name: 'email', value: 'eda@example.com' },
+        { name: 'Email', value: ada.value },
+      ],
+      ...[
+        { name: 'emai', value: `l\0${ada.value}` },
+        { name: 'userId', value: ada.value },
+      ],
+    ]
+    for (const identifier of others) await refuses([nothingHeld()], ['wrong_person'], { identifier })
+    const member = nothingHeld({ name: 'userId', value: 'Ada' })
+    await refuses([member], ['wrong_person'], { identifier: { name: 'userId', value: 'ada' } })
+    await refuses([nothingHeld()], ['wrong_kind'], { trackerId: 'shop' })
+    await refuses([nothingHeld()], ['wrong_kind'], { subjectId: 'ada@example.com' })
+    await refuses([receipt], ['wrong_kind'], { identifier: ada })
+    await refuses(
+      [receiptText({ ...aloneIn(nothingHeldRecord(nonce, ada)), nonce: seed('x') })],
+      ['wrong_person'],
+      {
+        identifier: ada,
+      },
+    )
+  })
+
+  it('fails when an entry that nothing was held is not in its one form, and when its version is newer', async () => {
+    const good = nothingHeldRecord(nonce, ada)
+    const bad = [
+      good.replace('nothing-held', 'erasure'),
+      good.replace('"kind":"nothing-held",', ''),
+      good.replace('"version":2', '"version":1'),
+      good.replace('"version":2', '"trackerId":"shop","version":2'),
+      good.replace('.000Z', 'Z'),
+      good.replace(/"person":"./, '"person":"'),
+      `${good} `,
+    ]
+    await refuses(bad.map(receiptOf), ['malformed_record'])
+    await refuses(['{"version":3}', good.replace('"version":2', '"version":3')].map(receiptOf), [
+      'unsupported',
+    ])
   })
 
   it('verifies after a rotation with the older key, the newer one or both, whoever else signed', async () => {

@@ -118,15 +118,15 @@ describe('a field of the CSV', () => {
 })
 
 describe('the state of the ledger', () => {
-  test('shows its size, root hash and last erasure, and is recomputed on request', async () => {
+  test('shows its size, root hash and last entry, and is recomputed on request', async () => {
     const ledger = dataOf(await client.ask('/ledger'))
     assert.equal(ledger.size, 2)
-    assert.match(textIn(ledger, 'lastErasedAt'), /^2/)
+    assert.match(textIn(ledger, 'lastEntryAt'), /^2/)
     const verified = dataOf(await client.ask('/ledger/verify', { method: 'POST', body: {} }))
     assert.deepEqual(verified, { size: 2, rootHash: ledger.rootHash, problem: null })
     const stranger = await openConsole(shop, await shop.createOrganisation())
     const empty = objectIn((await stranger.ask('/ledger')).body, 'data')
-    assert.deepEqual([empty.size, empty.lastErasedAt], [0, null])
+    assert.deepEqual([empty.size, empty.lastEntryAt], [0, null])
   })
 })
 

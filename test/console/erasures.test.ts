@@ -4,6 +4,7 @@ import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { eraseAtConsole, openConsole } from '../support/console.ts'
+import { emails, holdsNothing } from '../support/nothing-held.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -67,7 +68,7 @@ describe('erasures', () => {
     for (const erasure of page) assert.notEqual(objectIn({ erasure }, 'erasure').by, null)
     assert.ok(page.length === 200 && rows <= 400, `${rows} entries were read`)
     rows = 0
-    assert.notEqual(objectIn(dataOf(await member.ask('/erasures/certificate?index=0')), 'erasure').by, null)
+    assert.notEqual(objectIn(dataOf(await member.ask('/erasures/certificate?index=0')), 'entry').by, null)
     assert.ok(rows <= 400, `${rows} entries were read`)
   })
 
@@ -77,7 +78,7 @@ describe('erasures', () => {
       verifierKeys: listIn(found, 'verifierKeys').map(String),
     })
     assert.equal(size, 3)
-    const { by, trackerId } = objectIn(found, 'erasure')
+    const { by, trackerId } = objectIn(found, 'entry')
     assert.equal(textIn(objectIn(by, 'actor'), 'name'), 'ada@acme.example')
     assert.deepEqual([trackerId, found.trackerName], ['shop', 'shop'])
     assert.doesNotMatch(JSON.stringify(found), /anna|nonce/)
@@ -94,6 +95,38 @@ describe('erasures', () => {
     const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'anna' })
     assert.deepEqual([verified.index, verified.record.counts.events], [0, 3])
     for (const other of ['ben', 'Anna', 'nobody']) assert.equal(await receiptOf(0, other), null)
+  })
+})
+
+describe('an entry that nothing is held', () => {
+  test('is listed, certified and issued again to whoever knows the identifier', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const browser = await openConsole(own, own.organisationId)
+    const receiptFor = async (body: object) =>
+      dataOf(await browser.ask('/erasures/receipt', { method: 'POST', body: { index: 0, ...body } })).receipt
+    const [proven] = await holdsNothing(own.services, own.organisationId, emails('ada@example.com'))
+    assert.ok(proven)
+    const checkedAt = new Date(proven.checkedAt).toISOString()
+    const row = { kind: 'nothing-held', index: 0, checkedAt }
+    assert.deepEqual(listIn(dataOf(await browser.ask('/erasures')), 'erasures'), [row])
+    const found = dataOf(await browser.ask('/erasures/certificate?index=0'))
+    assert.partialDeepStrictEqual(found, { entry: row, trackerName: null, receipt: null })
+    assert.equal(dataOf(await browser.ask('/ledger')).lastEntryAt, checkedAt)
+    const verified = dataOf(await browser.ask('/ledger/verify', { method: 'POST', body: {} }))
+    assert.deepEqual([verified.size, verified.problem], [1, null])
+    const identifier = { name: 'email', value: 'Ada@Example.com' }
+    const verifierKeys = listIn(found, 'verifierKeys').map(String)
+    const receipt = String(await receiptFor({ identifier }))
+    assert.ok((await verifyReceipt(receipt, { verifierKeys, identifier })).isSubjectProven)
+    assert.equal(await receiptFor({ identifier: { name: 'email', value: 'eva@example.com' } }), null)
+    assert.equal(await receiptFor({ subjectId: 'ada@example.com' }), null)
+    const both = { index: 0, identifier, subjectId: 'ada' }
+    for (const body of [{ index: 0 }, both]) {
+      const refused = await browser.ask('/erasures/receipt', { method: 'POST', body })
+      errorOf(refused, 'validation_error')
+    }
+    const [entry] = listIn(dataOf(await own.ask('/v1/analytics/ledger/entries', { key: own.key })), 'entries')
+    assert.equal(textIn(entry, 'record'), textIn(found, 'record'))
   })
 })
 

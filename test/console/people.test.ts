@@ -169,7 +169,7 @@ describe('the erasure of a person', () => {
       assert.partialDeepStrictEqual(rest, { waiting: 0, gone: 0, stopped: 0, nextPlace: null })
       assert.equal(certificates.length, 2)
       for (const each of certificates) {
-        const { trackerId } = objectIn(each, 'erasure')
+        const { trackerId } = objectIn(each, 'entry')
         const subjectId = trackerId === blog ? 'ada-2' : 'ada-1'
         const verifierKeys = listIn(each, 'verifierKeys').map(String)
         await verifyReceipt(textIn(each, 'receipt'), {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '../../client/src/index.ts'
-import { Keyring, subjectCommitment } from '../../src/domain/keyring.ts'
+import { Keyring, personCommitment, subjectCommitment } from '../../src/domain/keyring.ts'
 import { exampleErasure, exampleVerifierKey } from '../../src/http/api/examples.ts'
 import { testSecret } from '../support/test-keyring.ts'
 
@@ -35,6 +35,20 @@ describe('a keyring', () => {
     assert.equal(rotated.nonceOf('shop', 'ben', record), null)
     assert.equal(rotated.nonceOf('shop', 'anna', { ...record, erasedAt: at + 1 }), null)
     assert.equal(new Keyring([young], 'lethe.local').nonceOf('shop', 'anna', record), null)
+  })
+
+  it('finds the nonce of a receipt that nothing is held, for the identifier however it is written', () => {
+    const ada = { name: 'email', value: 'Ada@example.com' }
+    const nonce = before.personNonce('acme', ada, at)
+    const record = { checkedAt: at, person: personCommitment(nonce, ada) }
+    const written = { name: 'email', value: 'ADA@EXAMPLE.com' }
+    assert.deepEqual(rotated.personNonceOf('acme', written, record), nonce)
+    assert.equal(rotated.personNonceOf('acme', { ...ada, name: 'mail' }, record), null)
+    assert.equal(rotated.personNonceOf('rival', ada, record), null)
+    assert.equal(rotated.personNonceOf('acme', ada, { ...record, checkedAt: at + 1 }), null)
+    assert.deepEqual(rotated.openNonce(before.sealNonce(nonce, record.person), record.person), nonce)
+    // The same texts make another nonce for an erasure.
+    assert.notDeepEqual(before.nonce(`acme\0email`, 'ada@example.com', at), nonce)
   })
 
   it('signs with every secret, so that whoever trusts an older key can go on', async () => {

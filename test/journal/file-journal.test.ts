@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } f
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { JournalLine } from '../../src/domain/journal-line.ts'
-import { formatRecord } from '../../src/domain/receipt.ts'
+import { formatRecord } from '../../src/domain/ledger-record.ts'
 import { FileJournal, mergeJournals } from '../../src/journal.ts'
 import { childProgram } from '../support/child-program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -26,20 +26,24 @@ describe('a journal in a file', () => {
   it('gives back every kind of line as it was written', async (t) => {
     const journal = new FileJournal(join(temporaryFolder(t), 'new', 'journal'))
     const counts = { events: 2, sessions: 1 }
-    const told = { alreadyErased: false, counts, erasedAt: 5, subject: 'c', trackerId: 'shop\u2028' }
+    const erased = { alreadyErased: false, counts, erasedAt: 5, subject: 'c', trackerId: 'shop\u2028' }
     const erasure = {
       kind: 'erasure' as const,
       organisationId: 'ä',
       index: 3,
-      record: formatRecord(told),
-      trackerId: 'shop\u2028',
-      erasedAt: 5,
+      record: formatRecord({ version: 1, ...erased }),
+      at: 5,
     }
-    const tombstone = { digest: Buffer.alloc(16, 9), refusedUntil: 7 }
+    const nothingHeld = {
+      ...({ kind: 'nothing-held', organisationId: 'ä', index: 5 } as const),
+      ...{ record: formatRecord({ version: 2, checkedAt: 8, person: 'p' }), at: 8, tombstone: null },
+    }
+    const tombstone = { trackerId: 'shop\u2028', digest: Buffer.alloc(16, 9), refusedUntil: 7 }
     const rotation = { kind: 'rotation', id: 'k', at: 6, hash: 'a'.repeat(64), lastFour: 'abcd' } as const
     const lines: JournalLine[] = [
       { ...erasure, tombstone },
       { ...erasure, index: 4, tombstone: null },
+      nothingHeld,
       { ...rotation, credential: 'key' },
       { ...rotation, credential: 'variable-token' },
       revoked('k'),

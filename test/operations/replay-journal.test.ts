@@ -5,10 +5,10 @@ import { describe, it, type TestContext } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
 import { proveCredential } from '../../src/domain/credential.ts'
 import { KnownChanges } from '../../src/domain/journal.ts'
-import type { JournalLine, JournalledErasure } from '../../src/domain/journal-line.ts'
+import type { JournalLine, JournalledEntry } from '../../src/domain/journal-line.ts'
 import { Keyring } from '../../src/domain/keyring.ts'
+import { formatRecord } from '../../src/domain/ledger-record.ts'
 import { hashToken } from '../../src/domain/randomness.ts'
-import { formatRecord } from '../../src/domain/receipt.ts'
 import { defaultRetentionDays } from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { FileJournal } from '../../src/journal.ts'
@@ -22,6 +22,7 @@ import { verifyLedger } from '../../src/operations/verify-ledger.ts'
 import { systemRandomness } from '../../src/runtime/randomness.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
+import { emails, holdsNothing } from '../support/nothing-held.ts'
 import { always } from '../support/rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testKeyring, testKeys, testMark, testSecret } from '../support/test-keyring.ts'
@@ -34,12 +35,13 @@ const engines: Record<string, (t: TestContext) => Promise<string>> = {
   PostgreSQL: freshStore,
 }
 
-function erasure(index: number, subjectId: string, erasedAt: number): JournalledErasure {
+function erasure(index: number, subjectId: string, erasedAt: number): JournalledEntry {
   const { digest, commitment: subject } = testMark(tracker, subjectId, erasedAt)
   const counts = { sessions: 1, events: 1 }
-  const record = formatRecord({ alreadyErased: false, counts, erasedAt, subject, trackerId: 'shop' })
-  const tombstone = { digest, refusedUntil: erasedAt }
-  return { kind: 'erasure', organisationId: 'acme', index, record, trackerId: 'shop', erasedAt, tombstone }
+  const erased = { alreadyErased: false, counts, erasedAt, subject, trackerId: 'shop' }
+  const record = formatRecord({ version: 1, ...erased })
+  const tombstone = { trackerId: 'shop', digest, refusedUntil: erasedAt }
+  return { kind: 'erasure', organisationId: 'acme', index, record, at: erasedAt, tombstone }
 }
 
 /** A batch with one person who waits, as a store creates it. */
@@ -217,7 +219,7 @@ for (const [engine, address] of Object.entries(engines)) {
     const recordsIn = async (store: Store) =>
       (await store.ledger.list('acme', 0, 100)).map(({ record }) => record)
     const [a, b, c, d] = [erasure(0, 'a', 1), erasure(1, 'b', 2), erasure(2, 'c', 3), erasure(3, 'anna', 100)]
-    const at = (entry: JournalledErasure, index: number) => ({ ...entry, index })
+    const at = (entry: JournalledEntry, index: number) => ({ ...entry, index })
 
     it('erases whoever an entry behind a gap tells of, and names the gap', async (t) => {
       const store = await open(t)
@@ -312,6 +314,50 @@ for (const [engine, address] of Object.entries(engines)) {
       // It goes on from there.
       await store.subjects.erase(tracker, 'next', testMark(tracker, 'next', 9))
       assert.equal((await recordsIn(store)).length, 7)
+    })
+
+    it('brings back entries that nothing was held, which have no tombstone', async (t) => {
+      const [store, older] = [await open(t), await open(t)]
+      const journal = new LedgerJournal(new FileJournal(join(temporaryFolder(t), 'lethe.journal')), store)
+      const deps = { ...store, journal, keyring: testKeyring, clock: () => 5 }
+      await store.subjects.erase(tracker, 'a', testMark(tracker, 'a', 1))
+      const [one, two] = await holdsNothing(deps, 'acme', emails('ada@example.com', 'eva@example.com'))
+      assert.deepEqual([one?.ledgerIndex, two?.ledgerIndex], [1, 2])
+      await store.subjects.erase(tracker, 'b', testMark(tracker, 'b', 5))
+      await holdsNothing(deps, 'acme', emails('Ida@example.com'))
+      const known = new KnownChanges()
+      for await (const line of journal.read()) known.add(line)
+      assert.equal(known.ledger('acme').next, 5)
+      for await (const lines of readChanges(store, known)) assert.deepEqual(lines, [])
+      const replayed = await replayChanges(older, testKeyring, journal.read())
+      assert.deepEqual([replayed.entries, replayed.tombstones, replayed.problems], [5, 2, []])
+      assert.deepEqual(await recordsIn(older), await recordsIn(store))
+      for (const each of [store, older])
+        assert.equal((await verifyLedger(verifying(each), 'acme')).problem, null)
+    })
+
+    it('mends a ledger with entries that nothing was held, in the journal and in the store', async (t) => {
+      const [store, other] = [await open(t), await open(t)]
+      const deps = { keyring: testKeyring, clock: () => 5 }
+      await replayChanges(store, testKeyring, told(a))
+      await replayChanges(other, testKeyring, told(a))
+      const [own] = await holdsNothing({ ...store, ...deps }, 'acme', emails('own@example.com'))
+      await store.subjects.erase(tracker, 'b', testMark(tracker, 'b', 5))
+      const [theirs] = await holdsNothing({ ...other, ...deps }, 'acme', emails('theirs@example.com'))
+      const record = theirs?.entry.record ?? ''
+      const line = {
+        kind: 'nothing-held',
+        organisationId: 'acme',
+        index: 1,
+        record,
+        at: 5,
+        tombstone: null,
+      } as const
+      const mended = await replayChanges(store, testKeyring, told(a, line), { mend: true })
+      assert.deepEqual([mended.entries, mended.movedEntries, mended.problems], [1, 2, []])
+      const [, , , moved] = await recordsIn(store)
+      assert.deepEqual(await recordsIn(store), [a.record, record, own?.entry.record, moved])
+      assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
     })
 
     it('mends no ledger that was changed without the secret', async (t) => {

@@ -101,6 +101,16 @@ export function recordOf(erasure: ErasureToProve): string {
   return `{"alreadyErased":${alreadyErased},"counts":${counts},${rest},"version":1}`
 }
 
+/** The entry that nothing was held about the person with an identifier, whose value is given as it is compared. */
+export function nothingHeldRecord(
+  nonce: Uint8Array,
+  { name, value }: { name: string; value: string },
+  checkedAt = '2026-11-17T08:00:00.000Z',
+): string {
+  const person = createHmac('sha256', nonce).update(`${name}\0${value}`).digest('base64url')
+  return `{"checkedAt":"${checkedAt}","kind":"nothing-held","person":"${person}","version":2}`
+}
+
 /** The text of a receipt out of what stands in it. */
 export function receiptText(parts: {
   nonce: Uint8Array

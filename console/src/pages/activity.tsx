@@ -158,11 +158,11 @@ function LedgerState() {
       <dl class="facts">
         <div>
           <dt>Size</dt>
-          <dd>{data ? counted(data.size, 'erasure') : '…'}</dd>
+          <dd>{data ? counted(data.size, 'entry', 'entries') : '…'}</dd>
         </div>
         <div>
-          <dt>Last erasure</dt>
-          <dd>{data ? <When at={data.lastErasedAt} /> : '…'}</dd>
+          <dt>Last entry</dt>
+          <dd>{data ? <When at={data.lastEntryAt} /> : '…'}</dd>
         </div>
         <div>
           <dt>Root hash</dt>

@@ -3,7 +3,7 @@ import { Icon, Logo } from '../components/icon.tsx'
 import { ActorName } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
-import type { Batch } from '../types.ts'
+import type { Batch, Certificate, LedgerErasure } from '../types.ts'
 import type { Checked, Verdict } from '../verify.ts'
 
 /** How many data subjects were not erased, by reason. */
@@ -26,17 +26,21 @@ export function CertificateSheet({ checked, missing, batch }: CertificateSheetPr
   const [first] = checked
   if (!first) return null
   const { organisation, scrub } = first.certificate
-  const erasures = checked.map(({ certificate }) => certificate.erasure)
+  const entries = checked.map(({ certificate }) => certificate.entry)
+  const erasures = entries.filter((entry) => entry.kind === 'erasure')
   const sessions = erasures.reduce((sum, { counts }) => sum + counts.sessions, 0)
   const events = erasures.reduce((sum, { counts }) => sum + counts.events, 0)
   const trackers = new Set(erasures.map(({ trackerId }) => trackerId)).size
   const isComplete = !missing || Object.values(missing).every((count) => count === 0)
   const ofWhom = batch && isComplete && erasures.length > 1 ? ' of one person' : ''
   const whom = `${counted(erasures.length, 'data subject')}${ofWhom} on ${counted(trackers, 'tracker')}`
-  const numbers = erasures.map(({ index }) => index + 1)
+  const numbers = entries.map(({ index }) => index + 1)
   const address = certificateAddress(batch?.id ?? numbers.join(','))
   return (
-    <article class="sheet" aria-label="Certificate of erasure">
+    <article
+      class="sheet"
+      aria-label={erasures.length > 0 ? 'Certificate of erasure' : 'Certificate that nothing is held'}
+    >
       <header>
         <p class="sheet-brand">
           <Logo />
@@ -47,35 +51,48 @@ export function CertificateSheet({ checked, missing, batch }: CertificateSheetPr
         </p>
         <Seal states={checked.map(({ verdict }) => verdict.state)} isComplete={isComplete} />
       </header>
-      <p class="sheet-kind">Certificate of erasure</p>
-      <p class="sheet-figure">{headline(sessions, events)}</p>
-      <p class="sheet-lead">
-        {isComplete
-          ? `All data stored about ${erasures.length === 1 ? 'one data subject' : whom}`
-          : `Part of the data stored about one person (${whom})`}{' '}
-        was erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
-      </p>
+      {erasures.length > 0 ? (
+        <>
+          <p class="sheet-kind">Certificate of erasure</p>
+          <p class="sheet-figure">{headline(sessions, events)}</p>
+          <p class="sheet-lead">
+            {isComplete
+              ? `All data stored about ${erasures.length === 1 ? 'one data subject' : whom}`
+              : `Part of the data stored about one person (${whom})`}{' '}
+            was erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
+          </p>
+        </>
+      ) : (
+        <>
+          <p class="sheet-kind">Certificate that nothing is held</p>
+          <p class="sheet-figure">Nothing was held</p>
+          <p class="sheet-lead">
+            No data about {entries.length === 1 ? 'one person' : counted(entries.length, 'identifier')} was
+            stored on any tracker on <When at={instantOf(entries.at(-1))} as="exact" />.
+          </p>
+        </>
+      )}
       {missing && !isComplete && <NotErased {...missing} />}
       {checked.map((each) => (
-        <Entry key={each.certificate.erasure.index} {...each} />
+        <Entry key={each.certificate.entry.index} {...each} />
       ))}
       <section class="sheet-notes">
-        <Scrub {...{ scrub }} erasedAt={erasures.at(-1)?.erasedAt ?? ''} />
+        {erasures.length > 0 && <Scrub {...{ scrub }} erasedAt={erasures.at(-1)?.erasedAt ?? ''} />}
         <p>
-          This certificate does not identify the data subject. A receipt proves the erasure to anyone who
-          knows the data subject’s ID. To verify a receipt with the key below, run{' '}
-          <code>lethe receipts verify</code> or open{' '}
+          This certificate does not identify anyone. A receipt proves an erasure to anyone who knows the data
+          subject’s ID, and that nothing was held to anyone who knows the identifier. To verify a receipt with
+          the key below, run <code>lethe receipts verify</code> or open{' '}
           <a href="/verify" target="_blank" rel="noreferrer">{`${location.origin}/verify`}</a>, which also
           works offline.
         </p>
         <p class="screen-only">
-          {checked.map(({ certificate: { erasure } }) => (
+          {entries.map(({ index }) => (
             <a
-              key={erasure.index}
-              href={`/console/api/ledger/entry?index=${erasure.index}`}
-              download={`ledger-entry-${erasure.index + 1}.json`}
+              key={index}
+              href={`/console/api/ledger/entry?index=${index}`}
+              download={`ledger-entry-${index + 1}.json`}
             >
-              Download entry {erasure.index + 1} with its proof
+              Download entry {index + 1} with its proof
             </a>
           ))}
         </p>
@@ -132,28 +149,54 @@ function headline(sessions: number, events: number): string {
   return `${counted(events, 'event')} in ${counted(sessions, 'session')}`
 }
 
-function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
-  const { index, erasedAt, trackerId, counts, by } = erasure
+function Entry({ certificate: { entry, trackerName }, verdict }: Checked) {
   return (
-    <section class="entry" aria-label={`Ledger entry ${index + 1}`}>
+    <section class="entry" aria-label={`Ledger entry ${entry.index + 1}`}>
       <dl>
         <Fact title="Ledger entry">
-          No. {index + 1}
+          No. {entry.index + 1}
           {verdict.state === 'verified' && ` of ${formatNumber(verdict.checkpoint.size)}`}
         </Fact>
-        <Fact title="Tracker">{trackerName ?? trackerId}</Fact>
-        <Fact title="Deleted">
-          {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')}
-        </Fact>
-        <Fact title="Erased at">
-          <time datetime={erasedAt}>{`${erasedAt.slice(0, 10)} ${erasedAt.slice(11, 19)} UTC`}</time>
-        </Fact>
-        <Fact title="Carried out by">{by ? <ActorName actor={by.actor} /> : 'no longer recorded'}</Fact>
-        <Fact title="Request ID">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
+        {entry.kind === 'erasure' ? (
+          <ErasureFacts {...entry} tracker={trackerName ?? entry.trackerId} />
+        ) : (
+          <>
+            <Fact title="Trackers">all</Fact>
+            <Fact title="Found">nothing</Fact>
+            <Fact title="Checked at">
+              <Instant at={entry.checkedAt} />
+            </Fact>
+          </>
+        )}
       </dl>
       <Checks verdict={verdict} />
     </section>
   )
+}
+
+function ErasureFacts({ tracker, counts, erasedAt, by }: LedgerErasure & { tracker: string }) {
+  return (
+    <>
+      <Fact title="Tracker">{tracker}</Fact>
+      <Fact title="Deleted">
+        {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')}
+      </Fact>
+      <Fact title="Erased at">
+        <Instant at={erasedAt} />
+      </Fact>
+      <Fact title="Carried out by">{by ? <ActorName actor={by.actor} /> : 'no longer recorded'}</Fact>
+      <Fact title="Request ID">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
+    </>
+  )
+}
+
+function Instant({ at }: { at: string }) {
+  return <time datetime={at}>{`${at.slice(0, 10)} ${at.slice(11, 19)} UTC`}</time>
+}
+
+function instantOf(entry: Certificate['entry'] | undefined): string | null {
+  if (!entry) return null
+  return entry.kind === 'erasure' ? entry.erasedAt : entry.checkedAt
 }
 
 function Fact({ title, children }: { title: string; children: ComponentChildren }) {
@@ -186,7 +229,7 @@ function Checks({ verdict }: { verdict: Verdict }) {
         by <code>{checkpoint.origin}</code>
       </Check>
       {hasReceipt && (
-        <Check what="The receipt is valid">and proves the erasure to anyone who knows the ID</Check>
+        <Check what="The receipt is valid">and proves it to anyone who knows the ID or identifier</Check>
       )}
     </ul>
   )

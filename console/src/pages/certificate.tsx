@@ -114,8 +114,8 @@ function CertificateFrame({
 }) {
   const { checked = [], batch = null } = resource.data ?? {}
   const isShown = checked.length > 0 && (batch === null || batch.finishedAt !== null)
-  const receipts = checked.flatMap(({ certificate: { receipt, erasure } }) =>
-    receipt === null ? [] : [{ number: erasure.index + 1, receipt }],
+  const receipts = checked.flatMap(({ certificate: { receipt, entry } }) =>
+    receipt === null ? [] : [{ number: entry.index + 1, receipt }],
   )
   return (
     <Page
@@ -221,5 +221,5 @@ function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
 }
 
 function saveReceipt({ number, receipt }: { number: number; receipt: string }): void {
-  saveText(`erasure-receipt-${number}.txt`, receipt)
+  saveText(`receipt-${number}.txt`, receipt)
 }

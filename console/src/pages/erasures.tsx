@@ -6,7 +6,7 @@ import { counted, formatNumber, When } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Batch, BatchList, ErasureList, LedgerErasure, TrackerList } from '../types.ts'
+import type { Batch, BatchList, ErasureList, LedgerErasure, NothingHeld, TrackerList } from '../types.ts'
 import { pollIntervalMs } from './batches.tsx'
 
 const pageSize = 25
@@ -86,13 +86,15 @@ function PartOf({ id, kind, subjects }: NonNullable<LedgerErasure['batch']>) {
   return <Link to={certificateAddress(id)}>Certificate for {formatNumber(subjects)} data subjects</Link>
 }
 
-function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: number }) {
+function ErasureTable({ erasures, size }: Pick<ErasureList, 'erasures' | 'size'>) {
   const trackers = useResource<TrackerList>('/trackers')
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
   return (
     <div class="table-frame">
       <table class="table">
-        <caption class="visually-hidden">{counted(size, 'erasure')}, newest first</caption>
+        <caption class="visually-hidden">
+          {counted(size, 'ledger entry', 'ledger entries')}, newest first
+        </caption>
         <thead>
           <tr>
             <th scope="col">Certificate</th>
@@ -108,32 +110,79 @@ function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: num
           </tr>
         </thead>
         <tbody>
-          {erasures.map(({ index, erasedAt, trackerId, counts, alreadyErased, by, batch }) => (
-            <tr key={index} class="leads">
-              <th scope="row">
-                <Link to={certificateAddress(index)}>
-                  <span class="strong">No. {index + 1}</span>
-                </Link>
-                {alreadyErased && <span class="muted">no data was stored</span>}
-                {batch && <PartOf {...batch} />}
-              </th>
-              <td data-label="Time">
-                <When at={erasedAt} />
-              </td>
-              <td data-label="Tracker">{nameOf(trackerId)}</td>
-              <td data-label="Carried out by">
-                {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer recorded</span>}
-              </td>
-              <td class="number" data-label="Sessions">
-                {formatNumber(counts.sessions)}
-              </td>
-              <td class="number" data-label="Events">
-                {formatNumber(counts.events)}
-              </td>
-            </tr>
-          ))}
+          {erasures.map((entry) =>
+            entry.kind === 'erasure' ? (
+              <ErasureRow key={entry.index} {...entry} tracker={nameOf(entry.trackerId)} />
+            ) : (
+              <NothingHeldRow key={entry.index} {...entry} />
+            ),
+          )}
         </tbody>
       </table>
     </div>
+  )
+}
+
+function ErasureRow({
+  index,
+  erasedAt,
+  tracker,
+  counts,
+  alreadyErased,
+  by,
+  batch,
+}: LedgerErasure & { tracker: string }) {
+  return (
+    <tr class="leads">
+      <th scope="row">
+        <CertificateLink index={index} />
+        {alreadyErased && <span class="muted">no data was stored</span>}
+        {batch && <PartOf {...batch} />}
+      </th>
+      <td data-label="Time">
+        <When at={erasedAt} />
+      </td>
+      <td data-label="Tracker">{tracker}</td>
+      <td data-label="Carried out by">
+        {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer recorded</span>}
+      </td>
+      <td class="number" data-label="Sessions">
+        {formatNumber(counts.sessions)}
+      </td>
+      <td class="number" data-label="Events">
+        {formatNumber(counts.events)}
+      </td>
+    </tr>
+  )
+}
+
+/** The service found nothing about a person in any tracker. */
+function NothingHeldRow({ index, checkedAt }: NothingHeld) {
+  return (
+    <tr class="leads">
+      <th scope="row">
+        <CertificateLink index={index} />
+        <span class="muted">Nothing held</span>
+      </th>
+      <td data-label="Time">
+        <When at={checkedAt} />
+      </td>
+      <td data-label="Tracker">all</td>
+      <td data-label="Carried out by">Lethe</td>
+      <td class="number" data-label="Sessions">
+        0
+      </td>
+      <td class="number" data-label="Events">
+        0
+      </td>
+    </tr>
+  )
+}
+
+function CertificateLink({ index }: { index: number }) {
+  return (
+    <Link to={certificateAddress(index)}>
+      <span class="strong">No. {index + 1}</span>
+    </Link>
   )
 }

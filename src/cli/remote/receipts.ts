@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import {
+  type Identifier,
+  type LedgerRecord,
   type LetheClient,
   type Receipt,
   VerificationError,
@@ -12,7 +14,7 @@ import { counted, legible } from '../progress.ts'
 import { UsageError } from '../terminal.ts'
 import { subjectArgument, trackerArgument } from './subjects-read.ts'
 import { writeWhole } from './whole-file.ts'
-import { withClient } from './with-client.ts'
+import { readIdentifier, withClient } from './with-client.ts'
 
 export function addReceiptsCommand(program: Command, kit: CommandKit): void {
   const receipts = program
@@ -79,6 +81,7 @@ interface VerifyFlags {
   key: string[]
   tracker?: string
   subject?: string
+  identifier?: Identifier
   json?: true
 }
 
@@ -90,8 +93,9 @@ export function addReceiptsVerify(receipts: Command, { terminal, config }: Comma
     .requiredOption('--key <vkey...>', 'a verifier key that you trust, as printed by lethe receipts key')
     .option('--tracker <id>', 'the tracker of the erasure')
     .option('--subject <id>', 'the erased data subject')
+    .option('--identifier <name=value>', 'the person about whom nothing was held', readIdentifier)
     .option('--json', 'print one JSON object')
-    .action(async (file: string, { key, tracker, subject, json }: VerifyFlags) => {
+    .action(async (file: string, { key, tracker, subject, identifier, json }: VerifyFlags) => {
       config()
       const receipt = readFileSync(file, 'utf8')
       const verified = await verifyReceipt(receipt, {
@@ -99,6 +103,7 @@ export function addReceiptsVerify(receipts: Command, { terminal, config }: Comma
         verifierKeys: key.flatMap((each) => each.trim().split(/\s+/)),
         ...(tracker !== undefined && { trackerId: tracker }),
         ...(subject !== undefined && { subjectId: subject }),
+        ...(identifier !== undefined && { identifier }),
       }).catch(refuse)
       if (json) terminal.print(JSON.stringify(verified))
       else for (const line of inWords(verified)) terminal.print(line)
@@ -112,15 +117,28 @@ function refuse(error: unknown): never {
 }
 
 function inWords({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt): string[] {
+  const lines = [
+    `The receipt is valid: ${statement(record, isSubjectProven)}.`,
+    `It is entry ${index + 1} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when the receipt was signed.`,
+  ]
+  if (isSubjectProven) return lines
+  const options =
+    record.version === 1
+      ? 'whose data was erased, use --tracker and --subject'
+      : 'whom it is about, use --identifier'
+  return [...lines, `To also verify ${options}.`]
+}
+
+/** What an entry says, in words. */
+function statement(record: LedgerRecord, isSubjectProven: boolean): string {
+  if (record.version === 2) {
+    const whom = isSubjectProven ? 'this person' : 'a person'
+    return `at ${record.checkedAt} nothing was held about ${whom} in any tracker`
+  }
   const { trackerId, erasedAt, alreadyErased, counts } = record
   const who = isSubjectProven ? 'this data subject' : 'a data subject'
   const what = alreadyErased
     ? `had no data of ${who}`
     : `erased ${who}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')}`
-  const lines = [
-    `The receipt is valid: at ${erasedAt} the tracker ${legible(trackerId)} ${what}.`,
-    `It is entry ${index + 1} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when the receipt was signed.`,
-  ]
-  if (!isSubjectProven) lines.push('To also verify whose data was erased, use --tracker and --subject.')
-  return lines
+  return `at ${erasedAt} the tracker ${legible(trackerId)} ${what}`
 }

@@ -49,10 +49,13 @@ export const Ledger = object(
 const LedgerEntry = object(
   {
     index: count('Its position, starting at 0.'),
-    record: text({ description: 'What was erased and when, as one line of canonical JSON (RFC 8785).' }),
+    record: text({
+      description:
+        'What was erased, or that nothing was held about a person (version 2), and when: one line of canonical JSON (RFC 8785). Ignore versions that you do not know; they count in the tree.',
+    }),
     leafHash: hash('The hash of the record as a leaf of the tree.'),
   },
-  { title: 'LedgerEntry', description: 'An erasure in the ledger.' },
+  { title: 'LedgerEntry', description: 'An entry of the ledger.' },
 )
 
 export const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
@@ -80,7 +83,7 @@ export const readLedgerRoute = defineRoute({
     tag,
     summary: 'Read the head of the erasure ledger',
     description:
-      'The number of erasures in the organisation’s ledger, the root of their Merkle tree (RFC 6962, SHA-256), and both signed as a checkpoint. Keep a checkpoint from time to time: then no entry can be removed unnoticed.',
+      'The number of entries in the organisation’s ledger, the root of their Merkle tree (RFC 6962, SHA-256), and both signed as a checkpoint. Keep a checkpoint from time to time: then no entry can be removed unnoticed.',
     exampleParameters: {},
     example: {
       origin: exampleOrigin,
@@ -109,7 +112,7 @@ export const listEntriesRoute = defineRoute({
     tag,
     summary: 'List the entries of the erasure ledger',
     description:
-      'Oldest first; entries never change. Anyone can compute the root of the tree from them. An entry does not identify the data subject; a receipt does.',
+      'Oldest first; entries never change. Anyone can compute the root of the tree from them. An entry does not identify anyone; a receipt does.',
     exampleParameters: { limit: 2 },
     exampleAlone: { cursor: 'BHsDZ_X_RwfYWzEsImVudHJ5Il0' },
     example: { entries: [exampleEntry], nextCursor: null },

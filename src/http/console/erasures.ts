@@ -1,22 +1,20 @@
 import { type BatchOfEntry, batchKinds } from '../../domain/erasure-batch.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import {
-  type LedgerErasure as ErasureEntry,
-  listErasures,
-  planErasureList,
-} from '../../operations/erasure.ts'
-import { certifyErasure, type ErasureCertificate, proveReceipt } from '../../operations/receipt.ts'
+import { type DescribedEntry, listErasures, planErasureList } from '../../operations/erasure.ts'
+import { certifyEntry, type EntryCertificate, proveReceipt } from '../../operations/receipt.ts'
+import { readSought } from '../../operations/search-subjects.ts'
 import { Counts } from '../api/fields.ts'
 import { entryListParameters } from '../api/ledger.ts'
-import { identifier } from '../parameters.ts'
+import { subjectSearchBody } from '../api/search-subjects.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
+import { anyOf, boolean, integer, list, object, oneOf, orNull, text, type ValueOf } from '../schema.ts'
 import { Actor, instant } from './fields.ts'
 import { provenEntryParameters } from './ledger.ts'
 
 const LedgerErasure = object(
   {
+    kind: oneOf(['erasure']),
     index: integer(),
     trackerId: text(),
     erasedAt: instant,
@@ -29,15 +27,23 @@ const LedgerErasure = object(
   { title: 'LedgerErasure' },
 )
 
+/** An entry that nothing was held about a person. */
+const NothingHeld = object(
+  { kind: oneOf(['nothing-held']), index: integer(), checkedAt: instant },
+  { title: 'NothingHeld' },
+)
+
+const Entry = anyOf(LedgerErasure, NothingHeld)
+
 export const ErasureList = object(
-  { erasures: list(LedgerErasure), size: integer(), nextCursor: orNull(text()) },
+  { erasures: list(Entry), size: integer(), nextCursor: orNull(text()) },
   { title: 'ErasureList' },
 )
 
 /** Everything a page needs to verify a ledger entry. */
 export const Certificate = object(
   {
-    erasure: LedgerErasure,
+    entry: Entry,
     record: text(),
     proof: list(text()),
     checkpoint: text(),
@@ -51,10 +57,14 @@ export const Certificate = object(
   { title: 'Certificate' },
 )
 
-/** `null` if the erasure was for another data subject. */
+/** `null` if the entry is about someone else. */
 export const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'ReceiptAgain' })
 
-export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
+export const receiptBody = {
+  ...provenEntryParameters,
+  identifier: subjectSearchBody.identifier,
+  subjectId: subjectSearchBody.subjectId,
+}
 
 export const erasureRoutes = [
   defineRoute({
@@ -74,9 +84,7 @@ export const erasureRoutes = [
           .reverse()
           .map(({ ledgerIndex, batch }) => [ledgerIndex, batch]),
       )
-      const erasures = found.erasures.map((each) =>
-        presentLedgerErasure(each, batches.get(each.index) ?? null),
-      )
+      const erasures = found.erasures.map((each) => presentEntry(each, batches.get(each.index) ?? null))
       return { ...found, erasures }
     },
   }),
@@ -87,7 +95,7 @@ export const erasureRoutes = [
     query: provenEntryParameters,
     response: Certificate,
     async handle({ services, signedIn: { organisation }, query }) {
-      return presentCertificate(await certifyErasure(services, organisation, query.index), organisation.name)
+      return presentCertificate(await certifyEntry(services, organisation, query.index), organisation.name)
     },
   }),
   defineRoute({
@@ -96,27 +104,30 @@ export const erasureRoutes = [
     access: 'member',
     body: receiptBody,
     response: ReceiptAgain,
-    async handle({ services, context, body }) {
-      return { receipt: await proveReceipt(services, identityOf(context).organisationId, body) }
+    plan: ({ body }, problems) => readSought(body, problems),
+    async handle({ services, context, body, plan }) {
+      const { organisationId } = identityOf(context)
+      return { receipt: await proveReceipt(services, organisationId, body.index, plan) }
     },
   }),
 ]
 
-export function presentLedgerErasure(
-  { index, record, by }: ErasureEntry,
+function presentEntry(
+  { index, record, by }: DescribedEntry,
   batch: BatchOfEntry['batch'] | null,
-) {
-  const { trackerId, erasedAt, alreadyErased, counts } = record
-  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by, batch }
+): ValueOf<typeof Entry> {
+  if (record.version === 2) {
+    return { kind: 'nothing-held', index, checkedAt: formatInstant(record.checkedAt) }
+  }
+  const { trackerId, alreadyErased, counts } = record
+  const erasedAt = formatInstant(record.erasedAt)
+  return { kind: 'erasure', index, trackerId, erasedAt, alreadyErased, counts, by, batch }
 }
 
-export function presentCertificate(
-  { erasure, batch, scrub, ...rest }: ErasureCertificate,
-  organisation: string,
-) {
+export function presentCertificate({ entry, batch, scrub, ...rest }: EntryCertificate, organisation: string) {
   const { lastAt, reachesEveryByte } = scrub
   return {
-    ...{ ...rest, erasure: presentLedgerErasure(erasure, batch), organisation },
+    ...{ ...rest, entry: presentEntry(entry, batch), organisation },
     scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
   }
 }

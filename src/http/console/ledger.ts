@@ -1,6 +1,6 @@
 import { LetheError } from '../../domain/errors.ts'
 import type { LedgerEntry } from '../../domain/ledger.ts'
-import { parseRecord } from '../../domain/receipt.ts'
+import { instantOf, parseRecord } from '../../domain/ledger-record.ts'
 import {
   type LedgerHead,
   type ProvenEntry as ProvenLedgerEntry,
@@ -16,7 +16,7 @@ import { instant, instantOrNull } from './fields.ts'
 export const Ledger = object(
   {
     ...{ origin: text(), size: integer(), rootHash: text(), checkpoint: text(), verifierKeys: list(text()) },
-    lastErasedAt: orNull(instant),
+    lastEntryAt: orNull(instant),
   },
   { title: 'Ledger' },
 )
@@ -99,6 +99,6 @@ export function presentLedger(
   const record = last && parseRecord(last.record)
   return {
     ...{ origin, size, rootHash: Buffer.from(rootHash).toString('base64'), checkpoint, verifierKeys },
-    lastErasedAt: instantOrNull(record?.erasedAt ?? null),
+    lastEntryAt: instantOrNull(record && instantOf(record)),
   }
 }

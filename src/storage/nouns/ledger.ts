@@ -1,4 +1,5 @@
 import {
+  type AppendedEntry,
   guardHead,
   headMacs,
   type LedgerEntry,
@@ -16,6 +17,7 @@ import {
   type Subtree,
 } from '../../domain/merkle-tree.ts'
 import type { Engine, Run } from './engine.ts'
+import { lockOrganisation } from './locks.ts'
 import { integer, type Row, text } from './row.ts'
 import { joiningDeletions } from './scrub.ts'
 import { type NamedValues, postgresOnly, statement } from './statement.ts'
@@ -42,7 +44,40 @@ const lock = postgresOnly(
   `SELECT pg_advisory_xact_lock(${ledgerLocks}, hashtext(:organisationId)), ${joiningDeletions}`,
 )
 
-export function ledgerStore(engine: Engine): LedgerStore {
+export const ledgerTransactions = {
+  async appendToLedger(
+    run: Run,
+    organisationId: string,
+    records: readonly string[],
+    guard: LedgerGuard,
+  ): Promise<AppendedEntry[] | null> {
+    if (!(await lockOrganisation(run, organisationId))) return null
+    return appendRecords(run, organisationId, records, guard)
+  },
+}
+
+/**
+ * Appends records to a ledger within a transaction, which holds the ledger from here until it ends: lock
+ * everything else first. Returns the entries in the given order, with proofs against the head after the last.
+ * Throws `ForgedLedger` or `ShortLedger`.
+ */
+export async function appendRecords(
+  run: Run,
+  organisationId: string,
+  records: readonly string[],
+  guard: LedgerGuard,
+): Promise<AppendedEntry[]> {
+  if (records.length === 0) return []
+  const ledger = await lockLedger(run, organisationId, guard)
+  const indexes = records.map((record) => {
+    const entry = ledger.append(record)
+    run(insertEntry, entry)
+    return { record, index: entry.ledgerIndex }
+  })
+  return indexes.map(({ record, index }) => ({ record, proof: ledger.tree.prove(index) }))
+}
+
+export function ledgerStore(engine: Engine<typeof ledgerTransactions>): LedgerStore {
   return {
     async head(organisationId) {
       const [row] = await engine.read(lastEntry, { organisationId })
@@ -54,6 +89,8 @@ export function ledgerStore(engine: Engine): LedgerStore {
     },
     list: async (organisationId, from, limit) =>
       (await engine.read(listEntries, { organisationId, from, limit })).map(toLedgerEntry),
+    append: (organisationId, records, guard) =>
+      engine.transact('appendToLedger', organisationId, records, guard),
   }
 }
 
@@ -67,8 +104,8 @@ export interface LockedLedger {
 }
 
 /**
- * Locks an organisation's ledger until the transaction ends. Also joins the running deletions, because an
- * append is always part of one.
+ * Locks an organisation's ledger until the transaction ends. Also joins the running deletions, because most
+ * appends are part of one.
  */
 export async function lockLedger(
   run: Run,

@@ -1,9 +1,5 @@
 import type { CredentialKind } from '../../domain/credential.ts'
-import type {
-  JournalledErasure,
-  JournalledRevocation,
-  JournalledRotation,
-} from '../../domain/journal-line.ts'
+import type { JournalledEntry, JournalledRevocation, JournalledRotation } from '../../domain/journal-line.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { HeadKeys, Tombstone } from '../../domain/ledger.ts'
 import {
@@ -16,7 +12,7 @@ import {
 } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import { subjectKey } from '../../domain/subject.ts'
-import { erasedAtOf, mendTail } from '../rules/mend-ledger.ts'
+import { instantOfEntry, mendTail } from '../rules/mend-ledger.ts'
 import type { Engine, Run } from './engine.ts'
 import { insertEntry, listEntries, lockLedger } from './ledger.ts'
 import { lockOrganisationRow, lockReferenceTables } from './locks.ts'
@@ -124,7 +120,7 @@ export const replayTransactions = {
   async appendEntries(
     run: Run,
     organisationId: string,
-    entries: readonly JournalledErasure[],
+    entries: readonly JournalledEntry[],
     headKeys: HeadKeys,
   ): Promise<AppendedEntries | null> {
     if (!(await lockOrganisationRow(run, organisationId))) return null
@@ -135,7 +131,7 @@ export const replayTransactions = {
     const range = { organisationId, from: first.index, limit: entries.length }
     const { rows } = await run(listEntries, range)
     const known = new Map(rows.map((row) => [integer(row, 'ledger_index'), text(row, 'record')]))
-    for (const [i, { index, record, trackerId, erasedAt, tombstone }] of entries.entries()) {
+    for (const [i, { index, record, at, tombstone }] of entries.entries()) {
       if (index < ledger.tree.size && known.get(index) === record) continue
       if (index < ledger.tree.size) {
         appended.others = entries.length - i
@@ -145,21 +141,21 @@ export const replayTransactions = {
       known.set(index, record)
       appended.entries += 1
       if (!tombstone) continue
-      run(insertTombstone, { organisationId, trackerId, erasedAt, ledgerIndex: index, ...tombstone })
+      run(insertTombstone, { organisationId, erasedAt: at, ledgerIndex: index, ...tombstone })
       appended.tombstones += 1
     }
     return appended
   },
-  async addTombstones(run: Run, organisationId: string, entries: readonly JournalledErasure[]) {
+  async addTombstones(run: Run, organisationId: string, entries: readonly JournalledEntry[]) {
     const result = { added: 0, withoutEntry: 0 }
-    for (const { index, trackerId, erasedAt, tombstone } of entries) {
+    for (const { index, at: erasedAt, tombstone } of entries) {
       if (!tombstone) continue
-      const erasure = { organisationId, trackerId, erasedAt, ...tombstone }
+      const erasure = { organisationId, erasedAt, ...tombstone }
       const [row] = (await run(ofErasure, erasure)).rows
-      const at = row ? integerOrNull(row, 'ledger_index') : null
-      if (at !== null && at >= 0) continue
+      const found = row ? integerOrNull(row, 'ledger_index') : null
+      if (found !== null && found >= 0) continue
       result.withoutEntry += 1
-      if (at !== null) continue
+      if (found !== null) continue
       await run(insertTombstone, { ...erasure, ledgerIndex: detachedIndex(index) })
       result.added += 1
     }
@@ -180,15 +176,15 @@ export const replayTransactions = {
     if (moved.length + lines.length === 0) return { entries: 0, tombstones: 0, moved: 0 }
     const tombstones: Tombstone[] = []
     for (const entry of moved) {
-      const place = { organisationId, erasedAt: erasedAtOf(entry), was: entry.was }
+      const place = { organisationId, erasedAt: instantOfEntry(entry), was: entry.was }
       for (const row of (await run(takeOfEntry, place)).rows) {
         tombstones.push({ ...toTombstone(row), ledgerIndex: entry.index })
       }
     }
     for (const { index, line } of lines) {
-      const { trackerId, erasedAt, tombstone } = line
+      const { at: erasedAt, tombstone } = line
       if (!tombstone) continue
-      const erasure = { organisationId, trackerId, erasedAt, ...tombstone }
+      const erasure = { organisationId, erasedAt, ...tombstone }
       await run(removeTombstone, { ...erasure, ledgerIndex: detachedIndex(line.index) })
       tombstones.push({ ...erasure, ledgerIndex: index })
     }

@@ -5,6 +5,7 @@ import type { ArgumentsOf, ResultOf, Run } from './engine.ts'
 import { erasureBatchTransactions } from './erasure-batch.ts'
 import { batchLeaseTransactions } from './lease-erasure-batch.ts'
 import { requestLeaseTransactions } from './lease-privacy-request.ts'
+import { ledgerTransactions } from './ledger.ts'
 import { memberTransactions } from './member.ts'
 import { organisationTransactions } from './organisation.ts'
 import { organisationProfileTransactions } from './organisation-profile.ts'
@@ -28,6 +29,7 @@ export const transactions = {
   ...batchLeaseTransactions,
   ...deletionTransactions,
   ...erasureBatchTransactions,
+  ...ledgerTransactions,
   ...memberTransactions,
   ...organisationTransactions,
   ...organisationProfileTransactions,

@@ -1,5 +1,5 @@
 import type { ActivityNote, ErasureFacts, SubjectCounts } from '../../domain/activity.ts'
-import { formatRecord } from '../../domain/receipt.ts'
+import { formatRecord } from '../../domain/ledger-record.ts'
 import type { ErasedSubject, ErasureItem, ErasureMark } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import type { LockedLedger } from '../nouns/ledger.ts'
@@ -37,7 +37,7 @@ export function erasureRecords(
   const { trackerId, organisationId } = view
   const { erasedAt, digest, commitment } = mark
   const alreadyErased = counts.sessions === 0 && counts.events === 0
-  const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+  const record = formatRecord({ version: 1, alreadyErased, counts, erasedAt, subject: commitment, trackerId })
   const entry = ledger.append(record)
   const { ledgerIndex } = entry
   return {

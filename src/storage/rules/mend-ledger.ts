@@ -1,5 +1,6 @@
-import type { JournalledErasure } from '../../domain/journal-line.ts'
+import type { JournalledEntry } from '../../domain/journal-line.ts'
 import { ForgedLedger, type HeadKeys, headMacs, openHead, type StoredHead } from '../../domain/ledger.ts'
+import { instantOf, parseRecord } from '../../domain/ledger-record.ts'
 import {
   appendLeaf,
   type Frontier,
@@ -8,7 +9,6 @@ import {
   hashLeaf,
   headAt,
 } from '../../domain/merkle-tree.ts'
-import { parseRecord } from '../../domain/receipt.ts'
 import type { MendedTail } from '../../domain/replay.ts'
 
 /** An entry of a ledger's new tail. */
@@ -20,7 +20,7 @@ export interface TailEntry {
   /** Its index before; `null` for an entry from the journal. */
   was: number | null
   /** The journal line, if the ledger did not have the entry. */
-  line: JournalledErasure | null
+  line: JournalledEntry | null
 }
 
 /**
@@ -64,9 +64,9 @@ export function mendTail(
   })
 }
 
-/** The instant of an entry, which identifies its tombstone. */
-export function erasedAtOf({ record }: Pick<TailEntry, 'record'>): number {
+/** The instant of an entry, which identifies the tombstone of an erasure. */
+export function instantOfEntry({ record }: Pick<TailEntry, 'record'>): number {
   const parsed = parseRecord(record)
   if (!parsed) throw new ForgedLedger('The ledger holds an entry that cannot be read.')
-  return parsed.erasedAt
+  return instantOf(parsed)
 }

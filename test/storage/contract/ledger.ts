@@ -85,6 +85,37 @@ export function ledgerContract(fixture: Fixture): void {
       }
     })
 
+    it('takes several records in one transaction, each with its proof, or none of them', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const { record: first } = await erase(tracker, 'anna')
+      const guard = { headKeys: testKeyring.headKeys, minEntries: 1 }
+      const append = (records: readonly string[], minEntries = 1) =>
+        fixture.store.ledger.append(organisationId, records, { ...guard, minEntries })
+      const appended = (await append(['b', 'c', 'd'])) ?? assert.fail()
+      const leaves = [first, 'b', 'c', 'd'].map((each) => Buffer.from(each))
+      for (const [i, { record, proof }] of appended.entries()) {
+        assert.deepEqual([record, proof.index], [['b', 'c', 'd'][i], i + 1])
+        assert.deepEqual(proof.path.map(fromBase64), inclusionProof(i + 1, leaves))
+        assert.deepEqual([proof.head.size, Buffer.from(proof.head.rootHash)], [4, rootOf(leaves)])
+      }
+      assert.deepEqual(await append([]), [])
+      await assert.rejects(append(['e'], 5), /has 4 entries, but the journal has 5/)
+      const thief = new Keyring([testSecret('thief')], 'lethe.local')
+      const stolen = fixture.store.ledger.append(organisationId, ['e'], {
+        ...guard,
+        headKeys: thief.headKeys,
+      })
+      await assert.rejects(stolen, /not made with this/)
+      assert.equal(await fixture.store.ledger.append('nobody', ['e'], { ...guard, minEntries: 0 }), null)
+      const listed = await fixture.store.ledger.list(organisationId, 0, 10)
+      assert.deepEqual(
+        listed.map(({ record }) => record),
+        [first, 'b', 'c', 'd'],
+      )
+      assert.equal((await erase(tracker, 'ben')).proof.index, 4)
+    })
+
     it('is not appended to when it is shorter than the journal', async () => {
       const tracker = await fixture.createTracker()
       const mark = testMark(tracker, 'anna', start)
