@@ -50,7 +50,8 @@ export async function buildProgram(
     })
     .showHelpAfterError('Add --help for usage.')
     .exitOverride()
-  await addCommands(program, kit, firstWord)
+  // To print the version needs none of them.
+  if (firstWord !== '--version') await addCommands(program, kit, firstWord)
   addEnvironmentHelp(program)
   return program
 }

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type ServerOptions } from 'node:http'
+import type { ServerOptions } from 'node:http'
 import { openMetricsContentType, prometheusContentType } from 'prom-client'
 import { acceptsOpenMetrics, toOpenMetrics } from './metrics.ts'
+
+/** An `import` of node:http would also load Node's web APIs. */
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface MetricsListenerDeps {
   host: string
