@@ -141,7 +141,10 @@ describe('a token that is not valid', () => {
     errorOf(await shop.ask('/v1/variables', { key: shop.key }), 'unauthorized')
   })
 
-  test('is looked up only if it is well-formed, and 100,000 random ones leave little in memory', async () => {
+  // What they leave in memory does not depend on the store, and PostgreSQL takes its time for each.
+  const [unread, lookedUp] = process.env.LETHE_TEST_STORE === 'postgres' ? [450, 100] : [45_000, 10_000]
+  const random = (2 * unread + lookedUp).toLocaleString('en')
+  test(`is looked up only if it is well-formed, and ${random} random ones leave little in memory`, async () => {
     let lookups = 0
     const { variableTokens, randomness } = services
     const counting = {
@@ -158,13 +161,13 @@ describe('a token that is not valid', () => {
     const idOf = (i: number) => String(i).padStart(16, '0')
     const refuse = async (text: string) => assert.equal(await authenticateVariableToken(counting, text), null)
     const before = heapUsed()
-    for (let i = 0; i < 45_000; i++) {
+    for (let i = 0; i < unread; i++) {
       await refuse(`lethevar_${idOf(i)}_${secret}`)
       await refuse(tokenOf(idOf(i)).slice(0, i % 64))
     }
     assert.equal(lookups, 0)
-    for (let i = 0; i < 10_000; i++) await refuse(tokenOf(idOf(i)))
-    assert.equal(lookups, 10_000)
+    for (let i = 0; i < lookedUp; i++) await refuse(tokenOf(idOf(i)))
+    assert.equal(lookups, lookedUp)
     const grown = heapUsed() - before
     assert.ok(grown < 5_000_000, `${grown} bytes more`)
   })
