@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../src/domain/store.ts'
 import { type OpenOptions, openStore, parseStoreAddress } from '../../src/storage/open-store.ts'
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import { freshStore } from './fresh-database.ts'
 import type { Lifetime } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -11,7 +14,29 @@ export async function emptyStore(lifetime: Lifetime): Promise<string> {
   const engine = process.env.LETHE_TEST_STORE || 'sqlite'
   if (engine === 'postgres') return freshStore(lifetime)
   assert.equal(engine, 'sqlite', 'LETHE_TEST_STORE takes sqlite or postgres')
-  return `sqlite:${join(temporaryFolder(lifetime), 'lethe.db')}`
+  const path = join(temporaryFolder(lifetime), 'lethe.db')
+  await writeEmptyStore(path)
+  return `sqlite:${path}`
+}
+
+let making: Promise<Uint8Array> | null = null
+
+/** Writes the file of an empty store, which is made once: to apply every migration takes longer than to open what has them. */
+export async function writeEmptyStore(path: string): Promise<void> {
+  making ??= makeEmptyStore()
+  writeFileSync(path, await making, { mode: 0o600, flag: 'wx' })
+}
+
+async function makeEmptyStore(): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
+  try {
+    const path = join(folder, 'lethe.db')
+    const store = await openSqliteStore(path, { writesHere: true })
+    await store.close()
+    return readFileSync(path)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 export function openStoreAt(address: string, options: OpenOptions = {}): Promise<Store> {

@@ -1,6 +1,7 @@
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { writeEmptyStore } from './empty-store.ts'
 import { always } from './rows.ts'
 import { testKeys } from './test-keyring.ts'
 import { keeping, rememberWindows } from './windows.ts'
@@ -9,7 +10,8 @@ import { keeping, rememberWindows } from './windows.ts'
 export const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** Makes a store with these rows of the tracker `shop`, which belongs to `acme`, on the plan free. */
-export function fillStore(path: string, rows: readonly IncomingRow[]): Promise<void> {
+export async function fillStore(path: string, rows: readonly IncomingRow[]): Promise<void> {
+  await writeEmptyStore(path)
   return inStore(path, (store) => fill(store, rows))
 }
 
