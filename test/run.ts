@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../bin/launch/child.js'
 import { bundleProgram } from './support/bundled-program.ts'
+import { sharePostgres } from './support/fresh-database.ts'
+import type { PostgresServer } from './support/postgres.ts'
 import { quickFolder } from './support/quick-folder.ts'
 
 /** Files in a process of their own: the longest, which come first so that nobody waits for them in the end. */
@@ -44,8 +46,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** A test that takes longer hangs, however busy the machine is. */
 const settings = [
   '--test-global-setup=test/support/global-setup.ts',
-  // More than processors: much of what tests do is to wait for other processes.
-  '--test-concurrency=4',
+  // More than processors: much of what tests do is to wait, for other processes and for time.
+  '--test-concurrency=6',
   '--test-timeout=120000',
   '--enable-source-maps',
 ]
@@ -87,15 +89,20 @@ function bundleGroups(folder: string): Promise<{ program: string; tests: string[
 const folder = quickFolder()
 // PostgreSQL, which does not run as root, has its files in there too.
 chmodSync(folder, 0o711)
+Object.assign(process.env, { TMPDIR: folder, LETHE_TEST_SEED })
+let server: PostgresServer | null = null
 try {
-  const named = process.argv.slice(2).filter((argument) => argument !== '--browser')
-  const env = { ...process.env, TMPDIR: folder, LETHE_TEST_SEED }
-  const bundled = named.length > 0 ? null : await bundleGroups(folder)
-  const { code } = await run(process.execPath, ['--test', ...settings, ...(bundled?.tests ?? named)], {
-    cwd: root,
-    env: bundled ? { ...env, LETHE_TEST_PROGRAM: bundled.program } : env,
-  })
+  const tests = process.argv.slice(2).filter((argument) => argument !== '--browser')
+  if (tests.length === 0) {
+    // Side by side: the server mostly waits for its files.
+    const [bundled, shared] = await Promise.all([bundleGroups(folder), sharePostgres()])
+    server = shared
+    process.env.LETHE_TEST_PROGRAM = bundled.program
+    tests.push(...bundled.tests)
+  }
+  const { code } = await run(process.execPath, ['--test', ...settings, ...tests], { cwd: root })
   process.exitCode = code ?? 1
 } finally {
+  await server?.remove()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -32,8 +32,17 @@ export function freshStore(lifetime: Lifetime): Promise<string> {
   return freshDatabase(lifetime, process.env.LETHE_TEST_POSTGRES_TEMPLATE)
 }
 
+/** Starts a server for the test files to come, unless somebody has named one; it is ended by whoever is handed it. */
+export async function sharePostgres(): Promise<PostgresServer | null> {
+  if (process.env.LETHE_TEST_POSTGRES) return null
+  const server = await startPostgres()
+  process.env.LETHE_TEST_POSTGRES = server.url
+  process.env.LETHE_TEST_POSTGRES_TEMPLATE = await createTemplate(server.url)
+  return server
+}
+
 /** Makes the database that `freshStore` copies, which takes half as long as to make a store, and hands back its name. */
-export async function createTemplate(server: string): Promise<string> {
+async function createTemplate(server: string): Promise<string> {
   const name = 'lethe_template'
   await createDatabase(server, name, 'template0')
   const store = await openPostgresStore(databaseAt(server, name))

@@ -1,16 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundleProgram } from './bundled-program.ts'
-import { createTemplate } from './fresh-database.ts'
-import { type PostgresServer, startPostgres } from './postgres.ts'
+import type { PostgresServer } from './postgres.ts'
 
 let server: PostgresServer | null = null
 let folder: string | null = null
 
 /**
  * Before the first test file: lets each process use what another has compiled, bundles the program for the hundreds to come, and starts
- * the PostgreSQL that all files share; unless somebody has named one.
+ * the PostgreSQL that all files share; unless the run has done so already, or somebody has named one.
  */
 export async function globalSetup(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'lethe-program-'))
@@ -20,14 +18,14 @@ export async function globalSetup(): Promise<void> {
 
 async function shareProgram(place: string): Promise<void> {
   if (process.env.LETHE_TEST_PROGRAM) return
+  const { bundleProgram } = await import('./bundled-program.ts')
   process.env.LETHE_TEST_PROGRAM = (await bundleProgram(place)).program
 }
 
 async function shareServer(): Promise<void> {
   if (process.env.LETHE_TEST_POSTGRES) return
-  server = await startPostgres()
-  process.env.LETHE_TEST_POSTGRES = server.url
-  process.env.LETHE_TEST_POSTGRES_TEMPLATE = await createTemplate(server.url)
+  const { sharePostgres } = await import('./fresh-database.ts')
+  server = await sharePostgres()
 }
 
 /** After the last. */
