@@ -12,6 +12,7 @@ import { KeyPage } from './pages/key.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
 import { NewBatchPage } from './pages/new-batch.tsx'
+import { ReplyTextsPage } from './pages/reply-texts.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { JoinPage, SignInPage } from './pages/sign-in.tsx'
@@ -44,6 +45,7 @@ const routes = [
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),
   route('/console/settings', () => <SettingsPage />),
+  route('/console/settings/replies', () => <ReplyTextsPage />),
 ]
 
 /** The console: two public pages, and the others for members. */

@@ -561,6 +561,7 @@ export interface ReplyText {
 }
 
 export interface ReplyTextList {
+  language: 'en' | 'de'
   texts: ReplyText[]
   samples: {
     name: string

@@ -31,7 +31,9 @@ describe('the reply texts in the console', () => {
       ...{ text: standard, default: standard },
       placeholders: ['organisation', 'contact', 'reference', 'receivedAt', 'dueAt', 'today'],
     })
-    assert.partialDeepStrictEqual(listIn(data, 'samples').slice(3), [
+    const samples = listIn(data, 'samples')
+    assert.partialDeepStrictEqual(samples[0], { name: 'organisation', en: 'org-1', de: 'org-1' })
+    assert.partialDeepStrictEqual(samples.slice(3), [
       { name: 'receivedAt', en: '3 November 2026', de: '3. November 2026' },
     ])
   })

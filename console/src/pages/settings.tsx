@@ -7,20 +7,27 @@ import { Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
-import type { HiddenByPlan, Settings } from '../types.ts'
+import type { HiddenByPlan, OrganisationProfile, Settings } from '../types.ts'
+import { ProfileCard, profilePath } from './profile-card.tsx'
 
 export function SettingsPage() {
   const settings = useResource<Settings>('/settings')
+  const profile = useResource<OrganisationProfile>(profilePath)
   return (
     <Page title="Settings" intro="Your organisation, its plan and budgets, and the service.">
       <Loaded resource={settings} lines={10}>
         {(data) => (
-          <>
-            <OrganisationCard settings={data} />
-            <Retention settings={data} />
-            <Budgets settings={data} />
-            <Service settings={data} />
-          </>
+          <Loaded resource={profile} lines={10}>
+            {(own) => (
+              <>
+                <OrganisationCard settings={data} />
+                <ProfileCard profile={own} />
+                <Retention settings={data} />
+                <Budgets settings={data} />
+                <Service settings={data} />
+              </>
+            )}
+          </Loaded>
         )}
       </Loaded>
     </Page>
@@ -64,7 +71,7 @@ function OrganisationCard({ settings: { organisation } }: { settings: Settings }
           onSave={async (name) => {
             await change('/organisation/rename', { name })
             showToast(`Renamed to “${name}”`)
-            await Promise.all([refresh('/settings'), refresh('/session')])
+            await Promise.all(['/settings', '/session', '/organisation'].map(refresh))
             stop()
           }}
           onClose={stop}

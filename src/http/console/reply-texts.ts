@@ -1,4 +1,4 @@
-import { documentLanguages } from '../../domain/organisation-profile.ts'
+import { documentLanguages, documentName } from '../../domain/organisation-profile.ts'
 import {
   fillReply,
   maxReplyLength,
@@ -7,6 +7,7 @@ import {
   replyNames,
   sampleFacts,
 } from '../../domain/reply-text.ts'
+import { type OrganisationWithProfile, requireProfile } from '../../operations/organisation-profile.ts'
 import { listReplyTexts, restoreReplyText, saveReplyText } from '../../operations/reply-text.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
@@ -30,7 +31,7 @@ const ReplyText = object(
 const Sample = object({ name: text(), en: text(), de: text() })
 
 export const ReplyTextList = object(
-  { texts: list(ReplyText), samples: list(Sample) },
+  { language: oneOf(documentLanguages), texts: list(ReplyText), samples: list(Sample) },
   { title: 'ReplyTextList' },
 )
 
@@ -49,13 +50,15 @@ export const replyTextRoutes = [
     access: 'member',
     response: ReplyTextList,
     async handle({ services, context }) {
-      const texts = await listReplyTexts(services, identityOf(context).organisationId)
+      const { organisationId } = identityOf(context)
+      const texts = await listReplyTexts(services, organisationId)
+      const own = await requireProfile(services, organisationId)
       const present = (each: (typeof texts)[number]) => ({
         ...each,
         changedAt: instantOrNull(each.changedAt),
         placeholders: [...placeholdersIn(each.name)],
       })
-      return { texts: texts.map(present), samples: samples() }
+      return { language: own.profile.language, texts: texts.map(present), samples: samplesFor(own) }
     },
   }),
   defineRoute({
@@ -86,10 +89,15 @@ export const replyTextRoutes = [
   }),
 ]
 
-function samples() {
+/** Sample facts of a request, with the organisation's own name and contact. */
+function samplesFor({ organisation, profile }: OrganisationWithProfile) {
+  const own = {
+    organisation: documentName(profile, organisation),
+    ...(profile.contact !== null && { contact: profile.contact }),
+  }
   return placeholders.map((name) => ({
     name,
-    en: fillReply(`{${name}}`, sampleFacts.en, 'en'),
-    de: fillReply(`{${name}}`, sampleFacts.de, 'de'),
+    en: fillReply(`{${name}}`, { ...sampleFacts.en, ...own }, 'en'),
+    de: fillReply(`{${name}}`, { ...sampleFacts.de, ...own }, 'de'),
   }))
 }
