@@ -442,6 +442,23 @@ export interface ActivityList {
   nextCursor: string | null
 }
 
+export interface ActivityGroup {
+  newest: Activity
+  oldestAt: string
+  count: number
+  kinds: {
+    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+    count: number
+  }[]
+  counts: Counts | null
+  ledgerIndex: number | null
+}
+
+export interface ActivityGroupList {
+  groups: ActivityGroup[]
+  nextCursor: string | null
+}
+
 export interface Ledger {
   origin: string
   size: number
@@ -467,6 +484,20 @@ export interface ProvenEntry {
 
 export interface ErasureList {
   erasures: (LedgerErasure | NothingHeld)[]
+  size: number
+  nextCursor: string | null
+}
+
+export interface ErasureGroup {
+  newest: LedgerErasure
+  count: number
+  counts: Counts
+  trackerIds: string[]
+  cursor: string | null
+}
+
+export interface ErasureGroupList {
+  groups: ErasureGroup[]
   size: number
   nextCursor: string | null
 }

@@ -3,6 +3,7 @@ import {
   type ActivityEntry,
   type ActivityKind,
   type ActivityNote,
+  type ActivityPosition,
   type ActivityQuery,
   type ActivityStore,
   isActivityKind,
@@ -68,8 +69,16 @@ export async function listActivity(
   { filters, ...query }: ReturnType<typeof planActivityList>,
 ): Promise<{ entries: ActivityEntry[]; nextCursor: string | null }> {
   const { rows, next } = await activity.list(organisationId, query)
-  const list = identityOf(organisationId, filters)
-  return { entries: rows, nextCursor: next && encodeCursor(list, next.at, next.id) }
+  return { entries: rows, nextCursor: next && activityCursor(organisationId, filters, next) }
+}
+
+/** The cursor of the entries after a position. */
+export function activityCursor(
+  organisationId: string,
+  filters: ActivityFilters,
+  { at, id }: ActivityPosition,
+): string {
+  return encodeCursor(identityOf(organisationId, filters), at, id)
 }
 
 /** No ID sorts before the empty one, so this is the position just before that instant. */

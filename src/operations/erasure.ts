@@ -23,7 +23,7 @@ interface ErasureListOptions {
 }
 
 /** Erasures before an index, or the newest. */
-interface ErasureQuery {
+export interface ErasureQuery {
   limit: number
   before: number | null
 }
@@ -35,7 +35,7 @@ export interface DescribedEntry {
   by: Pick<ActivityEntry, 'actor' | 'requestId'> | null
 }
 
-interface ErasureDeps {
+export interface ErasureDeps {
   ledger: LedgerStore
   activity: ActivityStore
 }
@@ -60,7 +60,12 @@ export async function listErasures(
   const start = Math.max(0, end - limit)
   const entries = end > start ? await deps.ledger.list(organisationId, start, end - start) : []
   const erasures = await describeEntries(deps, organisationId, entries.reverse())
-  return { erasures, size, nextCursor: start > 0 ? encodeCursor(list, start, 'erasure') : null }
+  return { erasures, size, nextCursor: erasuresBefore(start) }
+}
+
+/** The cursor of the erasures before an index; `null` if there are none. */
+export function erasuresBefore(index: number): string | null {
+  return index > 0 ? encodeCursor(list, index, 'erasure') : null
 }
 
 /** The activity entry is created just before the erasure; the clock may be adjusted in between. */
@@ -79,7 +84,7 @@ export async function describeEntry(
   return described
 }
 
-async function describeEntries(
+export async function describeEntries(
   deps: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
   entries: readonly Pick<LedgerEntry, 'index' | 'record'>[],

@@ -12,6 +12,7 @@ import {
   readActivityFilters,
   toCsvLine,
 } from '../../operations/activity.ts'
+import { type ActivityGroup as Group, listActivityGroups } from '../../operations/group-activity.ts'
 import { Counts } from '../api/fields.ts'
 import { sessionListParameters } from '../api/sessions.ts'
 import { type HttpTools, identityOf, type RequestContext } from '../request-context.ts'
@@ -36,6 +37,23 @@ const Activity = object(
 export const ActivityList = object(
   { entries: list(Activity), nextCursor: orNull(text()) },
   { title: 'ActivityList' },
+)
+
+const ActivityGroup = object(
+  {
+    newest: Activity,
+    oldestAt: instant,
+    count: integer(),
+    kinds: list(object({ kind: oneOf(activityKinds), count: integer() })),
+    counts: orNull(Counts),
+    ledgerIndex: orNull(integer()),
+  },
+  { title: 'ActivityGroup' },
+)
+
+export const ActivityGroupList = object(
+  { groups: list(ActivityGroup), nextCursor: orNull(text()) },
+  { title: 'ActivityGroupList' },
 )
 
 const shortText = {
@@ -71,6 +89,21 @@ export const activityRoutes = [
       problems.throwIfAny()
       const { entries, nextCursor } = await listActivity(services, organisationId, plan)
       return { entries: entries.map(presentActivity), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/activity/groups',
+    access: 'member',
+    query: activityListParameters,
+    response: ActivityGroupList,
+    async handle({ services, context, query }) {
+      const { organisationId } = identityOf(context)
+      const problems = new Problems()
+      const plan = planActivityList(organisationId, query, problems)
+      problems.throwIfAny()
+      const { groups, nextCursor } = await listActivityGroups(services, organisationId, plan)
+      return { groups: groups.map(presentGroup), nextCursor }
     },
   }),
   defineRoute({
@@ -127,6 +160,13 @@ async function writeJson(pages: Pages, add: Add, giveWay: GiveWay): Promise<void
     await giveWay()
   }
   await add('\n]}\n')
+}
+
+function presentGroup({ newest, oldestAt, kinds, ...group }: Group) {
+  return {
+    ...{ ...group, newest: presentActivity(newest), oldestAt: formatInstant(oldestAt) },
+    kinds: Array.from(kinds, ([kind, count]) => ({ kind, count })),
+  }
 }
 
 export function presentActivity(entry: ActivityEntry) {

@@ -1,6 +1,12 @@
 import { type BatchOfEntry, batchKinds } from '../../domain/erasure-batch.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import { type DescribedEntry, listErasures, planErasureList } from '../../operations/erasure.ts'
+import {
+  type DescribedEntry,
+  erasuresBefore,
+  listErasures,
+  planErasureList,
+} from '../../operations/erasure.ts'
+import { batchesOf, listErasureGroups } from '../../operations/group-erasures.ts'
 import { certifyEntry, type EntryCertificate, proveReceipt } from '../../operations/receipt.ts'
 import { readSought } from '../../operations/search-subjects.ts'
 import { Counts } from '../api/fields.ts'
@@ -40,6 +46,23 @@ export const ErasureList = object(
   { title: 'ErasureList' },
 )
 
+const ErasureGroup = object(
+  {
+    newest: Entry,
+    count: integer(),
+    counts: Counts,
+    trackerIds: list(text()),
+    /** The cursor of the list of its erasures. */
+    cursor: orNull(text()),
+  },
+  { title: 'ErasureGroup' },
+)
+
+export const ErasureGroupList = object(
+  { groups: list(ErasureGroup), size: integer(), nextCursor: orNull(text()) },
+  { title: 'ErasureGroupList' },
+)
+
 /** Everything a page needs to verify a ledger entry. */
 export const Certificate = object(
   {
@@ -77,15 +100,25 @@ export const erasureRoutes = [
     async handle({ services, context, plan }) {
       const { organisationId } = identityOf(context)
       const found = await listErasures(services, organisationId, plan)
-      const indexes = found.erasures.map(({ index }) => index)
-      // Reversed: if an erasure settled items of several batches, the first batch is shown.
-      const batches = new Map(
-        (await services.erasureBatches.ofEntries(organisationId, indexes))
-          .reverse()
-          .map(({ ledgerIndex, batch }) => [ledgerIndex, batch]),
-      )
+      const batches = await batchesOf(services, organisationId, found.erasures)
       const erasures = found.erasures.map((each) => presentEntry(each, batches.get(each.index) ?? null))
       return { ...found, erasures }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/erasures/groups',
+    access: 'member',
+    query: entryListParameters,
+    response: ErasureGroupList,
+    plan: ({ query }, problems) => planErasureList(query, problems),
+    async handle({ services, context, plan }) {
+      const found = await listErasureGroups(services, identityOf(context).organisationId, plan)
+      const groups = found.groups.map(({ newest, batch, trackerIds, ...group }) => ({
+        ...{ ...group, newest: presentEntry(newest, batch), trackerIds: [...trackerIds] },
+        cursor: erasuresBefore(newest.index + 1),
+      }))
+      return { ...found, groups }
     },
   }),
   defineRoute({
