@@ -1,7 +1,9 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './components/icon.tsx'
 import { Id } from './components/values.tsx'
 import { Ago, counted } from './components/when.tsx'
+import { type CommandGroup, findCommands } from './palette.ts'
 import { type Resource, useFetched } from './resource.ts'
 import { navigate } from './router.tsx'
 import {
@@ -17,30 +19,38 @@ import type { FoundGroup, FoundGroups, FoundPerson } from './types.ts'
 
 const pauseMs = 120
 const resultsPerTracker = 5
+/** From this length on, Enter runs the first command that a text finds. */
+const commandLength = 2
 
 /**
- * The search box on every page: finds people by an e-mail address, an identifier or an ID. The arrow keys
- * select a result; Enter opens it, or the page with all results.
+ * The search box on every page: finds people by an e-mail address, an identifier or an ID, and pages and
+ * actions by their names. The arrow keys select an option; Enter opens it, or the page with all people.
  */
 export function SearchBox() {
   const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)
-  const [selected, setSelected] = useState(-1)
+  // `null` until an arrow key is pressed, -1 for the field itself.
+  const [moved, setMoved] = useState<number | null>(null)
   const box = useRef<HTMLElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const listId = useId()
-  const query = usePaused(text.trim())
+  const typed = text.trim()
+  const query = usePaused(typed)
   const found = useFetched(isOpen && query !== '' ? `find ${query}` : null, () =>
     searchPeople(query, resultsPerTracker),
   )
-  const { groups, people } =
-    isOpen && text.trim() !== '' && query !== '' ? (found.data ?? noResults) : noResults
-  const options = foundSubjects(groups)
-  useShortcuts(field)
+  const { groups, people } = isOpen && typed !== '' && query !== '' ? (found.data ?? noResults) : noResults
+  const commands = findCommands(typed)
+  const options = [
+    ...commands.flatMap(({ commands }) => commands.map(({ to }) => to)),
+    ...foundSubjects(groups).map(subjectAddress),
+  ]
+  const selected = moved ?? (typed.length >= commandLength && commands.length > 0 ? 0 : -1)
+  useShortcuts(field, () => setOpen(true))
   // An erased person must not stay visible here.
   useLayoutEffect(() => onSearchText((text) => text === '' && setText('')), [])
   // Layout effects, because the page takes keys as soon as it is painted.
-  useLayoutEffect(() => setSelected(-1), [query])
+  useLayoutEffect(() => setMoved(null), [typed, query, isOpen])
   useLayoutEffect(() => {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false)
@@ -58,8 +68,8 @@ export function SearchBox() {
     navigate(to)
   }
   function showAll(): void {
-    if (text.trim() === '') return
-    setSearchText(text.trim())
+    if (typed === '') return
+    setSearchText(typed)
     setOpen(false)
     navigate('/console/search')
   }
@@ -69,27 +79,26 @@ export function SearchBox() {
       event.preventDefault()
       setOpen(true)
       // From the field down to the first, up to the last, and from either end back to the field.
-      setSelected(((selected + 1 + step + options.length + 1) % (options.length + 1)) - 1)
+      setMoved(((selected + 1 + step + options.length + 1) % (options.length + 1)) - 1)
     }
     if (event.key === 'Escape' && (isOpen || text !== '')) {
       event.preventDefault()
-      if (isOpen && text !== '') setOpen(false)
-      else setText('')
+      setOpen(false)
+      if (!isOpen) setText('')
     }
   }
-  const isShown = isOpen && query !== '' && text.trim() !== ''
   return (
-    <search ref={box} class="search-box" aria-label="People">
+    <search ref={box} class="search-box" aria-label="Search">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          const chosen = options[selected]
-          if (chosen) open(subjectAddress(chosen))
-          else showAll()
+          const chosen = isOpen ? options[selected] : undefined
+          if (chosen === undefined) showAll()
+          else open(chosen)
         }}
       >
         <label for="search-box" class="visually-hidden">
-          Search people by e-mail address, identifier or ID
+          Search people by e-mail address, identifier or ID, or go to a page
         </label>
         <input
           ref={field}
@@ -98,18 +107,19 @@ export function SearchBox() {
           list={undefined}
           // biome-ignore lint/a11y/noRedundantRoles: only with a datalist would it be one by itself
           role="combobox"
-          aria-expanded={isShown}
+          aria-expanded={isOpen}
           aria-controls={listId}
           aria-autocomplete="list"
-          aria-activedescendant={options[selected] ? `${listId}-${selected}` : undefined}
-          placeholder="Search people"
+          aria-activedescendant={isOpen && options[selected] ? `${listId}-${selected}` : undefined}
+          placeholder="Search or go to…"
           value={text}
           maxLength={300}
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}
           enterkeyhint="search"
-          onFocus={() => setOpen(true)}
+          onFocus={() => text !== '' && setOpen(true)}
+          onClick={() => setOpen(true)}
           onKeyDown={handleKey}
           onInput={(event) => {
             setText(event.currentTarget.value)
@@ -124,7 +134,9 @@ export function SearchBox() {
         </button>
       </form>
       <SearchResults
-        {...{ listId, isShown, groups, people, selected, found }}
+        {...{ listId, groups, people, selected, found, typed }}
+        commands={isOpen ? commands : []}
+        isShown={isOpen}
         onOpen={open}
         onShowAll={showAll}
       />
@@ -144,8 +156,8 @@ function usePaused(text: string): string {
   return paused
 }
 
-/** ⌘K, Ctrl+K and, outside of text fields, / focus the field. */
-function useShortcuts(field: { current: HTMLInputElement | null }): void {
+/** ⌘K, Ctrl+K and, outside of text fields, / focus the field and open the list. */
+function useShortcuts(field: { current: HTMLInputElement | null }, onOpen: () => void): void {
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isTyping(event.target)
@@ -154,6 +166,7 @@ function useShortcuts(field: { current: HTMLInputElement | null }): void {
       event.preventDefault()
       field.current?.focus()
       field.current?.select()
+      onOpen()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
@@ -167,70 +180,86 @@ function isTyping(target: EventTarget | null): boolean {
 interface SearchResultsProps {
   listId: string
   isShown: boolean
+  /** The text that was typed. */
+  typed: string
+  commands: CommandGroup[]
   groups: FoundGroup[]
   people: FoundPerson[]
-  /** The index of the selected option. */
+  /** The index of the selected option: commands first, then people. */
   selected: number
   found: Resource<FoundGroups>
   onOpen(to: string): void
   onShowAll(): void
 }
 
-/** The results by tracker. Always rendered, so that screen readers announce changes. */
+/** The commands, and the people by tracker. Always rendered, so that screen readers announce changes. */
 function SearchResults(props: SearchResultsProps) {
-  const { listId, isShown, groups, people, selected, found, onOpen, onShowAll } = props
-  const hidden = countHidden(people)
+  const { listId, isShown, typed, commands, groups, people, selected, found, onOpen, onShowAll } = props
   useEffect(() => {
     document.getElementById(`${listId}-${selected}`)?.scrollIntoView({ block: 'nearest' })
   }, [selected])
   let number = -1
-  const isNobody = groups.length === 0 && !found.isLoading && found.error === null
+  function option(to: string, content: ComponentChildren) {
+    number += 1
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the keys belong to the field, which keeps the focus
+      // biome-ignore lint/a11y/useFocusableInteractive: as above
+      <div
+        key={to}
+        id={`${listId}-${number}`}
+        class="search-result"
+        role="option"
+        aria-selected={number === selected}
+        onClick={() => onOpen(to)}
+      >
+        {content}
+      </div>
+    )
+  }
   return (
     <div class="search-results" hidden={!isShown}>
       <div id={listId} role="listbox" aria-label="Search results">
+        {commands.map(({ title, commands }) => (
+          <OptionGroup key={title} title={title}>
+            {commands.map(({ to, icon, title }) =>
+              option(
+                to,
+                <span class="command">
+                  <Icon name={icon} /> {title}
+                </span>,
+              ),
+            )}
+          </OptionGroup>
+        ))}
         {groups.map(({ tracker, subjects }) => (
-          // biome-ignore lint/a11y/useSemanticElements: a fieldset is nothing that a listbox may hold
-          <div key={tracker.id} role="group" aria-label={tracker.name}>
-            <p aria-hidden="true">{tracker.name}</p>
-            {subjects.map((subject) => {
-              number += 1
-              const mine = number
-              return (
-                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys belong to the field, which keeps the focus
-                // biome-ignore lint/a11y/useFocusableInteractive: as above
-                <div
-                  key={subject.subjectId}
-                  id={`${listId}-${mine}`}
-                  class="search-result"
-                  role="option"
-                  aria-selected={mine === selected}
-                  onClick={() => onOpen(subjectAddress(subject))}
-                >
+          <OptionGroup key={tracker.id} title={tracker.name}>
+            {subjects.map((subject) =>
+              option(
+                subjectAddress(subject),
+                <>
                   <code class="wrap">
                     <Id text={subject.subjectId} />
                   </code>
                   <small>
                     {counted(subject.counts.events, 'event')} · <Ago at={subject.lastSeenAt} />
                   </small>
-                </div>
-              )
-            })}
-          </div>
+                </>,
+              ),
+            )}
+          </OptionGroup>
         ))}
       </div>
       <p role="status" class="search-note">
-        {found.error ? found.error.message : found.isLoading && groups.length === 0 ? 'Searching…' : ''}
-        {isNobody &&
-          (hidden > 0
-            ? `Your plan hides ${counted(hidden, 'data subject')} of this person. Press Enter for details.`
-            : 'No results. Try an e-mail address, userId=42 or the start of an ID.')}
+        {typed === ''
+          ? 'Type an e-mail address, an identifier or an ID to find a person.'
+          : noteOn(found, groups, people)}
       </p>
-      {groups.length > 0 && (
+      {typed !== '' && (
         <button type="button" class="search-all" tabIndex={-1} onClick={onShowAll}>
-          <span>Show all results</span>
+          <span>{groups.length > 0 ? 'Show all results' : 'Search people'}</span>
           <span>
             <span class="kbd" aria-hidden="true">
-              ↵
+              {selected === 0 ? '↑ ↵' : '↵'}
             </span>
             <Icon name="next" />
           </span>
@@ -238,4 +267,24 @@ function SearchResults(props: SearchResultsProps) {
       )}
     </div>
   )
+}
+
+function OptionGroup({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is nothing that a listbox may hold
+    <div role="group" aria-label={title}>
+      <p aria-hidden="true">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+function noteOn(found: Resource<FoundGroups>, groups: FoundGroup[], people: FoundPerson[]): string {
+  if (found.error) return found.error.message
+  if (groups.length > 0) return ''
+  if (found.isLoading) return 'Searching…'
+  const hidden = countHidden(people)
+  return hidden > 0
+    ? `Your plan hides ${counted(hidden, 'data subject')} of this person. Press Enter for details.`
+    : 'No people found. Try an e-mail address, userId=42 or the start of an ID.'
 }

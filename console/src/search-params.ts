@@ -24,6 +24,12 @@ export const numberParam: Param<number> = {
   write: (number) => (number === 1 ? '' : String(number)),
 }
 
+/** Whether something is shown, such as a dialog; `false` if absent. */
+export const flagParam: Param<boolean> = {
+  read: (text) => text === 'true',
+  write: (value) => (value ? 'true' : ''),
+}
+
 /** One of several words; the first is the default. */
 export function choiceParam<Choice extends string>(first: Choice, ...others: Choice[]): Param<Choice> {
   const choices = [first, ...others]

@@ -447,7 +447,7 @@ export interface ActivityGroup {
   oldestAt: string
   count: number
   kinds: {
-    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
     count: number
   }[]
   counts: Counts | null
@@ -489,7 +489,7 @@ export interface ErasureList {
 }
 
 export interface ErasureGroup {
-  newest: LedgerErasure
+  newest: LedgerErasure | NothingHeld
   count: number
   counts: Counts
   trackerIds: string[]

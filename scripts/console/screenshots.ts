@@ -48,7 +48,7 @@ async function takePictures(): Promise<void> {
       await settled(page)
       await page.keyboard.press('Control+k')
       await page.keyboard.type(email)
-      await page.getByRole('option').first().waitFor()
+      await page.getByRole('group', { name: 'Sample shop' }).waitFor()
     },
     search: async (page) => {
       await page.goto('/console/trackers')

@@ -19,7 +19,7 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
   test('is filtered by action, actor and day, which are kept in the address', async () => {
     await page.goto('/console/activity')
     await settled(page)
-    await page.getByLabel('Action').selectOption('Data subject erased')
+    await page.getByLabel('Action', { exact: true }).selectOption('Data subject erased')
     await page.getByRole('row', { name: /^Key created/ }).waitFor({ state: 'detached' })
     await settled(page)
     assert.equal(await rows(), 3)
@@ -31,7 +31,7 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
       .getByRole('row', { name: /^Data subject erased/ })
       .first()
       .waitFor()
-    assert.equal(await page.getByLabel('Action').inputValue(), 'subject.erased')
+    assert.equal(await page.getByLabel('Action', { exact: true }).inputValue(), 'subject.erased')
     await page.getByLabel('Day').fill('2001-01-01')
     await page.getByText('No results match every term.').waitFor()
     await keyboard.press('Clear filters')

@@ -169,6 +169,17 @@ export class Keyboard {
     await this.page.keyboard.press(key)
   }
 
+  /** Chooses an item of a menu by its button and the arrow keys. */
+  async choose(menu: string | RegExp, item: string): Promise<void> {
+    await this.press(menu)
+    const isReached = () => this.page.evaluate((item) => document.activeElement?.textContent === item, item)
+    for (let presses = 0; !(await isReached()); presses++) {
+      assert.ok(presses < 10, `the menu has no item ${item}`)
+      await this.page.keyboard.press('ArrowDown')
+    }
+    await this.page.keyboard.press('Enter')
+  }
+
   async type(name: string | RegExp, text: string): Promise<void> {
     await this.reach(name)
     await this.page.keyboard.press('ControlOrMeta+a')

@@ -102,7 +102,7 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     await asking
     assert.equal(await options.count(), 0, 'nobody is remembered from before')
     held.resolve()
-    await page.getByText('No results.').waitFor()
+    await page.getByText('No people found.').waitFor()
     assert.deepEqual(complaints, [])
   })
 })

@@ -16,7 +16,7 @@ const parts = [
   'main > .page-head .actions',
   'main .card',
   'main .table-frame',
-  'main .chart',
+  'main .spark',
   'main .editor',
   'main .empty',
   'main .facts-card',

@@ -6,11 +6,11 @@ import { Keyboard, noBrowser, openBrowser, openPage, settled, startNavigation } 
 /** Each page with its request and a text that shows that the data arrived; before pages that share the request. */
 const pages = [
   ['/trackers', '/trackers', 'Data subjects of shop'],
-  ['/keys', '/keys', 'Rotate key-2'],
+  ['/keys', '/keys', 'Actions for key-2'],
   ['/trackers/shop', '/trackers/shop/subjects?*', 'anna'],
   ['/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase data'],
   ['/members', '/members', 'Remove ada@acme.example'],
-  ['/activity', '/activity?*', 'Apply filters'],
+  ['/activity', '/activity/groups?*', 'Apply filters'],
 ] as const
 
 describe('a page whose data does not arrive', { skip: noBrowser }, async () => {

@@ -156,10 +156,10 @@ describe('the variables of a tracker in a browser', { skip: noBrowser }, async (
     assert.partialDeepStrictEqual(await answer.json(), { data: { variables: await stored(), version: 5 } })
     await keyboard.press('I have stored the token')
     assert.equal((await page.content()).includes(token.slice(26)), false)
-    await keyboard.press('Rotate web shop')
+    await keyboard.choose('Actions for web shop', 'Rotate')
     await dialog.getByText('stops working immediately').waitFor()
     await page.keyboard.press('Escape')
-    await keyboard.press('Revoke web shop')
+    await keyboard.choose('Actions for web shop', 'Revoke')
     await keyboard.type(/^Type the token’s name/, 'web shop')
     await keyboard.press('Revoke the token')
     await page

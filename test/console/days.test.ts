@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { axisOf, positionOf, toBars, toBins } from '../../console/src/components/days.ts'
+import {
+  axisOf,
+  binsBefore,
+  compare,
+  daysCovered,
+  positionOf,
+  sumOf,
+  toBars,
+  toBins,
+} from '../../console/src/components/days.ts'
 
 describe('the days of a chart', () => {
   test('are in order up to today, with gaps filled', () => {
@@ -18,12 +27,48 @@ describe('the days of a chart', () => {
       value: 1,
     }))
     const bins = toBins(days, '2026-11-17', 400)
-    assert.ok(bins.length <= 190)
+    assert.ok(bins.length <= 100)
     assert.equal(new Set(bins.slice(1).map(({ value }) => value)).size, 1)
     assert.equal(
       bins.reduce((sum, { value }) => sum + value, 0),
       400,
     )
+  })
+
+  test('are whole weeks in a year, and four weeks in five years', () => {
+    for (const [shownDays, perBin, covered] of [
+      [90, 1, 90],
+      [365, 7, 371],
+      [1_825, 28, 1_848],
+    ] as const) {
+      const bins = toBins([], '2026-11-17', shownDays)
+      assert.equal(daysCovered(shownDays), covered)
+      assert.equal(bins.length * perBin, covered)
+      const [{ from, to } = { from: '', to: '' }] = bins
+      assert.equal((Date.parse(to) - Date.parse(from)) / 86_400_000 + 1, perBin)
+    }
+  })
+
+  test('are compared with as many days before, and miss none between', () => {
+    for (const shownDays of [7, 90, 365]) {
+      const days = Array.from({ length: 1_000 }, (_, i) => ({
+        day: new Date(Date.UTC(2026, 10, 17) - i * 86_400_000).toISOString().slice(0, 10),
+        value: i < daysCovered(shownDays) ? 3 : 1,
+      }))
+      const bins = toBins(days, '2026-11-17', shownDays)
+      const before = binsBefore(days, bins)
+      assert.equal(before.length, bins.length)
+      assert.equal(sumOf(bins), 3 * daysCovered(shownDays))
+      assert.equal(sumOf(before), daysCovered(shownDays))
+    }
+  })
+
+  test('compare figures, unless there was nothing before', () => {
+    assert.deepEqual(compare(3, 2), { way: 'up', share: 0.5 })
+    assert.deepEqual(compare(0, 4), { way: 'down', share: 1 })
+    assert.deepEqual(compare(4, 4), { way: 'same', share: 0 })
+    assert.deepEqual(compare(4, 0), { way: 'none', share: 0 })
+    assert.deepEqual(compare(0, 0), { way: 'none', share: 0 })
   })
 
   test('have an axis of round integers that covers the highest value', () => {
@@ -45,55 +90,35 @@ describe('the days of a chart', () => {
 const today = '2026-11-15'
 const day = (day: string, sessions = 1, events = 2) => ({ day, sessions, events })
 
-describe('the bars of a chart', () => {
+describe('the bars of a data subject', () => {
   test('are at least thirty days up to today, with gaps filled', () => {
-    const { bars, daysPerBar, windowAt } = toBars({ today, days: [day('2026-11-13', 3, 7)] }, 180)
+    const bars = toBars({ today, days: [day('2026-11-13', 3, 7)] }, 180)
     assert.equal(bars.length, 30)
-    assert.equal(daysPerBar, 1)
     assert.deepEqual(bars.at(-1), { from: today, to: today, sessions: 0, events: 0 })
     assert.deepEqual(bars.at(-3), { from: '2026-11-13', to: '2026-11-13', sessions: 3, events: 7 })
-    assert.equal(windowAt, null)
   })
 
   test('start with the first day that has data', () => {
-    const { bars, windowAt } = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 1_825)
+    const bars = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 1_825)
     assert.equal(bars[0]?.from, '2026-08-01')
     assert.equal(bars.length, 107)
-    assert.equal(windowAt, null)
   })
 
-  test('start before the retention window once enough of it has passed, so that its start is visible', () => {
-    const { bars, windowAt, windowFrom } = toBars(
-      { today, days: [day('2026-08-01'), day('2026-11-01')] },
-      180,
-    )
-    assert.equal(windowFrom, '2026-05-20')
+  test('start before the retention window once enough of it has passed', () => {
+    const bars = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 180)
     assert.equal(bars[0]?.from, '2026-05-13')
-    assert.equal(windowAt, 7 / bars.length)
   })
 
   test('cover several days each if there are too many, and lose none', () => {
     const days = Array.from({ length: 730 }, (_, i) =>
       day(new Date(Date.parse(today) - (729 - i) * 86_400_000).toISOString().slice(0, 10)),
     )
-    const { bars, daysPerBar } = toBars({ today, days }, 730)
-    assert.equal(daysPerBar, 4)
+    const bars = toBars({ today, days }, 730)
     assert.ok(bars.length <= 190)
     assert.equal(
       bars.reduce((sum, { sessions }) => sum + sessions, 0),
       730,
     )
     assert.equal(bars.at(-1)?.to, today)
-  })
-
-  test('are marked where the retention window starts', () => {
-    const { windowAt, windowFrom, bars } = toBars({ today, days: [day('2026-10-07')] }, 10)
-    assert.equal(windowFrom, '2026-11-06')
-    assert.equal(bars.length, 40)
-    assert.equal(windowAt, 30 / 40)
-  })
-
-  test('exist for a tracker without data', () => {
-    assert.equal(toBars({ today, days: [] }, 180).bars.length, 30)
   })
 })

@@ -17,7 +17,19 @@ export interface Bin {
   part: number
 }
 
-const maxBins = 190
+const maxBins = 100
+/** Whole weeks, so that every bin has the same weekdays. */
+const binSizes = [1, 7, 28]
+
+function daysPerBin(shownDays: number): number {
+  return binSizes.find((size) => shownDays <= size * maxBins) ?? Math.ceil(shownDays / maxBins)
+}
+
+/** How many days the bins of a period cover: at least the period, in whole bins. */
+export function daysCovered(shownDays: number): number {
+  const perBin = daysPerBin(shownDays)
+  return Math.ceil(shownDays / perBin) * perBin
+}
 
 /**
  * The last days up to today in order, with gaps filled, and several days per bin if there are too many for
@@ -26,7 +38,7 @@ const maxBins = 190
 export function toBins(days: readonly DayValue[], today: string, shownDays: number): Bin[] {
   const last = dayNumber(today)
   const known = new Map(days.map((day) => [dayNumber(day.day), day]))
-  const perBin = Math.ceil(shownDays / maxBins)
+  const perBin = daysPerBin(shownDays)
   const bins: Bin[] = []
   // Backwards from today, because an incomplete last bin would look like a decline.
   for (let to = last; to > last - shownDays; to -= perBin) {
@@ -38,6 +50,31 @@ export function toBins(days: readonly DayValue[], today: string, shownDays: numb
     bins.unshift(bin)
   }
   return bins
+}
+
+/** The bins of the period before, which is as long. */
+export function binsBefore(days: readonly DayValue[], bins: readonly Bin[]): Bin[] {
+  const [first, last] = [bins[0], bins.at(-1)]
+  if (!first || !last) return []
+  const start = dayNumber(first.from)
+  return toBins(days, dayText(start - 1), dayNumber(last.to) - start + 1)
+}
+
+export function sumOf(bins: readonly Bin[]): number {
+  return bins.reduce((sum, { value }) => sum + value, 0)
+}
+
+/** How a figure compares with an earlier one. `none` if there was nothing to compare with. */
+export interface Comparison {
+  way: 'up' | 'down' | 'same' | 'none'
+  /** The change as a part of the earlier figure. */
+  share: number
+}
+
+export function compare(now: number, before: number): Comparison {
+  if (before === 0) return { way: 'none', share: 0 }
+  if (now === before) return { way: 'same', share: 0 }
+  return { way: now > before ? 'up' : 'down', share: Math.abs(now - before) / before }
 }
 
 /** The round number at the top of an axis, and the number of even steps down to 0. */
@@ -75,22 +112,16 @@ export interface Bar {
   events: number
 }
 
-/** The days of a chart in order, with gaps filled, and several days per bar if there are too many. */
-interface Bars {
-  bars: Bar[]
-  daysPerBar: number
-  /** The start of the retention window, from 0 to 1; `null` if all bars are within the window. */
-  windowAt: number | null
-  windowFrom: string
-}
-
 const minDays = 30
 const maxBars = 190
-/** From this share of the window on, the chart shows the start of the window even if it is empty. */
+/** From this share of the window on, the bars start before the window, even if that is empty. */
 const enoughOfWindow = 0.25
 
-/** Starts with the first day that has data, so that the chart of a young tracker is not mostly empty. */
-export function toBars({ today, days }: Totals, retentionDays: number): Bars {
+/**
+ * The days of a data subject in order, with gaps filled, and several days per bar if there are too many.
+ * Starts with the first day that has data, so that the bars of a new one are not mostly empty.
+ */
+export function toBars({ today, days }: Totals, retentionDays: number): Bar[] {
   const last = dayNumber(today)
   const windowDay = last - retentionDays + 1
   const oldest = Math.min(days[0] ? dayNumber(days[0].day) : last, last - minDays + 1)
@@ -107,7 +138,5 @@ export function toBars({ today, days }: Totals, retentionDays: number): Bars {
     }
     bars.unshift(bar)
   }
-  const start = last - bars.length * daysPerBar + 1
-  const windowAt = windowDay <= start ? null : (windowDay - start) / (bars.length * daysPerBar)
-  return { bars, daysPerBar, windowAt, windowFrom: dayText(windowDay) }
+  return bars
 }

@@ -1,9 +1,10 @@
 import { useId, useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
+import { formatNumber } from '../components/when.tsx'
 import { useResource } from '../resource.ts'
 import { textParam, useSearchParams } from '../search-params.ts'
-import type { KeyList, MemberList } from '../types.ts'
+import type { ActivityGroup, KeyList, MemberList } from '../types.ts'
 
 /** The title of each kind of activity. */
 export const titles: Record<string, string> = {
@@ -46,6 +47,27 @@ export const titles: Record<string, string> = {
   'member.sign-in-failed': 'Sign-in failed',
   'member.signed-out': 'Signed out',
   'member.signed-out-everywhere': 'Signed out everywhere',
+}
+
+/** The title of a group: its erasures or exports with the other kinds apart, or all kinds, oldest first. */
+export function titleOf({ kinds }: ActivityGroup): { title: string; others: string[] } {
+  const main = kinds.find(({ kind }) => kind === 'subject.erased' || kind === 'subject.exported')
+  const others = kinds
+    .filter((each) => each !== main)
+    .map(titleOfMany)
+    .toReversed()
+  return main ? { title: titleOfMany(main), others } : { title: others.join(' · '), others: [] }
+}
+
+type CountedKind = ActivityGroup['kinds'][number]
+
+function titleOfMany({ kind, count }: CountedKind): string {
+  const title = titles[kind] ?? kind
+  if (count === 1) return title
+  const number = formatNumber(count)
+  return title.startsWith('Data subject ')
+    ? title.replace('Data subject', `${number} data subjects`)
+    : `${title} × ${number}`
 }
 
 const params = { request: textParam, kind: textParam, who: textParam, day: textParam }

@@ -1,19 +1,28 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { change } from '../api.ts'
+import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
+import { GroupRows } from '../components/group-rows.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Page } from '../components/page.tsx'
 import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, Loaded, Placeholder } from '../components/states.tsx'
 import { showFailure } from '../components/toasts.tsx'
 import { ActorName } from '../components/values.tsx'
-import { counted, When } from '../components/when.tsx'
+import { Ago, counted } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Activity, ActivityList, Ledger, LedgerVerification } from '../types.ts'
+import type {
+  Activity,
+  ActivityGroup,
+  ActivityGroupList,
+  ActivityList,
+  Ledger,
+  LedgerVerification,
+} from '../types.ts'
 import { type HeadVerdict, headIsSigned, verifyHead } from '../verify.ts'
-import { Filters, titles, toParameters, useActivityFilters } from './activity-filters.tsx'
+import { Filters, titleOf, titles, toParameters, useActivityFilters } from './activity-filters.tsx'
 
 const pageSize = 50
 
@@ -23,33 +32,39 @@ export function ActivityPage() {
   const narrowed = toParameters(filters)
   const parameters = new URLSearchParams([['limit', String(pageSize)], ...narrowed])
   if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
-  const activity = useResource<ActivityList>(`/activity?${parameters}`)
-  const isNarrow = narrowed.size > 0
+  // The entries of a single request are what a group would hide.
+  const isGrouped = filters.request === ''
+  const groups = useResource<ActivityGroupList>(isGrouped ? `/activity/groups?${parameters}` : null)
+  const entries = useResource<ActivityList>(isGrouped ? null : `/activity?${parameters}`)
   return (
     <Page title="Activity" intro="Who did what, and when. Data subjects are never identified.">
       <LedgerState />
       <Filters filters={filters} onChange={(changes) => filter(changes, { push: true })} />
-      <Loaded resource={activity} lines={10}>
-        {({ entries, nextCursor }) =>
-          entries.length === 0 ? (
-            <Empty icon="activity" title={isNarrow ? 'No results' : 'No activity yet'}>
-              <p>
-                {isNarrow
-                  ? 'No results match every term. Request IDs must match exactly.'
-                  : 'Changes to keys, trackers and members, sign-ins and erasures appear here.'}
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <ActivityTable entries={entries} />
-              <div class="table-foot">
-                <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
-                <ExportLinks parameters={narrowed} />
-              </div>
-            </>
-          )
-        }
-      </Loaded>
+      {isGrouped ? (
+        <Loaded resource={groups} lines={10}>
+          {({ groups, nextCursor }) => (
+            <ActivityTable {...{ paging, nextCursor, narrowed }}>
+              {groups.map((group) =>
+                group.count === 1 ? (
+                  <EntryRow key={group.newest.id} entry={group.newest} />
+                ) : (
+                  <ActivityGroupRows key={group.newest.id} {...{ group, narrowed }} />
+                ),
+              )}
+            </ActivityTable>
+          )}
+        </Loaded>
+      ) : (
+        <Loaded resource={entries} lines={10}>
+          {({ entries, nextCursor }) => (
+            <ActivityTable {...{ paging, nextCursor, narrowed }}>
+              {entries.map((entry) => (
+                <EntryRow key={entry.id} entry={entry} />
+              ))}
+            </ActivityTable>
+          )}
+        </Loaded>
+      )}
     </Page>
   )
 }
@@ -74,44 +89,122 @@ function ExportLinks({ parameters }: { parameters: URLSearchParams }) {
   )
 }
 
-function ActivityTable({ entries }: { entries: Activity[] }) {
+interface ActivityTableProps {
+  paging: ReturnType<typeof usePaging>
+  nextCursor: string | null
+  /** The filters. */
+  narrowed: URLSearchParams
+  children: ComponentChildren[]
+}
+
+function ActivityTable({ paging, nextCursor, narrowed, children }: ActivityTableProps) {
+  if (children.length === 0) {
+    return (
+      <Empty icon="activity" title={narrowed.size > 0 ? 'No results' : 'No activity yet'}>
+        <p>
+          {narrowed.size > 0
+            ? 'No results match every term. Request IDs must match exactly.'
+            : 'Changes to keys, trackers and members, sign-ins and erasures appear here.'}
+        </p>
+      </Empty>
+    )
+  }
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Activity, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Action</th>
-            <th scope="col">Actor</th>
-            <th scope="col">Time</th>
-            <th scope="col">Request ID</th>
-          </tr>
-        </thead>
-        <tbody>
+    <>
+      <div class="table-frame">
+        <table class="table">
+          <caption class="visually-hidden">Activity, newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Action</th>
+              <th scope="col">Actor</th>
+              <th scope="col">Time</th>
+              <th scope="col">Request ID</th>
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </div>
+      <div class="table-foot">
+        <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
+        <ExportLinks parameters={narrowed} />
+      </div>
+    </>
+  )
+}
+
+function EntryRow({ entry, isWithin = false }: { entry: Activity; isWithin?: boolean }) {
+  return (
+    <tr class={isWithin ? 'within' : undefined}>
+      <th scope="row">
+        <span class="strong">{titles[entry.kind] ?? entry.kind}</span>
+        <Detail entry={entry} />
+      </th>
+      <EntryCells entry={entry} />
+    </tr>
+  )
+}
+
+function EntryCells({ entry: { actor, at, requestId } }: { entry: Activity }) {
+  return (
+    <>
+      <td data-label="Actor">
+        <ActorName actor={actor} />
+      </td>
+      <td data-label="Time">
+        <Ago at={at} />
+      </td>
+      <td data-label="Request ID">
+        {requestId === null ? <span class="muted">none</span> : <code class="wrap small">{requestId}</code>}
+      </td>
+    </>
+  )
+}
+
+/** How many entries of a group are shown below it. */
+const shownWithin = 25
+
+/** The entries of a group are those of its request, as far as the filters and the group itself reach. */
+function ActivityGroupRows({ group, narrowed }: { group: ActivityGroup; narrowed: URLSearchParams }) {
+  const { newest, oldestAt, count, counts, ledgerIndex } = group
+  const requestId = newest.requestId ?? ''
+  const parameters = new URLSearchParams([...narrowed, ['limit', String(shownWithin)]])
+  parameters.set('requestId', requestId)
+  parameters.set('since', oldestAt)
+  parameters.set('until', new Date(Date.parse(newest.at) + 1).toISOString())
+  const { title, others } = titleOf(group)
+  const deleted = counts && `${counted(counts.sessions, 'session')}, ${counted(counts.events, 'event')}`
+  const all = `/console/activity?request=${encode(requestId)}`
+  return (
+    <GroupRows<ActivityList>
+      title={title}
+      detail={
+        <>
+          {[...others, deleted].filter(Boolean).join(' · ')}
+          {ledgerIndex !== null && <CertificateLink index={ledgerIndex} />}
+          {' · '}
+          <Link to={all}>All entries of this request</Link>
+        </>
+      }
+      cells={<EntryCells entry={newest} />}
+      path={`/activity?${parameters}`}
+      columns={4}
+    >
+      {({ entries }) => (
+        <>
           {entries.map((entry) => (
-            <tr key={entry.id}>
-              <th scope="row">
-                <span class="strong">{titles[entry.kind] ?? entry.kind}</span>
-                <Detail entry={entry} />
-              </th>
-              <td data-label="Actor">
-                <ActorName actor={entry.actor} />
-              </td>
-              <td data-label="Time">
-                <When at={entry.at} as="exact" />
-              </td>
-              <td data-label="Request ID">
-                {entry.requestId === null ? (
-                  <span class="muted">none</span>
-                ) : (
-                  <code class="wrap small">{entry.requestId}</code>
-                )}
+            <EntryRow key={entry.id} entry={entry} isWithin />
+          ))}
+          {count > entries.length && (
+            <tr class="within">
+              <td colSpan={4}>
+                <Link to={all}>{counted(count - entries.length, 'more entry', 'more entries')}</Link>
               </td>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          )}
+        </>
+      )}
+    </GroupRows>
   )
 }
 
@@ -121,13 +214,17 @@ function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity })
   return (
     <span class="detail">
       {[target, deleted].filter(Boolean).join(' · ')}
-      {ledgerIndex !== null && (
-        <>
-          {' · '}
-          <Link to={certificateAddress(ledgerIndex)}>Certificate {ledgerIndex + 1}</Link>
-        </>
-      )}
+      {ledgerIndex !== null && <CertificateLink index={ledgerIndex} />}
     </span>
+  )
+}
+
+function CertificateLink({ index }: { index: number }) {
+  return (
+    <>
+      {' · '}
+      <Link to={certificateAddress(index)}>Certificate {index + 1}</Link>
+    </>
   )
 }
 
@@ -162,7 +259,7 @@ function LedgerState() {
         </div>
         <div>
           <dt>Last entry</dt>
-          <dd>{data ? <When at={data.lastEntryAt} /> : '…'}</dd>
+          <dd>{data ? <Ago at={data.lastEntryAt} /> : '…'}</dd>
         </div>
         <div>
           <dt>Root hash</dt>

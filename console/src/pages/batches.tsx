@@ -2,7 +2,7 @@ import { Icon } from '../components/icon.tsx'
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { Badge } from '../components/values.tsx'
-import { formatNumber, When } from '../components/when.tsx'
+import { Ago, formatNumber } from '../components/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { Batch, BatchList } from '../types.ts'
@@ -64,7 +64,7 @@ function BatchTable({ batches }: { batches: Batch[] }) {
             <tr key={batch.id} class="leads">
               <th scope="row">
                 <Link to={`/console/batches/${batch.id}`}>
-                  <When at={batch.createdAt} as="exact" />
+                  <Ago at={batch.createdAt} />
                 </Link>
               </th>
               <td data-label="State">
@@ -75,7 +75,7 @@ function BatchTable({ batches }: { batches: Batch[] }) {
                 {formatNumber(batch.erased?.subjects ?? batch.settled)} of {formatNumber(batch.subjects)}
               </td>
               <td data-label="Ended">
-                <When at={batch.finishedAt} as="exact" none="not yet" />
+                <Ago at={batch.finishedAt} none="not yet" />
               </td>
             </tr>
           ))}

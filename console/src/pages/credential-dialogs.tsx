@@ -3,6 +3,7 @@ import { change } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm, Dialog } from '../components/dialog.tsx'
 import { CopyField } from '../components/field.tsx'
+import { Menu } from '../components/menu.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { Ago } from '../components/when.tsx'
 import { refresh } from '../resource.ts'
@@ -19,14 +20,13 @@ export function CredentialActions({ subject: { name, state }, onDo }: Credential
   return (
     <td class="row-actions">
       {state === 'active' && (
-        <>
-          <Button kind="quiet" label={`Rotate ${name}`} onClick={() => onDo('rotate')}>
-            Rotate
-          </Button>
-          <Button kind="quiet risky" label={`Revoke ${name}`} onClick={() => onDo('revoke')}>
-            Revoke
-          </Button>
-        </>
+        <Menu
+          label={`Actions for ${name}`}
+          items={[
+            { title: 'Rotate', onChoose: () => onDo('rotate') },
+            { title: 'Revoke', isRisky: true, onChoose: () => onDo('revoke') },
+          ]}
+        />
       )}
     </td>
   )

@@ -1,12 +1,23 @@
+import { encode } from '../api.ts'
+import { GroupRows } from '../components/group-rows.tsx'
 import { Page } from '../components/page.tsx'
 import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { ActorName } from '../components/values.tsx'
-import { counted, formatNumber, When } from '../components/when.tsx'
+import { Ago, counted, formatNumber, When } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Batch, BatchList, ErasureList, LedgerErasure, NothingHeld, TrackerList } from '../types.ts'
+import type {
+  Batch,
+  BatchList,
+  ErasureGroup,
+  ErasureGroupList,
+  ErasureList,
+  LedgerErasure,
+  NothingHeld,
+  TrackerList,
+} from '../types.ts'
 import { pollIntervalMs } from './batches.tsx'
 
 const pageSize = 25
@@ -16,7 +27,7 @@ export function ErasuresPage() {
   const paging = usePaging()
   const parameters = new URLSearchParams({ limit: String(pageSize) })
   if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
-  const erasures = useResource<ErasureList>(`/erasures?${parameters}`)
+  const erasures = useResource<ErasureGroupList>(`/erasures/groups?${parameters}`)
   return (
     <Page
       title="Erasures"
@@ -24,7 +35,7 @@ export function ErasuresPage() {
     >
       <InProgress />
       <Loaded resource={erasures} lines={10}>
-        {({ erasures, size, nextCursor }) =>
+        {({ groups, size, nextCursor }) =>
           size === 0 ? (
             <Empty icon="erasures" title="No erasures yet">
               <p>
@@ -34,7 +45,7 @@ export function ErasuresPage() {
             </Empty>
           ) : (
             <>
-              <ErasureTable erasures={erasures} size={size} />
+              <ErasureTable groups={groups} size={size} />
               <Pager paging={paging} nextCursor={nextCursor} label="Pages of erasures" />
             </>
           )
@@ -61,7 +72,7 @@ function InProgress() {
               {formatNumber(settled)} of {counted(subjects, 'data subject')} erased
             </Link>{' '}
             <span class="muted">
-              started <When at={createdAt} />
+              started <Ago at={createdAt} />
               {resumesAt && (
                 <>
                   , continues <When at={resumesAt} />
@@ -86,7 +97,7 @@ function PartOf({ id, kind, subjects }: NonNullable<LedgerErasure['batch']>) {
   return <Link to={certificateAddress(id)}>Certificate for {formatNumber(subjects)} data subjects</Link>
 }
 
-function ErasureTable({ erasures, size }: Pick<ErasureList, 'erasures' | 'size'>) {
+function ErasureTable({ groups, size }: { groups: ErasureGroup[]; size: number }) {
   const trackers = useResource<TrackerList>('/trackers')
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
   return (
@@ -110,11 +121,11 @@ function ErasureTable({ erasures, size }: Pick<ErasureList, 'erasures' | 'size'>
           </tr>
         </thead>
         <tbody>
-          {erasures.map((entry) =>
-            entry.kind === 'erasure' ? (
-              <ErasureRow key={entry.index} {...entry} tracker={nameOf(entry.trackerId)} />
+          {groups.map((group) =>
+            group.newest.kind === 'erasure' && group.count > 1 ? (
+              <ErasureGroupRows key={group.newest.index} {...{ group, nameOf }} newest={group.newest} />
             ) : (
-              <NothingHeldRow key={entry.index} {...entry} />
+              <EntryRow key={group.newest.index} entry={group.newest} nameOf={nameOf} />
             ),
           )}
         </tbody>
@@ -123,24 +134,47 @@ function ErasureTable({ erasures, size }: Pick<ErasureList, 'erasures' | 'size'>
   )
 }
 
-function ErasureRow({
-  index,
-  erasedAt,
-  tracker,
-  counts,
-  alreadyErased,
-  by,
-  batch,
-}: LedgerErasure & { tracker: string }) {
+type NameOf = (trackerId: string) => string
+
+interface EntryRowProps {
+  entry: LedgerErasure | NothingHeld
+  nameOf: NameOf
+  isWithin?: boolean
+}
+
+function EntryRow({ entry, ...rest }: EntryRowProps) {
+  return entry.kind === 'erasure' ? <ErasureRow erasure={entry} {...rest} /> : <NothingHeldRow {...entry} />
+}
+
+interface ErasureRowProps extends Omit<EntryRowProps, 'entry'> {
+  erasure: LedgerErasure
+}
+
+function ErasureRow({ erasure, nameOf, isWithin = false }: ErasureRowProps) {
+  const { index, trackerId, counts, alreadyErased, batch } = erasure
   return (
-    <tr class="leads">
+    <tr class={isWithin ? 'leads within' : 'leads'}>
       <th scope="row">
         <CertificateLink index={index} />
         {alreadyErased && <span class="muted">no data was stored</span>}
-        {batch && <PartOf {...batch} />}
+        {batch && !isWithin && <PartOf {...batch} />}
       </th>
+      <ErasureCells {...{ erasure, counts }} tracker={nameOf(trackerId)} />
+    </tr>
+  )
+}
+
+interface ErasureCellsProps {
+  erasure: LedgerErasure
+  counts: LedgerErasure['counts']
+  tracker: string
+}
+
+function ErasureCells({ erasure: { erasedAt, by }, counts, tracker }: ErasureCellsProps) {
+  return (
+    <>
       <td data-label="Time">
-        <When at={erasedAt} />
+        <Ago at={erasedAt} />
       </td>
       <td data-label="Tracker">{tracker}</td>
       <td data-label="Carried out by">
@@ -152,7 +186,7 @@ function ErasureRow({
       <td class="number" data-label="Events">
         {formatNumber(counts.events)}
       </td>
-    </tr>
+    </>
   )
 }
 
@@ -165,7 +199,7 @@ function NothingHeldRow({ index, checkedAt }: NothingHeld) {
         <span class="muted">Nothing held</span>
       </th>
       <td data-label="Time">
-        <When at={checkedAt} />
+        <Ago at={checkedAt} />
       </td>
       <td data-label="Tracker">all</td>
       <td data-label="Carried out by">Lethe</td>
@@ -184,5 +218,56 @@ function CertificateLink({ index }: { index: number }) {
     <Link to={certificateAddress(index)}>
       <span class="strong">No. {index + 1}</span>
     </Link>
+  )
+}
+
+interface ErasureGroupRowsProps {
+  group: ErasureGroup
+  newest: LedgerErasure
+  nameOf: NameOf
+}
+
+/** The erasures of a batch or a request. Its link has all of them. */
+function ErasureGroupRows({ group, newest, nameOf }: ErasureGroupRowsProps) {
+  const { count, counts, trackerIds, cursor } = group
+  const parameters = new URLSearchParams({ limit: String(Math.min(count, pageSize)) })
+  if (cursor !== null) parameters.set('cursor', cursor)
+  const requestId = newest.by?.requestId
+  return (
+    <GroupRows<ErasureList>
+      title={`${formatNumber(count)} data subjects erased`}
+      detail={
+        newest.batch ? (
+          <PartOf {...newest.batch} />
+        ) : (
+          requestId && <Link to={`/console/activity?request=${encode(requestId)}`}>Activity</Link>
+        )
+      }
+      cells={
+        <ErasureCells
+          {...{ erasure: newest, counts }}
+          tracker={
+            trackerIds.length > 2 ? `${trackerIds.length} trackers` : trackerIds.map(nameOf).join(', ')
+          }
+        />
+      }
+      path={`/erasures?${parameters}`}
+      columns={6}
+    >
+      {({ erasures }) => (
+        <>
+          {erasures.map((erasure) => (
+            <EntryRow key={erasure.index} entry={erasure} nameOf={nameOf} isWithin />
+          ))}
+          {count > erasures.length && (
+            <tr class="within">
+              <td colSpan={6} class="muted">
+                and {formatNumber(count - erasures.length)} more
+              </td>
+            </tr>
+          )}
+        </>
+      )}
+    </GroupRows>
   )
 }

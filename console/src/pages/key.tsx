@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { DayChart } from '../components/day-chart.tsx'
+import { toBins } from '../components/days.ts'
 import { NameDialog } from '../components/dialog.tsx'
+import { Menu } from '../components/menu.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
@@ -35,11 +37,14 @@ export function KeyPage({ keyId }: { keyId: string }) {
       actions={
         key?.state === 'active' && (
           <>
-            <Button onClick={() => setDoing('rename')}>Rename</Button>
             <Button onClick={() => setDoing('rotate')}>Rotate</Button>
-            <Button kind="danger" onClick={() => setDoing('revoke')}>
-              Revoke
-            </Button>
+            <Menu
+              label={`Actions for ${key.name}`}
+              items={[
+                { title: 'Rename', icon: 'edit', onChoose: () => setDoing('rename') },
+                { title: 'Revoke', icon: 'trash', isRisky: true, onChoose: () => setDoing('revoke') },
+              ]}
+            />
           </>
         )
       }
@@ -160,8 +165,11 @@ function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
         <>
           <DayChart
             today={today}
-            days={days.map(({ day, requests, refusals }) => ({ day, value: requests, part: refusals }))}
-            shownDays={shownDays}
+            bins={toBins(
+              days.map(({ day, requests, refusals }) => ({ day, value: requests, part: refusals })),
+              today,
+              shownDays,
+            )}
             label={`${counted(requests, 'request')}, of which ${formatNumber(refusals)} refused`}
             words={(value, part) => `${counted(value, 'request')}, ${formatNumber(part)} refused`}
           />

@@ -5,28 +5,28 @@ import { dayMs } from '../components/days.ts'
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { Badge } from '../components/values.tsx'
-import { Ago, When } from '../components/when.tsx'
+import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { flagParam, useSearchParams } from '../search-params.ts'
 import type { IssuedKey, Key, KeyList } from '../types.ts'
 import { CredentialActions } from './credential-dialogs.tsx'
 import { ChangeKey, CreateKey, ShowKey } from './key-dialogs.tsx'
 
-type Doing =
-  | { what: 'create' }
-  | { what: 'rotate' | 'revoke'; key: Key }
-  | { what: 'show'; issued: IssuedKey; verb: string }
+type Doing = { what: 'rotate' | 'revoke'; key: Key } | { what: 'show'; issued: IssuedKey; verb: string }
 
 export function KeysPage() {
   const keys = useResource<KeyList>('/keys')
   const [doing, setDoing] = useState<Doing | null>(null)
+  const [{ create: isCreating }, setParams] = useSearchParams({ create: flagParam })
+  const setCreating = (create: boolean) => setParams({ create })
   const stop = () => setDoing(null)
   const show = (issued: IssuedKey, verb: string) => {
     void refresh('/keys')
     setDoing({ what: 'show', issued, verb })
   }
   const create = (
-    <Button kind="primary" icon="plus" onClick={() => setDoing({ what: 'create' })}>
+    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
       Create a key
     </Button>
   )
@@ -48,8 +48,14 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {doing?.what === 'create' && (
-        <CreateKey onCreated={(issued) => show(issued, 'created')} onClose={stop} />
+      {isCreating && (
+        <CreateKey
+          onCreated={(issued) => {
+            setCreating(false)
+            show(issued, 'created')
+          }}
+          onClose={() => setCreating(false)}
+        />
       )}
       {doing?.what === 'show' && <ShowKey issued={doing.issued} verb={doing.verb} onClose={stop} />}
       {(doing?.what === 'rotate' || doing?.what === 'revoke') && (
@@ -105,13 +111,13 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
                 </ul>
               </td>
               <td data-label="Created">
-                <When at={key.createdAt} as="day" />
+                <Ago at={key.createdAt} />
               </td>
               <td data-label="Last used">
                 <Ago at={key.lastUsedAt} />
               </td>
               <td data-label="Expires">
-                <When at={key.expiresAt} as="day" />
+                <Ago at={key.expiresAt} />
               </td>
               <CredentialActions subject={key} onDo={(what) => onDo(what, key)} />
             </tr>

@@ -7,16 +7,18 @@ import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Badge } from '../components/values.tsx'
-import { When } from '../components/when.tsx'
+import { Ago, When } from '../components/when.tsx'
 import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
+import { flagParam, useSearchParams } from '../search-params.ts'
 import { completeSignOut, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
 
 export function MembersPage() {
   const { member: me } = useSession()
   const members = useResource<MemberList>('/members')
-  const [isInviting, setInviting] = useState(false)
+  const [{ create: isInviting }, setParams] = useSearchParams({ create: flagParam })
+  const setInviting = (create: boolean) => setParams({ create })
   const [invited, setInvited] = useState<Invitation | null>(null)
   const [removing, setRemoving] = useState<Member | null>(null)
   async function remove({ id, email }: Member): Promise<void> {
@@ -109,10 +111,10 @@ function MemberTable({
                 <Badge state={member.joinedAt === null ? 'invited' : 'joined'} />
               </td>
               <td data-label="Invited">
-                <When at={member.createdAt} as="day" />
+                <Ago at={member.createdAt} />
               </td>
               <td data-label="Password set">
-                <When at={member.joinedAt} as="day" none="not yet" />
+                <Ago at={member.joinedAt} none="not yet" />
               </td>
               <td class="row-actions">
                 {member.joinedAt === null && (

@@ -1,5 +1,5 @@
 import { Id } from '../components/values.tsx'
-import { formatNumber, When } from '../components/when.tsx'
+import { Ago, formatNumber } from '../components/when.tsx'
 import { Link } from '../router.tsx'
 import { subjectAddress } from '../search.ts'
 import type { SubjectSummary } from '../types.ts'
@@ -33,10 +33,10 @@ export function SubjectTable({ trackerId, subjects }: { trackerId: string; subje
                 </Link>
               </th>
               <td data-label="Last seen">
-                <When at={lastSeenAt} />
+                <Ago at={lastSeenAt} />
               </td>
               <td data-label="First seen">
-                <When at={firstSeenAt} />
+                <Ago at={firstSeenAt} />
               </td>
               <td class="number" data-label="Sessions">
                 {formatNumber(counts.sessions)}

@@ -157,7 +157,7 @@ interface DayStripProps {
 
 /** The days with sessions as bars. Choosing one moves the timeline there. */
 export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen, onChoose }: DayStripProps) {
-  const { bars } = toBars({ today, days }, retentionDays)
+  const bars = toBars({ today, days }, retentionDays)
   const highest = Math.max(1, ...bars.map(({ events, sessions }) => events + sessions))
   const step = width / bars.length
   const [first, last] = [days[0]?.day ?? today, days.at(-1)?.day ?? today]

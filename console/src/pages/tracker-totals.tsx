@@ -1,24 +1,32 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { encode } from '../api.ts'
+import { Change } from '../components/change.tsx'
 import { DayChart } from '../components/day-chart.tsx'
-import { dayNumber, dayText } from '../components/days.ts'
+import { binsBefore, dayNumber, daysCovered, dayText, sumOf, toBins } from '../components/days.ts'
 import { Choice } from '../components/field.tsx'
-import { LoadError } from '../components/states.tsx'
+import { LoadError, Placeholder } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
-import { counted, formatNumber } from '../components/when.tsx'
+import { counted, formatDay, formatDays, formatNumber } from '../components/when.tsx'
 import { type Resource, refresh, useResource } from '../resource.ts'
 import { choiceParam, useSearchParams } from '../search-params.ts'
 import { useSession } from '../session.tsx'
 import type { EventNames, Totals } from '../types.ts'
 import { CreateCollectKey, FirstData } from './first-data.tsx'
 
-const params = { days: choiceParam('90', '30', '365', '1825') }
-const ranges = [
+const params = { days: choiceParam('90', '7', '30', '365', '1825') }
+const periods = [
+  ['7', '7 days'],
   ['30', '30 days'],
   ['90', '90 days'],
-  ['365', '1 year'],
+  ['365', '12 months'],
   ['1825', '5 years'],
 ] as const
+
+const measures = [
+  ['sessions', 'Sessions', 'session'],
+  ['events', 'Events', 'event'],
+] as const
+type Measure = (typeof measures)[number][0]
 
 /** How often the page polls for the first data. */
 const pollIntervalMs = 2_000
@@ -26,18 +34,15 @@ const pollIntervalMs = 2_000
 /** The daily totals of a tracker and its events by name; instructions if there is no data. */
 export function TrackerTotals({ trackerId }: { trackerId: string }) {
   const [{ days }, choose] = useSearchParams(params)
-  const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
   const [isCreatingKey, setCreatingKey] = useState(false)
-  const { retentionDays } = useSession().organisation
-  const totals = useResource<Totals>(`/trackers/${encode(trackerId)}/totals?days=${days}`, {
+  const shownDays = daysCovered(Number(days))
+  // Twice as many days, for the comparison with the period before.
+  const totals = useResource<Totals>(`/trackers/${encode(trackerId)}/totals?days=${2 * shownDays}`, {
     pollMs: (data) => (data && data.days.length === 0 ? pollIntervalMs : false),
   })
   useArrival(totals, days)
   if (totals.error) return <LoadError error={totals.error} onRetry={totals.reload} />
   const { data } = totals
-  // An empty chart has the size of a full one, so that nothing moves when data arrives.
-  const today = data?.today ?? new Date().toISOString().slice(0, 10)
-  const total = data?.days.reduce((sum, day) => sum + day[measure], 0) ?? 0
   return (
     <section class="card" aria-labelledby="totals">
       <header class="totals-head">
@@ -45,35 +50,14 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
         <Choice
           label="Period"
           value={days}
-          choices={ranges}
+          choices={periods}
           onChange={(value) => choose({ days: value })}
           isSmall
         />
-        <Choice<'sessions' | 'events'>
-          label="Measure"
-          value={measure}
-          choices={[
-            ['sessions', 'Sessions'],
-            ['events', 'Events'],
-          ]}
-          onChange={(value) => setMeasure(value)}
-          isSmall
-        />
       </header>
-      <div aria-busy={data === null}>
-        <DayChart
-          today={today}
-          days={(data?.days ?? []).map(({ day, ...each }) => ({ day, value: each[measure] }))}
-          shownDays={Number(days)}
-          label={`${counted(total, measure.slice(0, -1))} in ${days} days`}
-          words={(value) => counted(value, measure.slice(0, -1))}
-          windowFrom={dayText(dayNumber(today) - retentionDays + 1)}
-        />
+      <div aria-busy={totals.isLoading}>
+        <Comparison data={data} shownDays={shownDays} />
       </div>
-      <p class="muted">
-        Dates are in UTC. Your plan keeps visitor data for {counted(retentionDays, 'day')}; daily totals are
-        kept indefinitely.
-      </p>
       {data?.days.length === 0 ? (
         <FirstData trackerId={trackerId} onCreateKey={() => setCreatingKey(true)} />
       ) : (
@@ -82,6 +66,56 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
       {/* Data may arrive while the key is shown, which must stay until it is stored. */}
       {isCreatingKey && <CreateCollectKey trackerId={trackerId} onClose={() => setCreatingKey(false)} />}
     </section>
+  )
+}
+
+/** The totals of the period and of the one before, and the chart of the chosen measure. */
+function Comparison({ data, shownDays }: { data: Totals | null; shownDays: number }) {
+  const { retentionDays } = useSession().organisation
+  const [measure, setMeasure] = useState<Measure>('sessions')
+  const name = useId()
+  // An empty chart has the size of a full one, so that nothing moves when data arrives.
+  const today = data?.today ?? new Date().toISOString().slice(0, 10)
+  const periodsOf = (each: Measure) => {
+    const values = (data?.days ?? []).map(({ day, ...counts }) => ({ day, value: counts[each] }))
+    const bins = toBins(values, today, shownDays)
+    return { bins, before: binsBefore(values, bins) }
+  }
+  const { bins, before } = periodsOf(measure)
+  const noun = measures.find(([each]) => each === measure)?.[2] ?? ''
+  const [first, firstBefore, lastBefore] = [
+    bins[0]?.from ?? '',
+    before[0]?.from ?? '',
+    before.at(-1)?.to ?? '',
+  ]
+  return (
+    <>
+      <fieldset class="measures">
+        <legend class="visually-hidden">Measure</legend>
+        {measures.map(([each, title]) => {
+          const { bins, before } = periodsOf(each)
+          const now = sumOf(bins)
+          return (
+            <label key={each} class="measure">
+              <input type="radio" name={name} checked={measure === each} onChange={() => setMeasure(each)} />
+              <span class="measure-title">{title}</span>
+              <strong class="figure">{data ? formatNumber(now) : <Placeholder like="0" />}</strong>
+              {data && <Change now={now} before={sumOf(before)} />}
+            </label>
+          )
+        })}
+      </fieldset>
+      <DayChart
+        {...{ today, bins, before }}
+        label={`${counted(sumOf(bins), noun)} from ${formatDay(first)} to ${formatDay(today)}`}
+        words={(value) => counted(value, noun)}
+        windowFrom={dayText(dayNumber(today) - retentionDays + 1)}
+      />
+      <p class="muted small">
+        Compared with {formatDays(firstBefore, lastBefore)}. Dates are in UTC, and today is not over. Your
+        plan keeps visitor data for {counted(retentionDays, 'day')}; daily totals are kept indefinitely.
+      </p>
+    </>
   )
 }
 
@@ -118,6 +152,7 @@ function Names({ trackerId, days }: { trackerId: string; days: string }) {
           </li>
         ))}
       </ul>
+      {found.data && names.length === 0 && <p class="muted">No events in this period.</p>}
       {found.data?.isComplete === false && (
         <p class="muted">
           This tracker has too many event names to count the whole period. Only the most recent days are

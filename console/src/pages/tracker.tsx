@@ -1,17 +1,15 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import { ApiError, change, encode } from '../api.ts'
-import { Button } from '../components/button.tsx'
-import { Confirm, NameDialog } from '../components/dialog.tsx'
+import { ApiError, encode } from '../api.ts'
 import { Icon } from '../components/icon.tsx'
 import { Page } from '../components/page.tsx'
 import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, LoadError, Loaded } from '../components/states.tsx'
-import { showToast } from '../components/toasts.tsx'
-import { forget, refresh, useResource } from '../resource.ts'
-import { Link, navigate } from '../router.tsx'
+import { useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
 import { SubjectTable } from './subject-table.tsx'
+import { TrackerMenu } from './tracker-menu.tsx'
 import { TrackerTotals } from './tracker-totals.tsx'
 import { subjectCount } from './trackers.tsx'
 
@@ -46,7 +44,14 @@ export function TrackerPage({ trackerId }: { trackerId: string }) {
           : ' '
       }
       above={above}
-      actions={<TrackerActions id={trackerId} name={tracker?.name} />}
+      actions={
+        <>
+          <Link to={`/console/trackers/${encode(trackerId)}/variables`} class="button">
+            <Icon name="variables" /> Variables
+          </Link>
+          {tracker && <TrackerMenu id={trackerId} name={tracker.name} />}
+        </>
+      }
     >
       <TrackerTotals trackerId={trackerId} />
       <SubjectList trackerId={trackerId} />
@@ -136,61 +141,5 @@ function PrefixSearch({ prefix, onSearch }: { prefix: string; onSearch(prefix: s
         onInput={(event) => setText(event.currentTarget.value)}
       />
     </search>
-  )
-}
-
-/** Renames or deletes a tracker. */
-function TrackerActions({ id, name }: { id: string; name: string | undefined }) {
-  const [doing, setDoing] = useState<'rename' | 'delete' | null>(null)
-  const stop = () => setDoing(null)
-  const path = `/trackers/${encode(id)}`
-  return (
-    <>
-      <Link to={`/console/trackers/${encode(id)}/variables`} class="button">
-        <Icon name="variables" /> Variables
-      </Link>
-      <Button icon="edit" isDisabled={name === undefined} onClick={() => setDoing('rename')}>
-        Rename
-      </Button>
-      <Button kind="danger" isDisabled={name === undefined} onClick={() => setDoing('delete')}>
-        Delete
-      </Button>
-      {name !== undefined && doing === 'rename' && (
-        <NameDialog
-          title="Rename the tracker"
-          action="Rename"
-          name={name}
-          onSave={async (typed) => {
-            await change(`${path}/rename`, { name: typed })
-            showToast(`Renamed to “${typed}”`)
-            await refresh('/trackers')
-            stop()
-          }}
-          onClose={stop}
-        />
-      )}
-      {name !== undefined && doing === 'delete' && (
-        <Confirm
-          title={`Delete “${name}”`}
-          action="Delete the tracker"
-          kind="danger"
-          typing={{ what: 'the tracker’s name', text: name, field: 'name' }}
-          onConfirm={async (typed) => {
-            await change(`${path}/delete`, { name: typed })
-            showToast(`Deleted “${name}”`)
-            forget(path)
-            navigate('/console/trackers', { replace: true })
-            await refresh('/trackers')
-          }}
-          onClose={stop}
-        >
-          <p>
-            This deletes the tracker with all its data subjects, sessions, events, daily totals, variables and
-            variable tokens, and cannot be undone. There will be no receipts: if you need proof of erasure,
-            erase the data subjects first.
-          </p>
-        </Confirm>
-      )}
-    </>
   )
 }

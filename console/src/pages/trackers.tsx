@@ -2,88 +2,74 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { Chart } from '../components/chart.tsx'
+import { binsBefore, toBins } from '../components/days.ts'
 import { NameDialog } from '../components/dialog.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Page } from '../components/page.tsx'
+import { Sparkline } from '../components/sparkline.tsx'
 import { Empty, LoadError, Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { formatNumber } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
-import { useSession } from '../session.tsx'
+import { flagParam, useSearchParams } from '../search-params.ts'
 import type { Totals, Tracker, TrackerList, TrackerName } from '../types.ts'
+import { TrackerMenu } from './tracker-menu.tsx'
 
 export function TrackersPage() {
   const trackers = useResource<TrackerList>('/trackers')
-  const [doing, setDoing] = useState<'create' | Tracker | null>(null)
-  const stop = () => setDoing(null)
-  const create = (
-    <Button kind="primary" icon="plus" onClick={() => setDoing('create')}>
+  const [{ create: isCreating }, setParams] = useSearchParams({ create: flagParam })
+  const setCreating = (create: boolean) => setParams({ create })
+  const createButton = (
+    <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
       Create a tracker
     </Button>
   )
-  async function save(name: string): Promise<void> {
-    if (doing === 'create') {
-      const { id } = await change<TrackerName>('/trackers', { name })
-      await refresh('/trackers')
-      showToast(`Created “${name}”`)
-      // Its page explains how to import data.
-      navigate(`/console/trackers/${encode(id)}`)
-      return
-    }
-    if (doing) await change(`/trackers/${encode(doing.id)}/rename`, { name })
-    showToast(`Renamed to “${name}”`)
+  async function create(name: string): Promise<void> {
+    const { id } = await change<TrackerName>('/trackers', { name })
     await refresh('/trackers')
-    stop()
+    showToast(`Created “${name}”`)
+    // Its page explains how to import data.
+    navigate(`/console/trackers/${encode(id)}`)
   }
   return (
     <Page
       title="Trackers"
       intro="The websites and apps whose visitors are recorded. Daily totals are kept when visitor data expires or is erased."
-      actions={create}
+      actions={createButton}
     >
       <Loaded resource={trackers} lines={8}>
         {({ trackers }) =>
           trackers.length === 0 ? (
             <Empty icon="trackers" title="No trackers yet">
               <p>Create a tracker, then import recorded data or connect your collector.</p>
-              {create}
+              {createButton}
             </Empty>
           ) : (
             <ul class="cards">
               {trackers.map((tracker) => (
                 <li key={tracker.id}>
-                  <TrackerCard tracker={tracker} onRename={() => setDoing(tracker)} />
+                  <TrackerCard tracker={tracker} />
                 </li>
               ))}
             </ul>
           )
         }
       </Loaded>
-      {doing === 'create' && (
+      {isCreating && (
         <NameDialog
           title="Create a tracker"
           action="Create the tracker"
           hint="For example “Web shop”. An ID is generated automatically."
-          onSave={save}
-          onClose={stop}
-        />
-      )}
-      {doing !== null && doing !== 'create' && (
-        <NameDialog
-          title="Rename the tracker"
-          action="Rename"
-          name={doing.name}
-          onSave={save}
-          onClose={stop}
+          onSave={create}
+          onClose={() => setCreating(false)}
         />
       )}
     </Page>
   )
 }
 
-function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void }) {
+function TrackerCard({ tracker }: { tracker: Tracker }) {
   const { id, name } = tracker
   return (
     <article class="card" aria-labelledby={`tracker-${id}`}>
@@ -91,9 +77,7 @@ function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void
         <h2 id={`tracker-${id}`}>
           <Link to={`/console/trackers/${encode(id)}`}>{name}</Link>
         </h2>
-        <Button kind="quiet" icon="edit" label={`Rename ${name}`} onClick={onRename}>
-          Rename
-        </Button>
+        <TrackerMenu id={id} name={name} />
       </header>
       <dl class="figures">
         <div>
@@ -107,7 +91,7 @@ function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void
           </dd>
         </div>
       </dl>
-      <TrackerChart trackerId={id} />
+      <TrackerSparkline trackerId={id} />
       <footer>
         <Link to={`/console/trackers/${encode(id)}`} class="go" label={`Data subjects of ${name}`}>
           Data subjects <Icon name="next" />
@@ -122,15 +106,18 @@ export function subjectCount({ subjects, hasMoreSubjects }: Tracker): string {
   return `${formatNumber(subjects)}${hasMoreSubjects ? ' or more' : ''}`
 }
 
-/** A tracker's chart, fetched when it comes into view. */
-function TrackerChart({ trackerId }: { trackerId: string }) {
-  const { retentionDays } = useSession().organisation
+const sparklineDays = 30
+
+/** A tracker's sessions, fetched when it comes into view. */
+function TrackerSparkline({ trackerId }: { trackerId: string }) {
   const { ref, isInView } = useInView<HTMLDivElement>()
-  const days = Math.ceil(retentionDays * 1.25)
-  const totals = useResource<Totals>(isInView ? `/trackers/${encode(trackerId)}/totals?days=${days}` : null)
-  if (totals.error) return <LoadError error={totals.error} onRetry={totals.reload} />
-  if (totals.data) return <Chart totals={totals.data} retentionDays={retentionDays} />
-  return <div ref={ref} class="chart waiting" role="status" aria-label="Loading the chart" />
+  const path = `/trackers/${encode(trackerId)}/totals?days=${2 * sparklineDays}`
+  const { data, error, reload } = useResource<Totals>(isInView ? path : null)
+  if (error) return <LoadError error={error} onRetry={reload} />
+  if (!data) return <div ref={ref} class="spark waiting" role="status" aria-label="Loading the sessions" />
+  const days = data.days.map(({ day, sessions }) => ({ day, value: sessions }))
+  const bins = toBins(days, data.today, sparklineDays)
+  return <Sparkline bins={bins} before={binsBefore(days, bins)} />
 }
 
 /** Whether an element has been in view. */

@@ -5,7 +5,7 @@ import { NameDialog } from '../components/dialog.tsx'
 import { CopyField } from '../components/field.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { Badge } from '../components/values.tsx'
-import { Ago, When } from '../components/when.tsx'
+import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import type { IssuedToken, VariableToken, VariableTokenList } from '../types.ts'
 import { ChangeCredential, CredentialActions, ShowCredential } from './credential-dialogs.tsx'
@@ -117,7 +117,7 @@ function TokenTable({ tokens, onDo }: TokenTableProps) {
                 <Badge state={token.state} />
               </td>
               <td data-label="Created">
-                <When at={token.createdAt} as="day" />
+                <Ago at={token.createdAt} />
               </td>
               <td data-label="Last used">
                 <Ago at={token.lastUsedAt} />
