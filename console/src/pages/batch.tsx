@@ -3,6 +3,7 @@ import { change } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm } from '../components/dialog.tsx'
 import { Icon } from '../components/icon.tsx'
+import { JobPace } from '../components/job-pace.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
@@ -91,6 +92,14 @@ function Progress({ batch }: { batch: Batch }) {
         <Badge state={state} />
       </header>
       <progress max={subjects} value={done} aria-labelledby="progress" />
+      {batch.finishedAt === null && (
+        <JobPace
+          done={settled}
+          total={subjects}
+          isRunning={state === 'running'}
+          resumesAt={batch.resumesAt}
+        />
+      )}
       <dl class="facts">
         <div>
           <dt>Started</dt>

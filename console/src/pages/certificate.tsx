@@ -2,11 +2,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { change, read } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm } from '../components/dialog.tsx'
+import { JobPace } from '../components/job-pace.tsx'
 import { NotFoundPage, Page } from '../components/page.tsx'
 import { LoadError, Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { Badge } from '../components/values.tsx'
-import { counted, formatNumber, When } from '../components/when.tsx'
+import { counted, formatNumber } from '../components/when.tsx'
 import { certificateAddress, refreshErasures } from '../erasure.ts'
 import { type Resource, useFetched } from '../resource.ts'
 import { navigate } from '../router.tsx'
@@ -175,13 +176,13 @@ function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
         <Badge state={state} />
       </header>
       <progress max={subjects} value={isOver ? 0 : settled} aria-labelledby="progress" />
+      {!isOver && (
+        <JobPace done={settled} total={subjects} isRunning={state === 'running'} resumesAt={resumesAt} />
+      )}
       {isOver ? (
         <p>This erasure was stopped before anything was erased. All data of this person is kept.</p>
       ) : resumesAt ? (
-        <p>
-          The erasure budget is used up. The service continues automatically on{' '}
-          <When at={resumesAt} as="exact" />.
-        </p>
+        <p>The erasure budget is used up. The service continues automatically.</p>
       ) : state === 'paused' ? (
         <p>This erasure is paused.</p>
       ) : (
