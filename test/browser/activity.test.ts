@@ -51,7 +51,7 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
   })
 
   test('shows the ledger, verified by the browser, and recomputes it', async () => {
-    await page.getByText('2 erasures', { exact: true }).waitFor()
+    await page.getByText('2 entries', { exact: true }).waitFor()
     await page.getByText('Verified in this browser').waitFor()
     await keyboard.press('Recompute')
     await page.getByText('Recomputed from 2 entries: the root hash matches.').waitFor()
