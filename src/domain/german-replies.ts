@@ -7,7 +7,7 @@ const closing = `Mit freundlichen Grüßen
 {contact}`
 
 const reference =
-  'Ihr Zeichen lautet {reference}. Bitte geben Sie es an, wenn Sie uns zu dieser Anfrage schreiben.'
+  'Ihr Aktenzeichen lautet {reference}. Bitte geben Sie es an, wenn Sie uns zu dieser Anfrage schreiben.'
 
 const found = `- Datensätze über Sie: {subjects}
 - Besuche: {sessions}

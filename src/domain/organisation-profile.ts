@@ -1,10 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import type { Problems } from './errors.ts'
 import { countCharacters } from './identifier.ts'
-
-/** The languages of documents and replies. */
-export const documentLanguages = ['en', 'de'] as const
-export type DocumentLanguage = (typeof documentLanguages)[number]
+import type { Language } from './language.ts'
 
 /** What members can set without a file. */
 export interface ProfileDetails {
@@ -13,7 +10,7 @@ export interface ProfileDetails {
   /** Whom people may ask, in lines; `null` if that is not stated. */
   contact: string | null
   /** The language of documents, and the one in which replies are offered first. */
-  language: DocumentLanguage
+  language: Language
 }
 
 export const logoTypes = ['image/svg+xml', 'image/png'] as const

@@ -4,7 +4,8 @@ import { nearest, type Problems } from './errors.ts'
 import { germanReplies } from './german-replies.ts'
 import { countCharacters } from './identifier.ts'
 import type { Instant } from './instant.ts'
-import { type DocumentLanguage, isPrintable } from './organisation-profile.ts'
+import type { Language } from './language.ts'
+import { isPrintable } from './organisation-profile.ts'
 
 // Reply texts are what a member answers to a person: plain text with placeholders such as {dueAt}. Each has
 // a default in each language, which an organisation can replace.
@@ -24,7 +25,7 @@ export const replyNames: readonly ReplyName[] = [
   ...replyOutcomes.erasure.map((outcome) => `erasure.${outcome}` as const),
 ]
 
-export const defaultReplies: Readonly<Record<DocumentLanguage, Readonly<Record<ReplyName, string>>>> = {
+export const defaultReplies: Readonly<Record<Language, Readonly<Record<ReplyName, string>>>> = {
   en: englishReplies,
   de: germanReplies,
 }
@@ -32,7 +33,7 @@ export const defaultReplies: Readonly<Record<DocumentLanguage, Readonly<Record<R
 /** A text that an organisation has replaced. */
 export interface ReplyText {
   name: ReplyName
-  language: DocumentLanguage
+  language: Language
   text: string
   changedAt: Instant
 }
@@ -43,12 +44,7 @@ export interface ReplyTextStore {
   /** Adds or replaces a text. Returns `false` if there is no such organisation. */
   save(organisationId: string, text: ReplyText, note: ActivityNote): Promise<boolean>
   /** Returns `false`, and stores no `note`, if the text was not replaced. */
-  restore(
-    organisationId: string,
-    name: ReplyName,
-    language: DocumentLanguage,
-    note: ActivityNote,
-  ): Promise<boolean>
+  restore(organisationId: string, name: ReplyName, language: Language, note: ActivityNote): Promise<boolean>
 }
 
 export const maxReplyLength = 10_000
@@ -94,7 +90,7 @@ export function placeholdersIn(name: ReplyName): readonly Placeholder[] {
 }
 
 /** Facts to try a text with. */
-export const sampleFacts: Readonly<Record<DocumentLanguage, ReplyFacts>> = {
+export const sampleFacts: Readonly<Record<Language, ReplyFacts>> = {
   en: sample('The reason given with the extension or rejection.'),
   de: sample('Die Begründung der Fristverlängerung oder Ablehnung.'),
 }
@@ -149,7 +145,7 @@ function isPlaceholder(text: string): text is Placeholder {
  * Fills the placeholders of a text that was checked. A line that consists of placeholders without a value is
  * left out.
  */
-export function fillReply(text: string, facts: ReplyFacts, language: DocumentLanguage): string {
+export function fillReply(text: string, facts: ReplyFacts, language: Language): string {
   const lines = text.split('\n').map((line) => {
     let isEmpty = false
     const filled = line.replaceAll(token, (found, name: string | undefined) => {
@@ -166,10 +162,10 @@ export function fillReply(text: string, facts: ReplyFacts, language: DocumentLan
     .trimEnd()
 }
 
-const locales: Readonly<Record<DocumentLanguage, string>> = { en: 'en-GB', de: 'de-DE' }
+const locales: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' }
 
 /** Days are in UTC. */
-function formatFact(name: Placeholder, facts: ReplyFacts, language: DocumentLanguage): string {
+function formatFact(name: Placeholder, facts: ReplyFacts, language: Language): string {
   const locale = locales[language]
   switch (name) {
     case 'receivedAt':

@@ -1,10 +1,10 @@
 import { commandLine, type Origin } from '../domain/activity.ts'
 import { LetheError, Problems } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
+import type { Language } from '../domain/language.ts'
 import { checkName, type Organisation, type OrganisationStore } from '../domain/organisation.ts'
 import {
   checkContact,
-  type DocumentLanguage,
   type Logo,
   type OrganisationProfile,
   type OrganisationProfileStore,
@@ -45,7 +45,7 @@ export async function requireProfile(
 export interface TypedProfile {
   displayName: string
   contact: string
-  language: DocumentLanguage
+  language: Language
 }
 
 /** Throws `validation_error` for invalid texts. Changes nothing if nothing is different. */

@@ -1,8 +1,9 @@
 import { commandLine, type Origin } from '../domain/activity.ts'
 import { Problems } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
+import { type Language, languages } from '../domain/language.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
-import { type DocumentLanguage, documentLanguages, tidyLines } from '../domain/organisation-profile.ts'
+import { tidyLines } from '../domain/organisation-profile.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import {
   checkReplyText,
@@ -27,7 +28,7 @@ interface ChangeDeps extends ReplyTextDeps {
 /** A text as the organisation uses it. */
 export interface UsedReplyText {
   name: ReplyName
-  language: DocumentLanguage
+  language: Language
   text: string
   default: string
   /** When the organisation replaced the default; `null` if it did not. */
@@ -40,7 +41,7 @@ export async function listReplyTexts(
   organisationId: string,
 ): Promise<UsedReplyText[]> {
   const own = await replyTexts.list(organisationId)
-  return documentLanguages.flatMap((language) =>
+  return languages.flatMap((language) =>
     replyNames.map((name) => {
       const replaced = own.find((each) => each.name === name && each.language === language)
       const standard = defaultReplies[language][name]
@@ -52,7 +53,7 @@ export async function listReplyTexts(
 
 interface ReplyTextKey {
   name: ReplyName
-  language: DocumentLanguage
+  language: Language
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Problems } from '../../src/domain/errors.ts'
-import { documentLanguages } from '../../src/domain/organisation-profile.ts'
+import { languages } from '../../src/domain/language.ts'
 import {
   checkReplyText,
   defaultReplies,
@@ -89,7 +89,7 @@ describe('a reply text', () => {
 })
 
 describe('a default text', () => {
-  for (const language of documentLanguages) {
+  for (const language of languages) {
     for (const name of replyNames) {
       const text = defaultReplies[language][name]
       it(`is valid and complete: ${name}, ${language}`, () => {

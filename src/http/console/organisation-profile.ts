@@ -1,5 +1,6 @@
 import { notFound } from '../../domain/errors.ts'
-import { documentLanguages, maxLogoBytes } from '../../domain/organisation-profile.ts'
+import { languages } from '../../domain/language.ts'
+import { maxLogoBytes } from '../../domain/organisation-profile.ts'
 import {
   type OrganisationWithProfile,
   removeLogo,
@@ -19,7 +20,7 @@ const profileFields = {
   organisation: text(),
   displayName: orNull(text()),
   contact: orNull(text()),
-  language: oneOf(documentLanguages),
+  language: oneOf(languages),
   logo: orNull(LogoFacts),
 }
 
@@ -32,9 +33,11 @@ const logoPath = '/console/api/organisation/logo'
 const maxEncodedLength = Math.ceil(maxLogoBytes / 3) * 4
 
 /** An SVG can be opened in a tab of its own; nothing in it may then be loaded or run. */
-const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+const imagePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-export const language = oneOf(documentLanguages, { 'x-rule': `one of ${documentLanguages.join(', ')}` })
+const extensions = { 'image/svg+xml': 'svg', 'image/png': 'png' }
+
+export const language = oneOf(languages, { 'x-rule': `one of ${languages.join(', ')}` })
 
 export const organisationProfileRoutes = [
   defineRoute({
@@ -69,6 +72,7 @@ export const organisationProfileRoutes = [
       respond.write(context, 200, Buffer.from(logo.image, 'base64'), [
         ...safeHeaders(context, imagePolicy),
         ...['Cache-Control', 'no-store', 'Content-Type', logo.type],
+        ...['Content-Disposition', `inline; filename="logo.${extensions[logo.type]}"`],
       ])
     },
   }),

@@ -1,4 +1,5 @@
-import { documentLanguages, documentName } from '../../domain/organisation-profile.ts'
+import { languages } from '../../domain/language.ts'
+import { documentName } from '../../domain/organisation-profile.ts'
 import {
   fillReply,
   maxReplyLength,
@@ -18,7 +19,7 @@ import { language } from './organisation-profile.ts'
 const ReplyText = object(
   {
     name: oneOf(replyNames),
-    language: oneOf(documentLanguages),
+    language: oneOf(languages),
     text: text(),
     default: text(),
     changedAt: orNull(instant),
@@ -31,7 +32,7 @@ const ReplyText = object(
 const Sample = object({ name: text(), en: text(), de: text() })
 
 export const ReplyTextList = object(
-  { language: oneOf(documentLanguages), texts: list(ReplyText), samples: list(Sample) },
+  { language: oneOf(languages), texts: list(ReplyText), samples: list(Sample) },
   { title: 'ReplyTextList' },
 )
 

@@ -1,7 +1,6 @@
 import type { ActivityNote } from '../../domain/activity.ts'
+import { type Language, languages } from '../../domain/language.ts'
 import {
-  type DocumentLanguage,
-  documentLanguages,
   type Logo,
   type LogoFacts,
   logoTypes,
@@ -82,7 +81,7 @@ function toDetails(row: Row): ProfileDetails {
   return {
     displayName: textOrNull(row, 'display_name'),
     contact: textOrNull(row, 'contact'),
-    language: toDocumentLanguage(row),
+    language: toLanguage(row),
   }
 }
 
@@ -95,8 +94,8 @@ function toLogoFacts(row: Row): LogoFacts {
   }
 }
 
-export function toDocumentLanguage(row: Row): DocumentLanguage {
-  return known(documentLanguages, row, 'language')
+export function toLanguage(row: Row): Language {
+  return known(languages, row, 'language')
 }
 
 function known<Value extends string>(values: readonly Value[], row: Row, column: string): Value {

@@ -1,10 +1,10 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { DocumentLanguage } from '../../domain/organisation-profile.ts'
+import type { Language } from '../../domain/language.ts'
 import { isReplyName, type ReplyName, type ReplyText, type ReplyTextStore } from '../../domain/reply-text.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { toDocumentLanguage } from './organisation-profile.ts'
+import { toLanguage } from './organisation-profile.ts'
 import { integer, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
@@ -38,7 +38,7 @@ export const replyTextTransactions = {
     run: Run,
     organisationId: string,
     name: ReplyName,
-    language: DocumentLanguage,
+    language: Language,
     note: ActivityNote,
   ): Promise<boolean> {
     if (!(await lockOrganisation(run, organisationId))) return false
@@ -62,7 +62,7 @@ function toReplyText(row: Row): ReplyText {
   if (!isReplyName(name)) throw new Error('The store holds a reply text that this program does not know.')
   return {
     name,
-    language: toDocumentLanguage(row),
+    language: toLanguage(row),
     text: text(row, 'body'),
     changedAt: integer(row, 'changed_at'),
   }

@@ -8,6 +8,8 @@ import { createKey } from '../../../../src/operations/api-key.ts'
 import { eraseSubject } from '../../../../src/operations/erase-subject.ts'
 import { inviteMember } from '../../../../src/operations/member.ts'
 import { createOrganisation } from '../../../../src/operations/organisation.ts'
+import { saveLogo, saveProfile } from '../../../../src/operations/organisation-profile.ts'
+import { saveReplyText } from '../../../../src/operations/reply-text.ts'
 import { createTracker } from '../../../../src/operations/tracker.ts'
 import { editVariables } from '../../../../src/operations/variable.ts'
 import { createVariableToken } from '../../../../src/operations/variable-token.ts'
@@ -91,6 +93,12 @@ async function settle(service: TestService, id: string, prefix: string): Promise
   })
   const { token } = await createVariableToken(services, { trackerId, name: `${prefix}token` })
   await editVariables(services, trackerId, { apply: () => new Map([['from', `${prefix}here`]]) })
+  const profile = { displayName: `${prefix}name`, contact: `${prefix}contact`, language: 'de' } as const
+  await saveProfile(services, organisationId, profile)
+  const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><title>${prefix}logo</title></svg>`
+  await saveLogo(services, organisationId, Buffer.from(logo))
+  const text = { name: 'access.received', language: 'en' } as const
+  await saveReplyText(services, organisationId, text, `${prefix}text`)
   const rows = subjectIds.flatMap((subjectId) =>
     ['s1', 's2'].flatMap((sessionId) =>
       visit(subjectId, { trackerId, sessionId, attributes: { from: `${prefix}here` } }),
@@ -166,6 +174,7 @@ const untimely = ['member.sign-in-failed', 'batch.finished']
 async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
   const { organisationId, trackerId, listTracker } = settled
   const { apiKeys, members, trackers, variables, variableTokens, subjects, activity } = services
+  const { organisationProfiles, replyTexts } = services
   const first = { limit: 200, after: null }
   const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
   const { rows } = await activity.list(organisationId, { ...first, requestId: null })
@@ -175,6 +184,11 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
     members: JSON.stringify(await members.list(organisationId)),
     trackers: JSON.stringify(await trackers.list(organisationId)),
     variables: JSON.stringify([await variables.current(trackerId), await variableTokens.list(trackerId)]),
+    profile: JSON.stringify([
+      await organisationProfiles.find(organisationId),
+      await organisationProfiles.findLogo(organisationId),
+      await replyTexts.list(organisationId),
+    ]),
     subjects: JSON.stringify(
       await subjects.list(
         { organisationId, trackerId, since: 0 },

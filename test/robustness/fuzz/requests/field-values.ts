@@ -4,6 +4,7 @@ import { allScopes } from '../../../../src/domain/api-key.ts'
 import { maxBodyBytes } from '../../../../src/http/request-body.ts'
 import { isObject } from '../../../support/answers.ts'
 import { password } from '../../../support/console.ts'
+import { greenPng } from '../../../support/png.ts'
 import { anyText, identifierText, notIdentifierText } from '../parsers/texts.ts'
 import type { Field, Operation } from './operations.ts'
 import type { Surface } from './surface.ts'
@@ -89,6 +90,8 @@ const importLine = fc.record({
   properties: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
 })
 
+const svgFiles = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>', '<svg onload="x()">']
+
 /** What a client would write there: what is theirs, what is another organisation's, and what is nobody's. */
 const inBody: Record<string, fc.Arbitrary<unknown>> = {
   name: fc.constantFrom('{{keyName}}', 'Another name', '__proto__', '🦦'.repeat(64)),
@@ -114,11 +117,17 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   trackerIds: fc.constantFrom([], ['{{trackerId}}'], ['{{theirTracker}}']),
   subjects: fc.constantFrom(1, 2),
   text: fc.constantFrom('a', 'ada@example.com', 'userId=42', ...subjectIds),
+  displayName: fc.constantFrom('', 'Acme & Sons', '🦦'.repeat(64)),
+  contact: fc.constantFrom('', 'privacy@acme.example', 'Acme\n1 Main Street'),
+  language: fc.constantFrom('en', 'de'),
+  file: fc.constantFrom(...[...svgFiles, greenPng(2, 1)].map((file) => Buffer.from(file).toString('base64'))),
   index: fc.constantFrom(0, 1, 1_000_000),
   version: fc.constantFrom(0, 1, 2),
   lines: fc.array(fc.oneof(importLine, fc.jsonValue({ maxDepth: 2 })), { maxLength: 5 }),
   cursor: fc.constant('{{cursor}}'),
 }
+
+const replyName = fc.constantFrom('access.received', 'erasure.erased')
 
 /** Where it takes another value than elsewhere. A password takes long to set, and as long to try where nobody has it: few do. */
 const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
@@ -131,6 +140,11 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   '/console/api/trackers/{trackerId}/variables': {
     text: fc.constantFrom('{}', '{"a": [1, "🦦"]}', '{"a": 1, "a": 2}', '{"__proto__": 1}', '{"a": 1e999}'),
   },
+  '/console/api/reply-texts': {
+    name: replyName,
+    text: fc.constantFrom('We answer by {dueAt}.', '{{🦦}}\r\n', '{dueDate}', 'a {'),
+  },
+  '/console/api/reply-texts/restore': { name: replyName },
   '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
   // What a batch does, it does at times of its own: to somebody whom nothing else looks at.
   '/console/api/batches': {

@@ -58,7 +58,7 @@ function assertPage({ headers, body }: Answer): void {
     assert.match(String(body), /^<!doctype html>/i)
 }
 
-const parts = ['keys', 'members', 'trackers', 'variables', 'subjects', 'activity']
+const parts = ['keys', 'members', 'trackers', 'variables', 'subjects', 'profile', 'activity']
 
 /** What each route that is no mere reading may change, and nothing else may. */
 const mayChange: Record<string, readonly string[]> = {
@@ -90,6 +90,11 @@ const mayChange: Record<string, readonly string[]> = {
   'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/export': ['activity'],
   'POST /console/api/people/preview': [],
   'POST /console/api/people/erase': ['subjects', 'activity'],
+  'POST /console/api/organisation/profile': ['profile', 'activity'],
+  'POST /console/api/organisation/logo': ['profile', 'activity'],
+  'DELETE /console/api/organisation/logo': ['profile', 'activity'],
+  'POST /console/api/reply-texts': ['profile', 'activity'],
+  'POST /console/api/reply-texts/restore': ['profile', 'activity'],
   'POST /console/api/members': ['members', 'activity'],
   'DELETE /console/api/members/{memberId}': ['members', 'activity'],
 }
