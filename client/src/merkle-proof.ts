@@ -22,25 +22,42 @@ export async function isIncluded(
   proof: readonly Bytes[],
   tree: HashedTree,
 ): Promise<boolean> {
-  if (index >= tree.size) return false
+  const path = await combine(index, leafHash, proof, tree.size)
+  return path !== null && isSame(path.at(-1)?.combined ?? leafHash, tree.root)
+}
+
+/** A hash of a proof, combined with the hash of everything below. */
+export interface CombinedHashes {
+  sibling: Bytes
+  isSiblingLeft: boolean
+  combined: Bytes
+}
+
+/** The hashes from a leaf to the root, lowest first; `null` if the proof does not fit the size of the tree. */
+export async function combine(
+  index: number,
+  leafHash: Bytes,
+  proof: readonly Bytes[],
+  size: number,
+): Promise<CombinedHashes[] | null> {
+  if (index >= size) return null
+  const path: CombinedHashes[] = []
   let position = index
-  let last = tree.size - 1
+  let last = size - 1
   let hash = leafHash
   for (const sibling of proof) {
-    if (last === 0) return false
-    if (isOdd(position) || position === last) {
-      hash = await hashNode(sibling, hash)
-      while (!isOdd(position) && position !== 0) {
-        position = half(position)
-        last = half(last)
-      }
-    } else {
-      hash = await hashNode(hash, sibling)
+    if (last === 0) return null
+    const isSiblingLeft = isOdd(position) || position === last
+    hash = isSiblingLeft ? await hashNode(sibling, hash) : await hashNode(hash, sibling)
+    path.push({ sibling, isSiblingLeft, combined: hash })
+    while (isSiblingLeft && !isOdd(position) && position !== 0) {
+      position = half(position)
+      last = half(last)
     }
     position = half(position)
     last = half(last)
   }
-  return last === 0 && isSame(hash, tree.root)
+  return last === 0 ? path : null
 }
 
 /** Whether a proof shows that a tree is the beginning of another: RFC 9162, section 2.1.4.2. */

@@ -11,7 +11,7 @@ export interface OpenedNote {
   signers: VerifierKey[]
 }
 
-interface Signature {
+export interface Signature {
   name: string
   keyId: string
   bytes: Bytes
@@ -49,7 +49,8 @@ export function editorsChange(text: string): string | null {
   return text.includes('\r\n') ? 'its lines end with CR LF instead of LF' : null
 }
 
-function parseNote(note: string): { text: string; signatures: Signature[] } {
+/** The text and the signatures of a note, not verified. */
+export function parseNote(note: string): { text: string; signatures: Signature[] } {
   if (unfitForNotes.test(note)) throw malformed('it has characters that a signed note cannot have')
   const end = note.lastIndexOf('\n\n')
   if (end === -1) throw malformed('there is no empty line before its signatures')

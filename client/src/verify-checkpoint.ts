@@ -31,12 +31,7 @@ export async function verifyCheckpoint(
   const change = editorsChange(checkpoint)
   if (change !== null) throw malformed(change)
   const { text, signers } = await openNote(withoutExtraNewlines(checkpoint), verifierKeys)
-  const lines = text.slice(0, -1).split('\n')
-  const [origin = '', sizeLine = '', rootHash = ''] = lines
-  if (lines.includes('')) throw malformed('it has an empty line')
-  const size = parseSize(sizeLine)
-  if (size === null) throw malformed('its size is not a number')
-  if (decodeHash(rootHash) === null) throw malformed('its root is not a hash in base64')
+  const { origin, size, rootHash } = parseHead(text)
   const verifiedBy = signers.filter(({ name }) => name === origin).map(({ vkey }) => vkey)
   if (verifiedBy.length === 0) {
     throw new VerificationError(
@@ -45,6 +40,17 @@ export async function verifyCheckpoint(
     )
   }
   return { origin, size, rootHash, verifiedBy }
+}
+
+/** The head in the signed text of a checkpoint. */
+export function parseHead(text: string): TreeHead & Pick<VerifiedCheckpoint, 'origin'> {
+  const lines = text.slice(0, -1).split('\n')
+  const [origin = '', sizeLine = '', rootHash = ''] = lines
+  if (lines.includes('')) throw malformed('it has an empty line')
+  const size = parseSize(sizeLine)
+  if (size === null) throw malformed('its size is not a number')
+  if (decodeHash(rootHash) === null) throw malformed('its root is not a hash in base64')
+  return { origin, size, rootHash }
 }
 
 function malformed(what: string): VerificationError {

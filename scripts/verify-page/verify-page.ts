@@ -11,7 +11,7 @@ const root = new URL('../../', import.meta.url)
  */
 export async function verifyPage(): Promise<string> {
   const style = `\n${read('console/shared/tokens.css')}\n${read('scripts/verify-page/page.css')}`
-  const script = `\n${await bundle('scripts/verify-page/main.ts')}`
+  const script = `\n${await bundle('scripts/verify-page/browser/main.ts')}`
   const policy = [
     "default-src 'none'",
     `script-src '${hash(script)}'`,

@@ -5,9 +5,20 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
 import type { BrowserContextOptions } from 'playwright-core'
+import { digestEntries } from '../../client/src/digest-entries.ts'
 import { verifyPage } from '../../scripts/verify-page/verify-page.ts'
-import { makeReceipt, noteSigner } from '../support/make-receipt.ts'
-import { startShop } from '../support/shop.ts'
+import { dataOf, listIn, textIn } from '../support/answers.ts'
+import {
+  checkpointOf,
+  inclusionProof,
+  makeReceipt,
+  noteSigner,
+  nothingHeldRecord,
+  receiptText,
+  recordOf,
+  rootOf,
+} from '../support/make-receipt.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
 import { Keyboard, noBrowser, openBrowser, overflowOf } from './browser.ts'
 
@@ -17,7 +28,8 @@ const signer = noteSigner(origin, seed('acme'))
 const erasures = ['anna', 'ben', '<b>carla</b>'].map((subjectId) => {
   return { trackerId: 'shop <1>', subjectId, nonce: seed(subjectId) }
 })
-const receipt = makeReceipt(2, erasures, { origin, signers: [signer] })
+const signed = { origin, signers: [signer] }
+const receipt = makeReceipt(2, erasures, signed)
 
 function seed(words: string): Buffer {
   return createHash('sha256').update(words).digest()
@@ -43,11 +55,14 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     page.on('console', (message) => complaints.push(message.text()))
     await page.goto(address)
     /** Fills in and submits the form, and returns the result as shown. */
-    async function verify(fields: { receipt?: string; key?: string; tracker?: string; subject?: string }) {
-      const { receipt: pasted = receipt, key = signer.vkey, tracker = '', subject = '' } = fields
-      await page.evaluate(fillIn, [pasted, key, tracker, subject])
+    async function verify(
+      fields: Partial<Record<'receipt' | 'key' | 'tracker' | 'subject' | 'email', string>>,
+    ) {
+      const { receipt: pasted = receipt, key = signer.vkey, tracker = '', subject = '', email = '' } = fields
+      const values = { receipt: pasted, keys: key, tracker, subject, 'identifier-value': email }
+      await page.evaluate(fillIn, values)
       await page.locator('#result h2').waitFor()
-      return await page.locator('#result').innerText()
+      return (await page.locator('#result').innerText()).replace(/\n+/g, '\n')
     }
     return { page, requested, complaints, verify }
   }
@@ -66,8 +81,37 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('shows each hash that leads from the entry to the root, and why', async () => {
+    await verify({ receipt: makeReceipt(0, erasures, signed), tracker: 'shop <1>', subject: 'anna' })
+    const titles = await page.locator('.steps h4').allInnerTexts()
+    assert.deepEqual(titles, [
+      'The entry Passed',
+      'Level 1 Passed',
+      'Level 2 Passed',
+      'The root Passed',
+      'The signature Passed',
+      'The person Passed',
+    ])
+    const leaves = erasures.map((each) => Buffer.from(recordOf(each)))
+    const hashes = await page.locator('.steps .hash').allInnerTexts()
+    const [leaf] = hashes
+    const proof = inclusionProof(0, leaves).map((hash) => hash.toString('base64'))
+    const root = rootOf(leaves).toString('base64')
+    const [one] = [rootOf(leaves.slice(0, 2)).toString('base64')]
+    assert.deepEqual(hashes, [leaf, leaf, proof[0], one, one, proof[1], root, root])
+    assert.equal(leaf, rootOf(leaves.slice(0, 1)).toString('base64'))
+    assert.match(await page.locator('.steps pre').first().innerText(), /^\{"alreadyErased":false,/)
+  })
+
   test('says so when it is not proven whose data was erased', async () => {
     assert.match(await verify({}), /^Verified\n.*It is not proven whose data it was/s)
+  })
+
+  test('says what is missing without a key, and shows the rest', async () => {
+    const told = await verify({ key: '' })
+    assert.match(told, /^The signature is not checked\n.*anyone could have made it/s)
+    assert.match(told, /The root Passed.*The signature Not checked/s)
+    assert.ok(told.includes(`${origin} (key ID ${signer.keyId.toString('hex')})`))
   })
 
   test('accepts a receipt with missing or extra whitespace at its ends, and several keys', async () => {
@@ -76,15 +120,61 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.match(await verify({ ...whole, receipt: `\n ${receipt.trimEnd()}`, key }), /^Verified\n/)
   })
 
+  test('verifies a receipt that nothing is held, for its identifier alone', async () => {
+    const ada = { name: 'email', value: 'ada@example.com' }
+    const nonce = seed('nothing held')
+    const record = nothingHeldRecord(nonce, ada)
+    const checkpoint = checkpointOf(origin, [Buffer.from(record)], [signer])
+    const nothing = receiptText({ nonce, record, index: 0, proof: [], checkpoint })
+    const told = await verify({ receipt: nothing, email: 'Ada@example.com' })
+    assert.match(
+      told,
+      /^Verified\n.*nothing was held about a person in any tracker\. The identifier matches\./s,
+    )
+    assert.match(await verify({ receipt: nothing }), /not proven who the person is/)
+    assert.match(
+      await verify({ receipt: nothing, email: 'eva@example.com' }),
+      /^Not verified\n.*another identifier/s,
+    )
+  })
+
+  test('verifies all receipts of a certificate in JSON, and the one that is not valid stands out', async () => {
+    const all = erasures.map((_, index) => ({ receipt: makeReceipt(index, erasures, signed), index }))
+    const certificate = JSON.stringify({ data: { complete: true, entries: all, nothingHeld: [] } })
+    const told = await verify({ receipt: certificate, subject: 'ben' })
+    assert.match(told, /^Verified\nAll 3 receipts are valid\. What you entered matches 1 of them\./)
+    assert.match(
+      await verify({ receipt: certificate, subject: 'nobody' }),
+      /^Not verified\nNone of the receipts/,
+    )
+    const lines = all.map((each) => JSON.stringify(each)).join('\n')
+    assert.match(await verify({ receipt: lines }), /^Verified\nAll 3/)
+    const texts = all.map((each) => each.receipt).join('\n')
+    assert.match(await verify({ receipt: texts }), /^Verified\nAll 3/)
+    const bad = certificate.replace('index 1', 'index 0')
+    assert.match(await verify({ receipt: bad }), /^Not verified\n1 of 3 receipts cannot be verified\./)
+    const open = page.locator('details[open] summary')
+    assert.deepEqual(await open.allInnerTexts(), ['Receipt 1 of 3 Verified', 'Receipt 2 of 3 Not verified'])
+  })
+
+  test('prints every step of every receipt', async () => {
+    const texts = erasures.map((_, index) => makeReceipt(index, erasures, signed)).join('')
+    await verify({ receipt: texts })
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')))
+    assert.equal(await page.locator('details:not([open])').count(), 0)
+    assert.equal(await page.locator('details .steps').count(), 3)
+  })
+
   test('rejects an invalid receipt, and says why', async () => {
     const stranger = noteSigner(origin, seed('a forger'))
     const cases = [
       [{ ...whole, subject: 'anna' }, 'The receipt is of another data subject.'],
       [{ ...whole, tracker: 'blog' }, 'The receipt is of another tracker.'],
-      [{ key: stranger.vkey }, 'None of the given keys signed the checkpoint.'],
+      [{ key: stranger.vkey }, `None of the keys that you entered signed the checkpoint of ${origin}.`],
       [{ key: 'lethe.local/acme' }, 'it is not of the form name+id+base64'],
-      [{ receipt: receipt.replace('index 2', 'index 1') }, 'does not show that the entry is at index 1'],
+      [{ receipt: receipt.replace('index 2', 'index 1') }, 'does not have the number of hashes'],
       [{ receipt: 'Hello' }, 'its first line is not c2sp.org/tlog-proof@v1'],
+      [{ receipt: '{"data":{}}' }, 'its first line is not c2sp.org/tlog-proof@v1'],
     ] as const
     for (const [fields, why] of cases) {
       const told = await verify(fields)
@@ -108,6 +198,48 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await page.keyboard.insertText(signer.vkey)
     await keyboard.press('Verify receipt')
     await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
+    assert.equal(await page.getByRole('status').textContent(), 'Verified')
+  })
+
+  test('verifies a chosen and a dropped file at once, and a pasted text', async () => {
+    await page.reload()
+    await page.getByLabel('Verifier key').fill(signer.vkey)
+    const verified = page.getByRole('heading', { name: 'Verified', exact: true })
+    const choose = { name: 'receipt.txt', mimeType: 'text/plain', buffer: Buffer.from(receipt) }
+    await page.getByLabel('Or choose files').setInputFiles(choose)
+    await verified.waitFor()
+    await page.getByLabel('Tracker ID').fill('blog')
+    await verified.waitFor({ state: 'detached' })
+    await page.getByLabel('Tracker ID').fill('')
+    await page.evaluate(drop, receipt)
+    await verified.waitFor()
+    const field = page.getByLabel('Receipt', { exact: true })
+    await field.fill('')
+    await verified.waitFor({ state: 'detached' })
+    await field.fill(receipt)
+    await field.dispatchEvent('paste')
+    await verified.waitFor()
+  })
+
+  test('checks that the receipts are those of the certificate that a link names', async () => {
+    const parts = [0, 1].map((index) => makeReceipt(index, erasures, signed))
+    const records = erasures.map((each, index) => ({ index, record: recordOf(each) }))
+    const digest = await digestEntries(records.slice(0, 2).reverse())
+    const leaves = records
+      .slice(0, 2)
+      .map(({ record }) => createHash('sha256').update(`\0${record}`).digest())
+    assert.equal(digest, createHash('sha256').update(Buffer.concat(leaves)).digest('base64url'))
+    const link = await openPage({}, `${file.href}#sha256=${digest}&key=${signer.vkey}`)
+    assert.equal(await link.page.getByLabel('Verifier key').inputValue(), signer.vkey)
+    assert.match(
+      await link.page.locator('#link-note').innerText(),
+      /from a certificate.*Compare it with the key/,
+    )
+    assert.match(await link.verify({ receipt: parts.join('') }), /^Verified\n.*certificate in the link\./s)
+    for (const text of [parts[0] ?? '', receipt, [...parts, receipt].join('')]) {
+      assert.match(await link.verify({ receipt: text }), /^Not verified\nThese are not the receipts/)
+    }
+    await assertAccessible(link.page, 'linked')
   })
 
   test('is accessible in light and dark, with and without a result', async () => {
@@ -129,12 +261,32 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'narrow', { coloursAreKnown: true })
   })
 
+  test('moves only for visitors who do not mind', async () => {
+    const animationsOf = () => page.evaluate(() => document.getAnimations().length)
+    await verify(whole)
+    assert.equal(await animationsOf(), 0)
+    const moving = await openPage({ reducedMotion: 'no-preference' })
+    await moving.verify(whole)
+    assert.ok((await moving.page.evaluate(() => document.getAnimations().length)) > 0)
+    await moving.page.emulateMedia({ media: 'print', reducedMotion: 'no-preference' })
+    assert.equal(
+      await moving.page
+        .locator('.steps li')
+        .last()
+        .evaluate((li) => getComputedStyle(li).opacity),
+      '1',
+    )
+  })
+
   test('does not reject a receipt if the browser cannot verify it', async () => {
     await page.evaluate(() => {
       const old = new DOMException('Unrecognized name.', 'NotSupportedError')
       crypto.subtle.verify = () => Promise.reject(old)
     })
-    assert.match(await verify(whole), /^This browser cannot verify receipts\n/)
+    assert.match(
+      await verify(whole),
+      /^This page cannot verify the receipt\nThis runtime does not support Ed25519/,
+    )
   })
 
   test('cannot send anything, even with injected code', async (t) => {
@@ -167,12 +319,77 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.equal(connections, 0)
   })
 
-  test('verifies a receipt where the service serves it, under the policy of its header', async () => {
-    const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  describe('where the service serves it, to somebody without an account', async () => {
+    const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+    await shop.ingest(['anna', 'ben', 'carla'].flatMap((subjectId) => visit(subjectId, { events: 2 })))
+    const ask = async (path: string, method = 'GET') =>
+      dataOf(await shop.ask(path, { key: shop.key, method }))
+    for (const subjectId of ['anna', 'ben']) await ask(subjectPath(subjectId), 'DELETE')
+    const real = textIn(await ask(subjectPath('carla'), 'DELETE'), 'receipt')
+    const key = String(listIn(await ask('/v1/analytics/ledger'), 'verifierKeys')[0])
+    const [heading = '', extraLine = '', indexLine = '', hash = '', ...rest] = real.split('\n')
     const served = await openPage({ offline: false }, `${shop.url}/verify`)
-    assert.match(await served.verify(whole), /^Verified\n/)
-    assert.deepEqual(served.requested, [`${shop.url}/verify`])
-    assert.deepEqual(served.complaints, [])
+    const extra = Buffer.from(extraLine.slice('extra '.length), 'base64')
+
+    /** The receipt with a changed byte of the extra data, of which the entry is a part. */
+    function withExtra(change: (text: string) => string): string {
+      const changed = Buffer.from(change(extra.toString('latin1')), 'latin1').toString('base64')
+      assert.notEqual(changed, extra.toString('base64'))
+      return [heading, `extra ${changed}`, indexLine, hash, ...rest].join('\n')
+    }
+
+    /** A text in base64 with one bit of a byte flipped. */
+    function flipped(base64: string, at: number): string {
+      const bytes = Buffer.from(base64, 'base64')
+      bytes[at] = (bytes[at] ?? 0) ^ 1
+      return bytes.toString('base64')
+    }
+
+    test('verifies a real receipt under the policy of its header, with one request for the page', async () => {
+      const told = await served.verify({ receipt: real, key, tracker: 'shop', subject: 'carla' })
+      assert.match(told, /^Verified\n.*sessions 1, events 2\. The data subject ID matches\./s)
+      assert.match(told, /No\. 3 of 3/)
+      assert.deepEqual(served.requested, [`${shop.url}/verify`])
+      assert.deepEqual(served.complaints, [])
+    })
+
+    test('says which part has a flipped byte: the entry, a hash, the head or the signature', async () => {
+      const tail = rest.at(-2) ?? ''
+      const [, , signature = ''] = tail.split(' ')
+      const damaged: [string, string, string][] = [
+        [
+          withExtra((text) => text.replace('erasedAt', 'erasedAu')),
+          'The entry',
+          'The entry in the receipt is malformed',
+        ],
+        [
+          withExtra((text) => text.replace(String.raw`events\":2`, String.raw`events\":3`)),
+          'The root',
+          'the entry, its number or one of the hashes was changed',
+        ],
+        [
+          real.replace(hash, flipped(hash, 7)),
+          'The root',
+          'the entry, its number or one of the hashes was changed',
+        ],
+        [real.replace(signature, flipped(signature, 40)), 'The signature', 'The signature by '],
+        [
+          real.replace(signature, flipped(signature, 0)),
+          'The signature',
+          'None of the keys that you entered',
+        ],
+        [real.replace(`\n3\n`, '\n2\n'), 'The root', 'does not have the number of hashes'],
+        [withExtra((text) => text.replace('nonce', 'nonde')), 'The receipt', 'its nonce is not 32 bytes'],
+        [real.replace(hash, `${hash.slice(0, -2)}!=`), 'The receipt', 'a line of its inclusion proof'],
+      ]
+      for (const [text, step, why] of damaged) {
+        const told = await served.verify({ receipt: text, key })
+        assert.match(told, /^Not verified\n/)
+        assert.ok(told.split('\n')[1]?.includes(why), told)
+        const first = served.page.locator('.steps .failed h4').first()
+        assert.equal(await first.innerText(), `${step} Failed`)
+      }
+    })
   })
 
   test('says that it needs JavaScript if there is none', async () => {
@@ -182,11 +399,19 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
 })
 
 /** Fills in and submits the form. Runs in the page. */
-function fillIn(texts: string[]): void {
-  const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea')
-  for (const [i, field] of fields.entries()) {
-    field.value = texts[i] ?? ''
+function fillIn(values: Record<string, string>): void {
+  for (const [id, value] of Object.entries(values)) {
+    const field = document.getElementById(id)
+    if (!(field instanceof HTMLInputElement) && !(field instanceof HTMLTextAreaElement)) throw new Error(id)
+    field.value = value
     field.dispatchEvent(new InputEvent('input', { bubbles: true }))
   }
   document.querySelector('form')?.requestSubmit()
+}
+
+/** Drops a file anywhere on the page. Runs in the page. */
+function drop(text: string): void {
+  const dataTransfer = new DataTransfer()
+  dataTransfer.items.add(new File([text], 'receipt.txt'))
+  document.querySelector('h1')?.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer }))
 }
