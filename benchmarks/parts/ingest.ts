@@ -1,11 +1,12 @@
 // Batches over HTTP from several senders compared with `lethe import` of the same lines, their effect on reads, and memory.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../test/support/postgres.ts'
 import type { Bench } from '../bench.ts'
 import { BatchSenders } from '../load/batch-senders.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'
 import { importFile, writeFile } from '../processes/import-file.ts'
-import { startLethe } from '../processes/start-process.ts'
+import { startLethe, startProcess } from '../processes/start-process.ts'
 import { residentMegabytes } from '../processes/usage.ts'
 import { Figures, type Group } from '../report/results.ts'
 import type { IngestSize } from '../sizes.ts'
@@ -31,7 +32,7 @@ async function measureOn(bench: Bench<IngestSize>, name: string): Promise<Group[
     const address = postgres ? await createDatabase(postgres.url, `bench_${++databases}`) : undefined
     return emptyStore(lifetime, address === undefined ? {} : { address })
   }
-  const [rates, reads] = [new Figures(), new Figures()]
+  const [rates, reads, bareReads] = [new Figures(), new Figures(), new Figures()]
   for (let round = 0; round < size.rounds; round++) {
     tell(`${name}, round ${round + 1} of ${size.rounds}`)
     const imported = await newStore()
@@ -51,19 +52,30 @@ async function measureOn(bench: Bench<IngestSize>, name: string): Promise<Group[
       ...{ linesPerSecond, ratio: linesPerSecond / (lines / seconds), p99Ms: sending.p99Ms },
       megabytes: residentMegabytes(server.pid, 'VmHWM'),
     })
-    await readsMeanwhile(
-      { server, key: store.key, subjects, quietSeconds },
-      'during batches',
-      // Other lines: those that are already stored cost less.
-      () => batches.sendHalf(),
-      reads,
+    const noAnswers = join(store.folder, 'answers.json')
+    writeFileSync(noAnswers, '[]')
+    // Other lines: those that are already stored cost less.
+    let half: Promise<unknown> | undefined
+    const send = () => (half ??= batches.sendHalf())
+    // A bare server beside it shows how much of the delay is the machine's.
+    const bare = await startProcess(
+      lifetime,
+      'benchmarks/baselines/bare-server.ts',
+      ['node:http', noAnswers],
+      {},
     )
+    const readers = { key: store.key, subjects, quietSeconds }
+    await Promise.all([
+      readsMeanwhile({ server, ...readers }, 'during batches', send, reads),
+      readsMeanwhile({ server: bare, ...readers }, 'during batches', send, bareReads),
+    ])
     await batches.end()
-    await server.stop()
+    await Promise.all([server.stop(), bare.stop()])
   }
   const notes = [`${lines.toLocaleString('en')} lines in batches of ${linesEach.toLocaleString('en')}.`]
   return [
     { name: `${name}, batches over HTTP`, rows: rates.rows(), notes },
     { name: `${name}, reads during batches`, rows: reads.rows() },
+    { name: `${name}, a bare server beside it`, rows: bareReads.rows() },
   ]
 }
