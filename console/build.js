@@ -17,22 +17,26 @@ const compressions = [
 ]
 
 /**
- * Builds the pages: a script, a script that sets the theme before the first paint, the editor that one page loads, a style sheet, a font,
- * an icon and the HTML page.
- * File names contain a hash of the content, so that browsers can cache them forever.
+ * Builds the pages: the first script, the script with further pages, what both share, the editor that one page loads, a script that sets
+ * the theme before the first paint, a style sheet, a font, an icon and the HTML page. File names contain a hash of the content, so that
+ * browsers can cache them forever.
  *
  * @param {string} folder the output folder; it is replaced
  */
 export async function buildConsole(folder) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(path.join(folder, 'assets'), { recursive: true })
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     absWorkingDir: here,
-    entryPoints: { app: 'src/main.tsx', editor: 'src/editor/editor.ts', theme: 'src/theme.ts' },
+    entryPoints: { app: 'src/main.tsx', theme: 'src/theme.ts' },
     outdir: folder,
+    // Without a hash, two shared scripts would have the same name: the build fails if there is more than one.
+    chunkNames: '[name]',
     bundle: true,
+    splitting: true,
     minify: true,
     write: false,
+    metafile: true,
     format: 'esm',
     target: 'es2022',
     charset: 'utf8',
@@ -41,13 +45,12 @@ export async function buildConsole(folder) {
     external: ['{{*'],
     logLevel: 'warning',
   })
-  const built = outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), contents }))
+  const built = new Map(outputFiles.map(({ path: file, contents }) => [path.basename(file), contents]))
   /** Files that others refer to come first. */
   const files = [
     { name: 'icon.svg', contents: readFileSync(path.join(here, 'shared/icon.svg')) },
     { name: 'inter.woff2', contents: readFileSync(path.join(inter, 'files/inter-latin-wght-normal.woff2')) },
-    ...built.filter(({ name }) => name !== 'app.js'),
-    ...built.filter(({ name }) => name === 'app.js'),
+    ...importedFirst(metafile).map((name) => ({ name, contents: built.get(name) ?? new Uint8Array() })),
     { name: 'index.html', contents: readFileSync(path.join(here, 'index.html')) },
   ]
   /** @type {Map<string, string>} */
@@ -65,14 +68,37 @@ export async function buildConsole(folder) {
 }
 
 /**
- * Replaces file names in braces by their addresses.
+ * The names of the built files, each after those that it imports.
+ *
+ * @param {import('esbuild').Metafile} metafile
+ */
+function importedFirst({ outputs }) {
+  /** @type {Set<string>} */
+  const names = new Set()
+  /** @param {string} file */
+  function add(file) {
+    for (const { path: imported } of outputs[file]?.imports ?? []) if (outputs[imported]) add(imported)
+    names.add(path.basename(file))
+  }
+  for (const file of Object.keys(outputs)) add(file)
+  return [...names]
+}
+
+/**
+ * Replaces file names in braces, and those of imported scripts, by their addresses.
  *
  * @param {Uint8Array} contents
  * @param {Map<string, string>} addresses
  */
 function withAddresses(contents, addresses) {
   const text = Buffer.from(contents).toString()
-  return Buffer.from(text.replaceAll(/\{\{([\w.]+)\}\}/g, (braces, name) => addresses.get(name) ?? braces))
+  return Buffer.from(
+    text
+      .replaceAll(/\{\{([\w.]+)\}\}/g, (braces, name) => addresses.get(name) ?? braces)
+      .replaceAll(/"\.\/([\w-]+\.js)"/g, (quoted, name) =>
+        addresses.has(name) ? `"${addresses.get(name)}"` : quoted,
+      ),
+  )
 }
 
 /**

@@ -1,51 +1,25 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
-import { ErrorBoundary, NotFoundPage } from './components/page.tsx'
+import { ErrorBoundary } from './components/page.tsx'
 import { LoadError, Skeleton } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
-import { ActivityPage } from './pages/activity.tsx'
-import { BatchPage } from './pages/batch.tsx'
-import { BatchesPage } from './pages/batches.tsx'
-import { CertificatePage, FormerCertificatePage } from './pages/certificate.tsx'
-import { ErasuresPage } from './pages/erasures.tsx'
-import { KeyPage } from './pages/key.tsx'
-import { KeysPage } from './pages/keys.tsx'
-import { MembersPage } from './pages/members.tsx'
-import { NewBatchPage } from './pages/new-batch.tsx'
-import { ReplyTextsPage } from './pages/reply-texts.tsx'
 import { SearchPage } from './pages/search.tsx'
-import { SettingsPage } from './pages/settings.tsx'
 import { JoinPage, SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
-import { TrackerPage } from './pages/tracker.tsx'
 import { TrackersPage } from './pages/trackers.tsx'
-import { VariablesPage } from './pages/variables.tsx'
 import { cache, useResource } from './resource.ts'
-import { navigate, route, useAddress } from './router.tsx'
+import { firstMatch, navigate, route, useAddress } from './router.tsx'
+import { MorePages } from './second-script.tsx'
 import { SessionProvider, useOtherTabs } from './session.tsx'
 import { Shell } from './shell.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 import type { SignedIn } from './types.ts'
 
-/** The pages for members. The first match is shown. */
-const routes = [
+/** The pages for members in the first script. The first match is shown. */
+const firstPages = [
   route('/console/trackers', () => <TrackersPage />),
-  route('/console/trackers/:trackerId', ({ trackerId }) => <TrackerPage trackerId={trackerId} />),
-  route('/console/trackers/:trackerId/variables', (ids) => <VariablesPage {...ids} />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/search', () => <SearchPage />),
-  route('/console/batches', () => <BatchesPage />),
-  route('/console/batches/new', () => <NewBatchPage />),
-  route('/console/batches/:batchId', (ids) => <BatchPage {...ids} />),
-  route('/console/erasures', () => <ErasuresPage />),
-  route('/console/erasures/certificates/:of', (ids) => <CertificatePage {...ids} />),
-  route('/console/erasures/:indexes', (ids) => <FormerCertificatePage {...ids} />),
-  route('/console/keys', () => <KeysPage />),
-  route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
-  route('/console/activity', () => <ActivityPage />),
-  route('/console/members', () => <MembersPage />),
-  route('/console/settings', () => <SettingsPage />),
-  route('/console/settings/replies', () => <ReplyTextsPage />),
 ]
 
 /** The console: two public pages, and the others for members. */
@@ -106,10 +80,5 @@ function Members({ path }: { path: string }) {
 }
 
 function pageAt(path: string) {
-  if (path === '/console') return null
-  for (const each of routes) {
-    const page = each.at(path)
-    if (page !== null) return page
-  }
-  return <NotFoundPage />
+  return path === '/console' ? null : (firstMatch(firstPages, path) ?? <MorePages path={path} />)
 }

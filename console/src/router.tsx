@@ -112,6 +112,15 @@ export function route<Pattern extends string>(
   }
 }
 
+/** What the first route that matches a path shows; `null` if none does. */
+export function firstMatch(routes: readonly Route[], path: string): ComponentChildren {
+  for (const each of routes) {
+    const page = each.at(path)
+    if (page !== null) return page
+  }
+  return null
+}
+
 /** The decoded parameters of a path; `null` if the path does not match. */
 function match<Pattern extends string>(
   pattern: Pattern,

@@ -28,7 +28,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   const seat = await openPage(browser, shop, client, { hasTouch: true })
   const empty = await openPage(browser, shop, nobody)
   for (const { page } of [seat, empty]) {
-    await page.goto('/console/members')
+    await page.goto('/console/search')
     await settled(page)
   }
 
@@ -38,15 +38,17 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     return page
   }
 
-  test('requests five files, then the session and its data, and nothing twice', () => {
+  test('requests six files, then the session, and nothing twice', () => {
     const asked = seat.requested.map((address) =>
       address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),
     )
     // Browsers may or may not request the icon.
     assert.deepEqual(asked.filter((path) => !path.endsWith('.svg')).toSorted(), [
-      ...['/console/api/members', '/console/api/session'],
-      ...['app.css', 'app.js', 'inter.woff2', 'theme.js'].map((name) => `/console/assets/${name}`),
-      '/console/members',
+      '/console/api/session',
+      ...['app.css', 'app.js', 'chunk.js', 'inter.woff2', 'theme.js'].map(
+        (name) => `/console/assets/${name}`,
+      ),
+      '/console/search',
     ])
   })
 

@@ -44,6 +44,17 @@ describe('a page whose data does not arrive', { skip: noBrowser }, async () => {
     })
   }
 
+  test('says so when its script cannot be loaded, and loads the page again', async () => {
+    await page.goto('/console/search')
+    await settled(page)
+    await page.route('**/more-pages-*.js', (route) => route.abort())
+    await keyboard.press('API keys')
+    await page.getByText('Loading failed').waitFor()
+    await page.unroute('**/more-pages-*.js')
+    await keyboard.press('Try again')
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
+  })
+
   test('says so when the server cannot be reached', async () => {
     await page.goto('/console/keys')
     await settled(page)

@@ -47,7 +47,7 @@ describe('the pages', () => {
 
   test('refer to files that can be cached forever', async () => {
     const paths = await assetPaths()
-    assert.equal(paths.length, 5)
+    assert.equal(paths.length, 6)
     for (const path of paths) {
       assert.match(path, /^\/console\/assets\/\w+-[0-9a-f]{10}\.(js|css|svg|woff2)$/)
       const response = await get(path)
@@ -74,18 +74,25 @@ describe('the pages', () => {
     }
   })
 
-  test('are less than 60 kB of JavaScript on the wire, without the editor that one page loads', async () => {
-    const bytesOf = async (isWanted: (path: string) => boolean) => {
+  test('are less than 60 kB of JavaScript on the wire at first, and for all other pages', async () => {
+    const bytesOf = async (files: string[]) => {
       let bytes = 0
-      for (const file of pages.names().filter((each) => each.endsWith('.js') && isWanted(each))) {
+      for (const file of files) {
         const response = await get(`/console/${file}`, { 'accept-encoding': 'gzip, br' })
         bytes += Number(response.headers.get('content-length'))
       }
       return bytes
     }
-    const isEditor = (path: string) => path.startsWith('assets/editor-')
-    const [first, editor] = [await bytesOf((path) => !isEditor(path)), await bytesOf(isEditor)]
-    assert.ok(first > 10_000 && first < 60_000, `${first} bytes`)
+    const scripts = pages.names().filter((each) => each.endsWith('.js'))
+    const linked = (await assetPaths()).map((path) => path.replace('/console/', ''))
+    const [first, others] = [scripts.filter((each) => linked.includes(each)), new Set(scripts)]
+    for (const each of first) others.delete(each)
+    assert.equal(first.length, 3)
+    const later = await Promise.all([...others].toSorted().map((each) => bytesOf([each])))
+    assert.equal(later.length, 2)
+    const [atFirst, [editor = 0, more = 0]] = [await bytesOf(first), later]
+    assert.ok(atFirst > 10_000 && atFirst < 60_000, `${atFirst} bytes at first`)
+    assert.ok(more > 10_000 && more < 60_000, `${more} bytes for other pages`)
     assert.ok(editor > 10_000 && editor < 110_000, `${editor} bytes for the editor`)
   })
 

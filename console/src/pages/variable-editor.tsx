@@ -8,9 +8,6 @@ import type { Editor, Problem } from '../editor/editor.ts'
 import { unexpected } from '../resource.ts'
 import type { Variables } from '../variables.ts'
 
-/** The script of the editor, which only this page loads. The build inserts its address. */
-const script = '{{editor.js}}'
-
 interface VariableEditorProps {
   /** The text at first, and the text that counts as saved. */
   text: string
@@ -34,7 +31,8 @@ export function VariableEditor(props: VariableEditorProps) {
   useEffect(() => {
     let isGone = false
     async function load(): Promise<void> {
-      const { createEditor }: typeof import('../editor/editor.ts') = await import(script)
+      // A script that only this page loads.
+      const { createEditor } = await import('../editor/editor.ts')
       if (isGone || !place.current) return
       const label = 'Variables as a JSON object'
       const { text, saved } = props
