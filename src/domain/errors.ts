@@ -45,6 +45,11 @@ export function notFound(what: string): LetheError {
   return new LetheError('not_found', `${what} does not exist, or your organisation cannot see it.`)
 }
 
+/** A `validation_error` of one field. */
+export function invalidField(field: string, message: string): LetheError {
+  return new LetheError('validation_error', `Check ${field}: see details.`, [{ field, message }])
+}
+
 /** A full queue. It is a fault rather than a refusal, because the caller exceeded no budget. */
 export function tooBusy(): Error {
   return new Error('The store is overloaded.')

@@ -71,6 +71,16 @@ function daysOf(year: number, month: number): number {
   return month === 2 && isLeapYear ? 29 : (monthDays[month - 1] ?? 0)
 }
 
+/** The same day and time so many months later; the last day of that month if it has no such day. */
+export function addMonths(instant: Instant, months: number): Instant {
+  const date = new Date(instant)
+  const day = date.getUTCDate()
+  date.setUTCDate(1)
+  date.setUTCMonth(date.getUTCMonth() + months)
+  date.setUTCDate(Math.min(day, daysOf(date.getUTCFullYear(), date.getUTCMonth() + 1)))
+  return date.getTime()
+}
+
 /** ISO 8601 in UTC with milliseconds. Faster than `Date`, since a page contains hundreds of instants. */
 export function formatInstant(instant: Instant): string {
   const day = Math.floor(instant / dayMs)

@@ -9,6 +9,7 @@ import {
 import { formatInstant, type Instant } from './instant.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { TreeHead } from './merkle-tree.ts'
+import { type Person, refKey } from './person.ts'
 import { formatCheckpoint, type NoteSigner, noteSigner } from './receipt.ts'
 import { comparableValue, type SubjectIdentifier } from './subject-identifier.ts'
 
@@ -56,6 +57,7 @@ class Secret {
   readonly #nonceKey: KeyObject
   readonly #personNonceKey: KeyObject
   readonly #sealKey: Buffer
+  readonly #requestKey: KeyObject
   readonly fingerprint: string
   readonly olderFingerprint: string
   readonly headKey: Buffer
@@ -66,6 +68,7 @@ class Secret {
     this.#nonceKey = createSecretKey(this.#derive('nonces of receipts'))
     this.#personNonceKey = createSecretKey(this.#derive('nonces of receipts that nothing is held'))
     this.#sealKey = this.#derive('seals of nonces')
+    this.#requestKey = createSecretKey(this.#derive('privacy requests'))
     this.fingerprint = this.#derive('fingerprint of a store with authenticated ledgers')
       .subarray(0, 8)
       .toString('hex')
@@ -86,6 +89,12 @@ class Secret {
     const { name } = identifier
     const of = `${organisationId}\0${name}\0${comparableValue(identifier)}\0${formatInstant(checkedAt)}`
     return createHmac('sha256', this.#personNonceKey).update(of).digest()
+  }
+
+  /** A digest of parts of a request's person, or of its content. */
+  requestDigest(organisationId: string, what: 'content' | 'identifier' | 'subject', text: string): Buffer {
+    const of = `${organisationId}\0${what}\0${text}`
+    return createHmac('sha256', this.#requestKey).update(of).digest()
   }
 
   seal(nonce: Uint8Array, commitment: string): Buffer {
@@ -184,6 +193,30 @@ export class Keyring {
   ): Buffer | null {
     const nonces = this.#secrets.map((secret) => secret.personNonce(organisationId, identifier, checkedAt))
     return nonces.find((nonce) => personCommitment(nonce, identifier) === person) ?? null
+  }
+
+  /**
+   * Digests of a person's identifiers and subjects under every secret, the current one first. They recognise
+   * the person's requests in an organisation, and without the secrets identify nobody.
+   */
+  personDigests(organisationId: string, { identifiers, subjects }: Person): [Buffer[], ...Buffer[][]] {
+    const digests = (secret: Secret) =>
+      [
+        ...identifiers.map((each) =>
+          secret.requestDigest(organisationId, 'identifier', `${each.name}\0${comparableValue(each)}`),
+        ),
+        ...subjects.map((each) => secret.requestDigest(organisationId, 'subject', refKey(each))),
+      ].map((digest) => digest.subarray(0, digestBytes))
+    const [first, ...others] = this.#secrets
+    return [digests(first), ...others.map(digests)]
+  }
+
+  /** A digest of what a request was created with, under every secret, the current one first. */
+  contentDigests(organisationId: string, content: string): [string, ...string[]] {
+    const digest = (secret: Secret) =>
+      secret.requestDigest(organisationId, 'content', content).toString('base64url')
+    const [first, ...others] = this.#secrets
+    return [digest(first), ...others.map(digest)]
   }
 
   /** Encrypts a nonce for the store, bound to the ledger entry with this commitment. */

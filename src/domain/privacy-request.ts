@@ -1,5 +1,6 @@
 import type { ActivityNote, Actor } from './activity.ts'
 import type { Instant } from './instant.ts'
+import type { AppendedEntry, LedgerGuard } from './ledger.ts'
 import type { Page } from './page.ts'
 import type { Person, SubjectRef } from './person.ts'
 
@@ -9,6 +10,14 @@ export type PrivacyRequestKind = (typeof requestKinds)[number]
 /** The last three are final: the request is closed. */
 export const requestStates = ['open', 'running', 'done', 'rejected', 'cancelled'] as const
 export type PrivacyRequestState = (typeof requestStates)[number]
+
+export function isClosed({ state }: Pick<PrivacyRequest, 'state'>): boolean {
+  return state !== 'open' && state !== 'running'
+}
+
+/** The maximum length of a reference, and of the reason of an extension or a rejection. */
+export const maxReferenceLength = 200
+export const maxReasonLength = 1_000
 
 /** How much data a request found or erased. */
 export interface RequestCounts {
@@ -48,6 +57,8 @@ export interface PrivacyRequest {
   searchedAt: Instant | null
   /** How many searches found everything at that time. */
   searches: number
+  /** The positions of the identifiers about which a search of the erasure found something. */
+  heldIdentifiers: readonly number[]
   /** How many subjects arrived after the last search; `null` until the erasure is done. */
   left: number | null
   /** When the erasure resumes after its starter's budget was spent; otherwise `null`. */
@@ -66,7 +77,8 @@ export type NewPrivacyRequest = PrivacyRequestRef &
 export interface PrivacyRequestQuery {
   limit: number
   after: PrivacyRequestPosition | null
-  state: PrivacyRequestState | null
+  /** `pending` is open or running. */
+  state: PrivacyRequestState | 'pending' | null
   kind: PrivacyRequestKind | null
   /** Exclusive. */
   dueBefore: Instant | null
@@ -115,12 +127,33 @@ export interface RequestOfEntry {
   request: Pick<PrivacyRequest, 'id' | 'reference'>
 }
 
-/** How a request ends. */
+/** How a request ends without an answer. */
 export interface RequestClosing {
   from: readonly PrivacyRequestState[]
-  to: 'done' | 'rejected' | 'cancelled'
+  to: 'rejected' | 'cancelled'
   now: Instant
   rejectionReason: string | null
+}
+
+/** That nothing is held about the person with an identifier, as it is appended to the ledger. */
+export interface NothingHeldEntry {
+  /** The name of the identifier. */
+  name: string
+  record: string
+  /** Stored with the entry's index, it is enough for `reissueReceipt`; it does not identify the person. */
+  sealedNonce: string
+}
+
+/** How a request ends as done. */
+export interface RequestEnd {
+  /** `open` for an access request that was answered. */
+  from: 'open' | 'running'
+  now: Instant
+  /** What the last search found; `null` to keep the sum of the searches so far. */
+  found: RequestCounts | null
+  left: number | null
+  nothingHeld: readonly NothingHeldEntry[]
+  guard: LedgerGuard
 }
 
 export interface RequestLease {
@@ -137,6 +170,8 @@ export interface RequestSearch {
   subjects: readonly RequestSubject[]
   /** The sum of all searches so far. */
   found: RequestCounts
+  /** Of all searches so far. */
+  heldIdentifiers: readonly number[]
   now: Instant
   /** Whether it found everyone; otherwise there were too many to store at once. */
   isComplete: boolean
@@ -154,15 +189,13 @@ export interface PrivacyRequestStore {
   ): Promise<'created' | 'taken' | 'absent'>
   /** `null` if the organisation has no such request. */
   find(ref: PrivacyRequestRef): Promise<PrivacyRequest | null>
-  /** Soonest due first; requests due at the same instant are in order of ID. */
+  /** Soonest due first; requests due at the same instant are in order of ID. A page holds about 1 MiB. */
   list(
     organisationId: string,
     query: PrivacyRequestQuery,
   ): Promise<Page<PrivacyRequest, PrivacyRequestPosition>>
   /** The requests of a person, by the digests of any of its parts, in any state. Newest first. */
   ofPerson(organisationId: string, digests: readonly Uint8Array[], limit: number): Promise<PrivacyRequest[]>
-  /** Whether an organisation has at least `count` requests that are not closed. */
-  hasOpen(organisationId: string, count: number): Promise<boolean>
   /** Postpones a request that is not closed. Returns `false` if it is, or if it was extended before. */
   extend(
     ref: PrivacyRequestRef,
@@ -214,8 +247,12 @@ export interface PrivacyRequestStore {
     searches: number,
     search: RequestSearch,
   ): Promise<boolean>
-  /** Closes a running request in which no subject waits. Otherwise does nothing and returns `false`. */
-  finish(ref: PrivacyRequestRef, now: Instant, note: ActivityNote, left: number): Promise<boolean>
+  /**
+   * Closes a request in which no subject waits as done, and appends to the ledger that nothing is held, in the
+   * same transaction. Returns these entries; otherwise does nothing and returns `null`. Rejects with
+   * `ForgedLedger` or `ShortLedger`.
+   */
+  finish(ref: PrivacyRequestRef, end: RequestEnd, note: ActivityNote): Promise<AppendedEntry[] | null>
   /** Deletes about `maxRows` rows of requests that were closed before an instant. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { LetheError } from '../domain/errors.ts'
+import { invalidField, LetheError } from '../domain/errors.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 
 export const maxBodyBytes = 64 * 1024
@@ -53,8 +53,8 @@ export async function readJson(
     )
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw problemWith('body', 'body must be a JSON object')
-  if (countMembers(value) !== received.members) throw problemWith('body', 'body must not repeat a field')
+    throw invalidField('body', 'body must be a JSON object')
+  if (countMembers(value) !== received.members) throw invalidField('body', 'body must not repeat a field')
   return { ...value }
 }
 
@@ -173,7 +173,7 @@ class ReceivedJson {
     }
     this.#items += 1
     if (this.#items > this.#maxItems)
-      throw problemWith(this.#name, `${this.#name} must have at most ${this.#maxItems} items`)
+      throw invalidField(this.#name, `${this.#name} must have at most ${this.#maxItems} items`)
   }
 
   #countField(): void {
@@ -183,11 +183,7 @@ class ReceivedJson {
 }
 
 function tooManyFields(): LetheError {
-  return problemWith('body', `body must have at most ${maxFields} fields besides its lists`)
-}
-
-function problemWith(field: string, message: string): LetheError {
-  return new LetheError('validation_error', `Check ${field}: see details.`, [{ field, message }])
+  return invalidField('body', `body must have at most ${maxFields} fields besides its lists`)
 }
 
 /** The number of members of all objects. The parser has merged repeated names. */

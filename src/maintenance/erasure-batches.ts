@@ -9,9 +9,9 @@ import { startOfWindow, windowStart } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from '../operations/activity.ts'
-import { findPerson } from '../operations/erase-person.ts'
 import { eraseSubject } from '../operations/erase-subject.ts'
 import { stopOpenBatches } from '../operations/erasure-batch.ts'
+import { findPerson } from '../operations/find-person.ts'
 
 /** How often to look for new batches. */
 const idleMs = 1_000

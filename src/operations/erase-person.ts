@@ -2,28 +2,28 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Origin } from '../domain/activity.ts'
 import type { ErasureBatch } from '../domain/erasure-batch.ts'
 import { Problems } from '../domain/errors.ts'
-import { isIdentifier } from '../domain/identifier.ts'
-import { earliestInstant } from '../domain/instant.ts'
-import { maxPageSize } from '../domain/page.ts'
-import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
+import { type Person, refKey } from '../domain/person.ts'
 import type { SubjectStore } from '../domain/subject.ts'
-import { comparableValue, isIdentifierValue, type SubjectIdentifier } from '../domain/subject-identifier.ts'
-import type { FoundSubject, OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
+import type { SubjectIdentifier } from '../domain/subject-identifier.ts'
+import type { FoundSubject, OrganisationView, SearchStore } from '../domain/subject-search.ts'
 import { beginBatch, type StartDeps } from './erasure-batch.ts'
-import { maxBatchSubjects } from './plan-erasure-batch.ts'
-import { type StoredPage, searchStored } from './search-subjects.ts'
+import {
+  type FoundPerson,
+  findPerson,
+  identityOf,
+  isPerson,
+  maxFoundSubjects,
+  maxPersonParts,
+  personRule,
+} from './find-person.ts'
 
-/** The maximum number of identifiers and subjects in total. */
-export const maxPersonParts = 32
 /** The maximum number of open erasures of people per organisation. */
 const maxOpen = 100
 /** How many related subjects a plan lists. */
 const maxOthers = 50
 
-type StoredSubjects = Pick<StoredPage, 'subjects' | 'hidden'>
-
 /** What the erasure of a person would do now. */
-export interface PersonPlan extends StoredSubjects {
+export interface PersonPlan extends FoundPerson {
   /** Other subjects that share an identifier with these, and those identifiers. */
   others: { subjects: FoundSubject[]; identifiers: SubjectIdentifier[] }
 }
@@ -72,10 +72,10 @@ export async function startPerson(
   const { subjects, hidden } = await findPerson(deps, view, person)
   const all = [...subjects, ...hidden]
   if (all.length === 0) problems.add('person', 'nothing is stored about this person')
-  else if (all.length > maxBatchSubjects)
+  else if (all.length > maxFoundSubjects)
     problems.add(
       'person',
-      `this person has more than ${maxBatchSubjects} data subjects: erase them as a batch`,
+      `this person has more than ${maxFoundSubjects} data subjects: erase them as a batch`,
     )
   else if (all.length !== expected) {
     const now = `${all.length} data ${all.length === 1 ? 'subject' : 'subjects'}`
@@ -91,72 +91,9 @@ export async function startPerson(
   return beginBatch(deps, view.organisationId, { ...counts, person }, items, origin)
 }
 
-/** Includes data that the retention window hides. */
-export async function findPerson(
-  deps: { search: SearchStore },
-  view: OrganisationView,
-  { identifiers, subjects }: Person,
-): Promise<StoredSubjects> {
-  const seen = new Map<string, FoundSubject>()
-  const hidden = new Map<string, SubjectRef>()
-  const add = (found: StoredSubjects, isWanted: (ref: SubjectRef) => boolean) => {
-    for (const each of found.subjects) if (isWanted(each)) seen.set(refKey(each), each)
-    for (const each of found.hidden) if (isWanted(each)) hidden.set(refKey(each), each)
-  }
-  const named = new Set(subjects.map(refKey))
-  const isNamed = (ref: SubjectRef) => named.has(refKey(ref))
-  const ids = new Set(subjects.map(({ subjectId }) => subjectId))
-  const wanted: [Sought, (ref: SubjectRef) => boolean][] = [
-    ...identifiers.map((identifier): [Sought, () => boolean] => [{ identifier }, () => true]),
-    ...Array.from(ids, (subjectId): [Sought, typeof isNamed] => [{ subjectId }, isNamed]),
-  ]
-  for (const [sought, isWanted] of wanted) {
-    if (seen.size + hidden.size <= maxBatchSubjects) add(await findStored(deps, view, sought), isWanted)
-  }
-  // One identifier may have aged out where another has not.
-  for (const key of seen.keys()) hidden.delete(key)
-  return { subjects: sortSubjects([...seen.values()]), hidden: sortSubjects([...hidden.values()]) }
-}
-
-/** Reads all pages, but hardly more than a batch may contain. */
-async function findStored(
-  deps: { search: SearchStore },
-  view: OrganisationView,
-  sought: Sought,
-): Promise<StoredSubjects> {
-  const found: StoredSubjects = { subjects: [], hidden: [] }
-  let after: string | null = null
-  do {
-    const page: StoredPage = await searchStored(deps, view, earliestInstant, {
-      sought,
-      limit: maxPageSize,
-      after,
-    })
-    found.subjects.push(...page.subjects)
-    found.hidden.push(...page.hidden)
-    after = page.next
-    await nextTurn()
-  } while (after !== null && found.subjects.length + found.hidden.length <= maxBatchSubjects)
-  return found
-}
-
-/** JSON can contain lone surrogates, which a schema does not detect. */
-function checkPerson({ identifiers, subjects }: Person): Problems {
+function checkPerson(person: Person): Problems {
   const problems = new Problems()
-  const parts = identifiers.length + subjects.length
-  const isSound =
-    identifiers.every(({ value }) => isIdentifierValue(value)) &&
-    subjects.every(({ trackerId, subjectId }) => isIdentifier(trackerId) && isIdentifier(subjectId))
-  if (parts < 1 || parts > maxPersonParts || !isSound)
-    problems.add('person', `person must name 1 to ${maxPersonParts} identifiers and data subjects in total`)
+  if (!isPerson(person)) problems.add('person', `person must name ${personRule}`)
   problems.throwIfAny()
   return problems
-}
-
-function identityOf(identifier: SubjectIdentifier): string {
-  return `${identifier.name}\0${comparableValue(identifier)}`
-}
-
-function sortSubjects<Ref extends SubjectRef>(subjects: Ref[]): Ref[] {
-  return subjects.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1))
 }

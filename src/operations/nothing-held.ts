@@ -4,17 +4,9 @@ import { journalledEntry } from '../domain/journal-line.ts'
 import { type Keyring, personCommitment } from '../domain/keyring.ts'
 import type { AppendedEntry, LedgerGuard } from '../domain/ledger.ts'
 import { formatRecord, type NothingHeldRecord } from '../domain/ledger-record.ts'
+import type { NothingHeldEntry } from '../domain/privacy-request.ts'
 import { formatReceipt } from '../domain/receipt.ts'
 import { comparableValue, type SubjectIdentifier } from '../domain/subject-identifier.ts'
-
-/** That nothing is held about the person with an identifier, as it is appended to the ledger. */
-export interface NothingHeldEntry {
-  /** The name of the identifier. */
-  name: string
-  record: string
-  /** Stored with the entry's index, it is enough for `reissueReceipt`; it does not identify the person. */
-  sealedNonce: string
-}
 
 /** That nothing was held, with its proof. */
 export interface NothingHeld extends Pick<NothingHeldEntry, 'name'> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Problems } from '../../src/domain/errors.ts'
-import { formatInstant, parseInstant, readInstant } from '../../src/domain/instant.ts'
+import { addMonths, formatInstant, parseInstant, readInstant } from '../../src/domain/instant.ts'
 
 const good: [text: string, instant: number][] = [
   ['1970-01-01T00:00:00Z', 0],
@@ -103,4 +103,21 @@ describe('an instant in a field of a request', () => {
       },
     ])
   })
+})
+
+const months: [from: string, months: number, to: string][] = [
+  ['2026-01-15T10:00:00.000Z', 1, '2026-02-15T10:00:00.000Z'],
+  ['2026-01-31T23:59:59.999Z', 1, '2026-02-28T23:59:59.999Z'],
+  ['2024-01-31T00:00:00.000Z', 1, '2024-02-29T00:00:00.000Z'],
+  ['2026-12-31T00:00:00.000Z', 2, '2027-02-28T00:00:00.000Z'],
+  ['0000-01-31T00:00:00.000Z', 1, '0000-02-29T00:00:00.000Z'],
+  ['9999-11-30T00:00:00.000Z', 1, '9999-12-30T00:00:00.000Z'],
+]
+
+describe('so many months later', () => {
+  for (const [from, count, to] of months) {
+    it(`${count} after ${from} is ${to}`, () => {
+      assert.equal(formatInstant(addMonths(parseInstant(from) ?? Number.NaN, count)), to)
+    })
+  }
 })

@@ -91,7 +91,7 @@ async function createRequest({ privacyRequests }: Store, id: string, isClosed: b
   const lease = { now: start, until: start + 8, restsUntil: start + 99, after: '' }
   assert.equal((await privacyRequests.lease('a process', lease))?.id, id)
   const subjects = ['B', 'ä'].map((subjectId) => ({ trackerId: '🛒 läden/1', subjectId, isHeld: true }))
-  const search = { subjects, found, now: start + 2, isComplete: true }
+  const search = { subjects, found, now: start + 2, heldIdentifiers: [0], isComplete: true }
   assert.ok(await privacyRequests.addSubjects('a process', ref, 0, search))
   await privacyRequests.release('a process', ref, { runsAt: start + 50, isBudgetSpent: true })
   if (!isClosed) return

@@ -3,12 +3,9 @@ import type { Clock } from '../../src/domain/instant.ts'
 import type { Journal } from '../../src/domain/journal.ts'
 import type { Keyring } from '../../src/domain/keyring.ts'
 import type { LedgerStore } from '../../src/domain/ledger.ts'
+import type { NothingHeldEntry } from '../../src/domain/privacy-request.ts'
 import type { SubjectIdentifier } from '../../src/domain/subject-identifier.ts'
-import {
-  type NothingHeld,
-  type NothingHeldEntry,
-  proveNothingHeld,
-} from '../../src/operations/nothing-held.ts'
+import { type NothingHeld, proveNothingHeld } from '../../src/operations/nothing-held.ts'
 
 /** Proves that nothing is held about whoever has these identifiers, in a transaction that does nothing else. */
 export async function holdsNothing(

@@ -6,7 +6,8 @@ import {
   identifierValueRule,
   maxIdentifierValueLength,
 } from '../../domain/subject-identifier.ts'
-import { maxPersonParts, planPerson, startPerson } from '../../operations/erase-person.ts'
+import { planPerson, startPerson } from '../../operations/erase-person.ts'
+import { maxPersonParts } from '../../operations/find-person.ts'
 import { Identifier } from '../api/fields.ts'
 import { FoundSubject, presentFound } from '../api/search-subjects.ts'
 import { identifier } from '../parameters.ts'

@@ -1,13 +1,17 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { AppendedEntry } from '../../domain/ledger.ts'
 import type {
+  NothingHeldEntry,
   PrivacyRequestRef,
+  RequestEnd,
   RequestLease,
   RequestSearch,
   WaitingSubject,
 } from '../../domain/privacy-request.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
+import { appendRecords } from './ledger.ts'
 import { lockOrganisation, lockReferenceTables } from './locks.ts'
 import {
   endRequest,
@@ -80,7 +84,15 @@ const insertItems = statement(
 )
 const noteSearch = statement(
   `UPDATE privacy_requests SET searches = searches + :complete, searched_at = :now, found_subjects = :foundSubjects,
-     found_sessions = :foundSessions, found_events = :foundEvents WHERE ${own}`,
+     found_sessions = :foundSessions, found_events = :foundEvents, held_identifiers = :heldIdentifiers WHERE ${own}`,
+)
+const noteFound = statement(
+  `UPDATE privacy_requests SET found_subjects = :foundSubjects, found_sessions = :foundSessions,
+     found_events = :foundEvents WHERE ${own}`,
+)
+const insertNothingHeld = statement(
+  `INSERT INTO privacy_request_items (organisation_id, request_id, place, outcome, held, identifier, ledger_index, sealed_nonce)
+   VALUES (:organisationId, :id, :place, 'nothing-held', 0, :name, :ledgerIndex, :sealedNonce)`,
 )
 
 export const requestLeaseTransactions = {
@@ -118,7 +130,7 @@ export const requestLeaseTransactions = {
     leaseOwner: string,
     { organisationId, id }: PrivacyRequestRef,
     searches: number,
-    { subjects, found, now, isComplete }: RequestSearch,
+    { subjects, found, heldIdentifiers, now, isComplete }: RequestSearch,
   ): Promise<boolean> {
     lockReferenceTables(run)
     const ref = { organisationId, id }
@@ -129,24 +141,42 @@ export const requestLeaseTransactions = {
       ...[first + i, trackerId, subjectId, isHeld ? 1 : 0],
     ])
     await run(insertItems, { ...ref, rows: JSON.stringify(rows) })
-    await run(noteSearch, { ...ref, ...foundParameters(found), now, complete: isComplete ? 1 : 0 })
+    const sums = { ...foundParameters(found), heldIdentifiers: JSON.stringify(heldIdentifiers) }
+    await run(noteSearch, { ...ref, ...sums, now, complete: isComplete ? 1 : 0 })
     return true
   },
   async finishPrivacyRequest(
     run: Run,
     { organisationId, id }: PrivacyRequestRef,
-    now: Instant,
+    { from, now, found, left, nothingHeld, guard }: RequestEnd,
     note: ActivityNote,
-    left: number,
-  ): Promise<boolean> {
+  ): Promise<AppendedEntry[] | null> {
     const ref = { organisationId, id }
     await lockOrganisation(run, organisationId)
-    if ((await run(lockInState, { ...ref, states: ['running'] })).count === 0) return false
-    if ((await run(nextWaiting, ref)).count !== 0) return false
+    if ((await run(lockInState, { ...ref, states: [from] })).count === 0) return null
+    if ((await run(nextWaiting, ref)).count !== 0) return null
     insertActivity(run, note)
+    if (found !== null) await run(noteFound, { ...ref, ...foundParameters(found) })
     await endRequest(run, ref, { to: 'done', now, rejectionReason: null, left })
-    return true
+    return proveNothingHeld(run, ref, nothingHeld, guard)
   },
+}
+
+/** Comes last, because it holds the ledger. */
+async function proveNothingHeld(
+  run: Run,
+  ref: PrivacyRequestRef,
+  entries: readonly NothingHeldEntry[],
+  guard: RequestEnd['guard'],
+): Promise<AppendedEntry[]> {
+  const first = integer((await run(nextPlace, { ...ref })).rows[0] ?? {}, 'place')
+  const records = entries.map(({ record }) => record)
+  const appended = await appendRecords(run, ref.organisationId, records, guard)
+  for (const [i, { name, sealedNonce }] of entries.entries()) {
+    const ledgerIndex = appended[i]?.proof.index
+    run(insertNothingHeld, { ...ref, place: first + i, name, ledgerIndex, sealedNonce })
+  }
+  return appended
 }
 
 export function requestLeaseStore(engine: Engine<typeof requestLeaseTransactions>): RequestLeaseStore {
@@ -183,7 +213,7 @@ export function requestLeaseStore(engine: Engine<typeof requestLeaseTransactions
     markTrackerDeleted: (ref, position) => engine.transact('markRequestTrackerDeleted', ref, position),
     addSubjects: (leaseOwner, ref, searches, search) =>
       engine.transact('addRequestSubjects', leaseOwner, ref, searches, search),
-    finish: (ref, now, note, left) => engine.transact('finishPrivacyRequest', ref, now, note, left),
+    finish: (ref, end, note) => engine.transact('finishPrivacyRequest', ref, end, note),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ActivityNote, Actor } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
+import { maxPageBytes } from '../../domain/page.ts'
 import type { Person } from '../../domain/person.ts'
 import {
   type NewPrivacyRequest,
@@ -36,10 +37,6 @@ const own = 'organisation_id = :organisationId AND id = :id'
 export const ownItems = 'organisation_id = :organisationId AND request_id = :id'
 
 const find = statement(`SELECT * FROM privacy_requests WHERE ${own}`)
-const hasOpen = statement(
-  `SELECT 1 FROM privacy_requests WHERE organisation_id = :organisationId AND closed_at IS NULL
-   LIMIT 1 OFFSET :before`,
-)
 // The join order makes SQLite start from the digest.
 const ofPerson = statement(
   `SELECT r.* FROM privacy_request_people p CROSS JOIN privacy_requests r
@@ -62,9 +59,9 @@ const ofEntries = statement(
 const insert = statement(
   `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, content_digest,
      created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
-     erased_sessions, erased_events, searches, runs_at)
+     erased_sessions, erased_events, searches, held_identifiers, runs_at)
    VALUES (:organisationId, :id, :kind, 'open', :reference, :receivedAt, :dueAt, :person, :contentDigest,
-     :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, 0)
+     :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0)
    ON CONFLICT (organisation_id, id) DO NOTHING`,
 )
 const insertPerson = statement(
@@ -195,11 +192,9 @@ export function privacyRequestStore(
     },
     async list(organisationId, query) {
       const rows = await engine.read(...requestPage(organisationId, query))
-      return toPage(
-        rows.map(toRequest),
-        query.limit,
-        ({ dueAt, id }): PrivacyRequestPosition => ({ dueAt, id }),
-      )
+      const limit = Math.min(query.limit, howManyFit(rows))
+      const requests = rows.slice(0, limit + 1).map(toRequest)
+      return toPage(requests, limit, ({ dueAt, id }): PrivacyRequestPosition => ({ dueAt, id }))
     },
     async ofPerson(organisationId, digests, limit) {
       const found = new Map<string, PrivacyRequest>()
@@ -210,8 +205,6 @@ export function privacyRequestStore(
       const newestFirst = [...found.values()].sort((a, b) => b.receivedAt - a.receivedAt)
       return newestFirst.slice(0, limit)
     },
-    hasOpen: async (organisationId, count) =>
-      (await engine.read(hasOpen, { organisationId, before: count - 1 })).length > 0,
     extend: (ref, extension, note) => engine.transact('extendPrivacyRequest', ref, extension, note),
     close: (ref, closing, note) => engine.transact('closePrivacyRequest', ref, closing, note),
     start: (ref, starter, note) => engine.transact('startPrivacyRequest', ref, starter, note),
@@ -229,7 +222,10 @@ export function privacyRequestStore(
 export async function endRequest(
   run: Run,
   { organisationId, id }: PrivacyRequestRef,
-  closing: Pick<RequestClosing, 'to' | 'now' | 'rejectionReason'> & { left: number | null },
+  closing: Pick<RequestClosing, 'now' | 'rejectionReason'> & {
+    to: RequestClosing['to'] | 'done'
+    left: number | null
+  },
 ): Promise<void> {
   const [sums] = (await run(sumErased, { organisationId, id })).rows
   await run(end, { organisationId, id, ...closing, ...toCounts(sums ?? {}) })
@@ -250,9 +246,11 @@ function requestPage(
   { state, kind, dueBefore, after, limit }: PrivacyRequestQuery,
 ): [Statement, NamedValues] {
   const conditions = ['organisation_id = :organisationId', '(due_at, id) > (:at, :id)', 'due_at < :before']
-  if (state !== null) conditions.push('state = :state')
+  if (state === 'pending') conditions.push('closed_at IS NULL')
+  else if (state !== null) conditions.push('state = :state')
   if (kind !== null) conditions.push('kind = :kind')
-  const of = [...(state !== null ? ['state'] : []), ...(kind !== null ? ['kind'] : []), 'due']
+  const first = state === null ? [] : [state === 'pending' ? 'pending' : 'state']
+  const of = [...first, ...(kind !== null ? ['kind'] : []), 'due']
   const from = (table: string) =>
     `SELECT * FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY due_at, id LIMIT :count`
   const onSqlite = `privacy_requests INDEXED BY privacy_requests_by_${of.join('_and_')}`
@@ -260,6 +258,20 @@ function requestPage(
   const before = dueBefore ?? Number.MAX_SAFE_INTEGER
   const parameters = { organisationId, at, id, before, state, kind, count: limit + 1 }
   return [statement(from('privacy_requests'), 'one', from(onSqlite)), parameters]
+}
+
+/** The size of a request in a response, apart from its person and its texts. */
+const bytesBesideTexts = 1_024
+
+/** How many rows fit on a page; at least one. */
+function howManyFit(rows: readonly Row[]): number {
+  let bytes = 0
+  const tooMany = rows.findIndex((row, i) => {
+    const texts = [row.person, row.reference, row.extension_reason, row.rejection_reason]
+    bytes += bytesBesideTexts + Buffer.byteLength(texts.join(''))
+    return bytes > maxPageBytes && i > 0
+  })
+  return tooMany === -1 ? rows.length : tooMany
 }
 
 export function toRequest(row: Row): PrivacyRequest {
@@ -289,6 +301,7 @@ export function toRequest(row: Row): PrivacyRequest {
     erased: toCounts(row, 'erased_'),
     searchedAt: integerOrNull(row, 'searched_at'),
     searches: integer(row, 'searches'),
+    heldIdentifiers: asJson<number[]>(row.held_identifiers, 'held_identifiers'),
     left: integerOrNull(row, 'left_subjects'),
     resumesAt: integerOrNull(row, 'resumes_at'),
   }

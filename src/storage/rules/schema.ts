@@ -227,6 +227,7 @@ export const transferTables: readonly TransferTable[] = [
       erased_sessions: integer,
       erased_events: integer,
       searches: integer,
+      held_identifiers: text,
       searched_at: integer,
       left_subjects: integer,
       resumes_at: integer,

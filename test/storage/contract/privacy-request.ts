@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
 import { NotWaiting } from '../../../src/domain/erasure-batch.ts'
+import { formatRecord } from '../../../src/domain/ledger-record.ts'
+import { maxPageBytes } from '../../../src/domain/page.ts'
 import type {
   NewPrivacyRequest,
   PrivacyRequest,
@@ -9,6 +11,7 @@ import type {
   PrivacyRequestQuery,
   PrivacyRequestRef,
   RequestClosing,
+  RequestEnd,
   RequestSubject,
 } from '../../../src/domain/privacy-request.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
@@ -115,14 +118,24 @@ export function privacyRequestContract(fixture: Fixture): void {
   ): Promise<boolean> {
     const subjects: RequestSubject[] = subjectIds.map((subjectId) => ({ trackerId, subjectId, isHeld }))
     const sum = { subjects: 2, sessions: 2, events: 2 }
-    const search = { subjects, found: sum, now: start + 1, isComplete: true }
+    const search = { subjects, found: sum, heldIdentifiers: [0], now: start + 1, isComplete: true }
     return requests().addSubjects(leaseOwner, ref, searches, search)
   }
 
   const outcomes = async (ref: PrivacyRequestRef) =>
     (await requests().items(ref, -1, 100)).map(({ outcome }) => outcome)
-  const finish = (ref: PrivacyRequestRef, left = 0) =>
-    requests().finish(ref, start + 7, note(ref.organisationId, 'request.finished'), left)
+  /** Returns how many entries were appended to the ledger, or `null` if the request was not finished. */
+  const finish = async (ref: PrivacyRequestRef, end: Partial<RequestEnd> = {}) => {
+    const ended = await requests().finish(
+      ref,
+      {
+        ...{ from: 'running', now: start + 7, found: null, left: 0, nothingHeld: [] },
+        ...{ guard: { headKeys: testKeyring.headKeys, minEntries: 0 }, ...end },
+      },
+      note(ref.organisationId, 'request.finished'),
+    )
+    return ended?.length ?? null
+  }
   const kindsOf = async (organisationId: string) => {
     const query = { limit: 20, after: null, requestId: null }
     return (await fixture.store.activity.list(organisationId, query)).rows.map(({ kind }) => kind)
@@ -136,6 +149,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       const nothingYet = {
         ...{ state: 'open', extendedAt: null, extensionReason: null, closedAt: null, rejectionReason: null },
         ...{ startedBy: null, requestId: null, erased: nothing, searchedAt: null, searches: 0 },
+        heldIdentifiers: [],
         ...{ left: null, resumesAt: null },
       }
       const expected = { ...request, ...nothingYet }
@@ -175,12 +189,13 @@ export function privacyRequestContract(fixture: Fixture): void {
         await requests().close(each, cancel, note(organisationId, 'request.cancelled'))
       const ids = new Set(closed.map(({ id }) => id))
       all.sort((a, b) => a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1))
-      for (const state of [null, 'open', 'cancelled', 'done'] as const) {
+      for (const state of [null, 'pending', 'open', 'cancelled', 'done'] as const) {
         for (const kind of [null, 'access', 'erasure'] as const) {
           for (const dueBefore of [null, start, start + 4]) {
             const expected = all.filter(
               (each) =>
-                (state === null || state === (ids.has(each.id) ? 'cancelled' : 'open')) &&
+                (state === null ||
+                  (ids.has(each.id) ? state === 'cancelled' : state === 'open' || state === 'pending')) &&
                 (kind === null || kind === each.kind) &&
                 (dueBefore === null || each.dueAt < dueBefore),
             )
@@ -214,15 +229,24 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await ofPerson([Buffer.alloc(16, 9)]), [])
     })
 
-    it('counts as open until it is closed', async () => {
+    it('is listed on pages of about a mebibyte', async () => {
       const organisationId = await fixture.createOrganisation()
-      const [request] = [await create(organisationId), await create(organisationId)]
-      assert.deepEqual(
-        [await requests().hasOpen(organisationId, 2), await requests().hasOpen(organisationId, 3)],
-        [true, false],
-      )
-      await requests().close(request, cancel, note(organisationId, 'request.cancelled'))
-      assert.equal(await requests().hasOpen(organisationId, 2), false)
+      const subjects = Array.from({ length: 32 }, (_, i) => ({
+        trackerId: '🏢'.repeat(256),
+        subjectId: `${i}`,
+      }))
+      const ids: string[] = []
+      for (let i = 0; i < 50; i++) {
+        ids.push((await create(organisationId, { person: { identifiers: [], subjects } })).id)
+      }
+      const sizes: number[] = []
+      const listed = await walk<PrivacyRequest, PrivacyRequestPosition>(async (after) => {
+        const page = await requests().list(organisationId, { ...everything, limit: 200, after })
+        sizes.push(Buffer.byteLength(JSON.stringify(page.rows)))
+        return page
+      })
+      assert.deepEqual(listed.map(({ id }) => id).sort(), ids.sort())
+      assert.ok(Math.max(...sizes) <= maxPageBytes && (sizes[0] ?? 0) > 0.9 * maxPageBytes, sizes.join())
     })
 
     it('is extended once', async () => {
@@ -358,7 +382,7 @@ export function privacyRequestContract(fixture: Fixture): void {
         testKeyring.openNonce(item?.entry?.sealedNonce ?? '', commitment),
         testKeyring.nonce(trackerId, 'anna', 0),
       )
-      assert.equal(await finish(request), false, 'a subject waits')
+      assert.equal(await finish(request), null, 'a subject waits')
       await eraseIn(fixture.store, tracker, 'bert')
       assert.equal(await requests().next('one', request), null)
       assert.equal(await requests().countUnproven(request), 0)
@@ -395,6 +419,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(await add(request, tracker, ['cora'], { searches: 1 }), true)
       assert.partialDeepStrictEqual(await found(request), {
         ...{ searches: 2, searchedAt: start + 1, found: { subjects: 2, sessions: 2, events: 2 } },
+        heldIdentifiers: [0],
       })
       assert.deepEqual(await outcomes(request), ['erased', 'erased', 'waiting'])
     })
@@ -404,8 +429,8 @@ export function privacyRequestContract(fixture: Fixture): void {
       const request = await run(tracker)
       await eraseIn(fixture.store, tracker, 'anna')
       await requests().markTrackerDeleted(request, 1)
-      assert.equal(await finish(request, 2), true)
-      assert.equal(await finish(request, 3), false)
+      assert.equal(await finish(request, { left: 2 }), 0)
+      assert.equal(await finish(request, { left: 3 }), null)
       const end = { state: 'done', closedAt: start + 7, left: 2, person: null, resumesAt: null }
       const erased = { subjects: 1, sessions: 1, events: 1 }
       assert.partialDeepStrictEqual(await found(request), { ...end, erased })
@@ -414,6 +439,46 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(
         (await kindsOf(tracker.organisationId)).filter((kind) => kind === 'request.finished').length,
         1,
+      )
+    })
+
+    it('proves with its end, and once, that nothing is held about an identifier', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const running = await run(tracker, ['anna'])
+      await eraseIn(fixture.store, tracker, 'anna')
+      const answered = await create(organisationId, { kind: 'access' })
+      const nothingHeld = ['email', 'userId'].map((name, i) => ({
+        ...{ name, sealedNonce: `sealed ${i}` },
+        record: formatRecord({ version: 2, checkedAt: start, person: `person ${i}` }),
+      }))
+      const minEntries = { headKeys: testKeyring.headKeys, minEntries: 9 }
+      await assert.rejects(finish(running, { nothingHeld, guard: minEntries }), { name: 'ShortLedger' })
+      assert.equal((await found(running)).state, 'running', 'nothing changed')
+      const counts = { subjects: 0, sessions: 0, events: 1 }
+      const ends: [PrivacyRequestRef, Partial<RequestEnd>][] = [
+        [running, { nothingHeld }],
+        [running, { nothingHeld }],
+        [answered, { nothingHeld }],
+        [answered, { nothingHeld, from: 'open', left: null, found: counts }],
+        [answered, { nothingHeld, from: 'open' }],
+      ]
+      const ended: (number | null)[] = []
+      for (const [ref, end] of ends) ended.push(await finish(ref, end))
+      assert.deepEqual(ended, [2, null, null, 2, null])
+      const entry = (i: number, ledgerIndex: number) => ({
+        ...{ outcome: 'nothing-held', trackerId: null, identifier: ['email', 'userId'][i] },
+        entry: { ledgerIndex, sealedNonce: `sealed ${i}` },
+      })
+      const items = async (ref: PrivacyRequestRef) =>
+        (await requests().items(ref, -1, 9)).map(({ position: _, ...item }) => item)
+      assert.deepEqual((await items(running)).slice(1), [entry(0, 1), entry(1, 2)])
+      assert.deepEqual(await items(answered), [entry(0, 3), entry(1, 4)])
+      assert.partialDeepStrictEqual(await found(answered), { state: 'done', found: counts, left: null })
+      const records = (await fixture.store.ledger.list(organisationId, 1, 9)).map(({ record }) => record)
+      assert.deepEqual(
+        records,
+        [...nothingHeld, ...nothingHeld].map(({ record }) => record),
       )
     })
 

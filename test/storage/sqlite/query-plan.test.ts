@@ -78,7 +78,7 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
         await store.activity.list('acme', { limit: 9, after: null, kind, actor, requestId })
     }
   }
-  for (const state of [null, 'open'] as const) {
+  for (const state of [null, 'open', 'pending'] as const) {
     for (const kind of [null, 'access'] as const)
       await store.privacyRequests.list('acme', { limit: 9, after: null, state, kind, dueBefore: null })
   }

@@ -29,6 +29,7 @@ CREATE TABLE privacy_requests (
   erased_sessions INTEGER NOT NULL,
   erased_events INTEGER NOT NULL,
   searches INTEGER NOT NULL,
+  held_identifiers TEXT NOT NULL,
   searched_at INTEGER,
   left_subjects INTEGER,
   resumes_at INTEGER,
@@ -40,7 +41,8 @@ CREATE INDEX privacy_requests_by_due ON privacy_requests (organisation_id, due_a
 CREATE INDEX privacy_requests_by_state_and_due ON privacy_requests (organisation_id, state, due_at, id);
 CREATE INDEX privacy_requests_by_kind_and_due ON privacy_requests (organisation_id, kind, due_at, id);
 CREATE INDEX privacy_requests_by_state_and_kind_and_due ON privacy_requests (organisation_id, state, kind, due_at, id);
-CREATE INDEX privacy_requests_open ON privacy_requests (organisation_id) WHERE closed_at IS NULL;
+CREATE INDEX privacy_requests_by_pending_and_due ON privacy_requests (organisation_id, due_at, id) WHERE closed_at IS NULL;
+CREATE INDEX privacy_requests_by_pending_and_kind_and_due ON privacy_requests (organisation_id, kind, due_at, id) WHERE closed_at IS NULL;
 CREATE INDEX privacy_requests_closed ON privacy_requests (closed_at) WHERE closed_at IS NOT NULL;
 CREATE INDEX privacy_requests_running ON privacy_requests (runs_at) WHERE state = 'running';
 CREATE INDEX privacy_requests_in_turn ON privacy_requests (organisation_id, runs_at, id) WHERE state = 'running';

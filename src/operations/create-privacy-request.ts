@@ -1,0 +1,121 @@
+import type { Origin } from '../domain/activity.ts'
+import { invalidField, notFound, Problems } from '../domain/errors.ts'
+import { isWellFormedText } from '../domain/identifier.ts'
+import { addMonths, type Clock, type Instant } from '../domain/instant.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import type { Person } from '../domain/person.ts'
+import {
+  maxReferenceLength,
+  type PrivacyRequest,
+  type PrivacyRequestKind,
+  type PrivacyRequestStore,
+} from '../domain/privacy-request.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import type { OrganisationView, SearchStore } from '../domain/subject-search.ts'
+import type { TrackerStore } from '../domain/tracker.ts'
+import { activityNote } from './activity.ts'
+import { isPerson, personRule } from './find-person.ts'
+import { requireRequest, toRequestId, withFound } from './privacy-request.ts'
+import { countFound, searchRequest } from './search-request.ts'
+
+/** How many months an organisation has to answer, and by how many it may extend that. */
+export const monthsToAnswer = 1
+export const monthsOfExtension = 2
+
+export interface WantedRequest {
+  kind: PrivacyRequestKind
+  person: Person
+  /** `null` for now. */
+  receivedAt: Instant | null
+  reference: string | null
+  /** A UUID, which makes creation safe to repeat; `null` for a new one. */
+  requestId: string | null
+}
+
+interface CreateDeps {
+  privacyRequests: PrivacyRequestStore
+  trackers: TrackerStore
+  search: SearchStore
+  keyring: Keyring
+  clock: Clock
+  randomness: Randomness
+}
+
+/** One line. */
+export const referencePattern = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
+export const referenceRule = `1 to ${maxReferenceLength} characters, no control characters`
+
+const oneLine = new RegExp(referencePattern, 'u')
+
+/** What a schema cannot check. */
+export function checkWanted(
+  { person, receivedAt, reference }: Pick<WantedRequest, 'person' | 'receivedAt' | 'reference'>,
+  now: Instant,
+  problems: Problems,
+): void {
+  if (!isPerson(person)) problems.add('person', `person must name ${personRule}`)
+  if (receivedAt !== null && receivedAt > now) problems.add('receivedAt', 'receivedAt must be now or earlier')
+  if (reference !== null && !isWellFormedText(reference, oneLine, maxReferenceLength))
+    problems.add('reference', `reference must be ${referenceRule}`)
+}
+
+/**
+ * Creates a request, or returns the one that was created with the same `requestId` and content. Throws
+ * `validation_error`.
+ */
+export async function createRequest(
+  deps: CreateDeps,
+  view: OrganisationView,
+  wanted: WantedRequest,
+  origin: Origin,
+): Promise<PrivacyRequest> {
+  const { organisationId } = view
+  const now = deps.clock()
+  const problems = new Problems()
+  checkWanted(wanted, now, problems)
+  problems.throwIfAny()
+  const { kind, person, reference } = wanted
+  const receivedAt = wanted.receivedAt ?? now
+  const id = toRequestId(wanted.requestId ?? deps.randomness.uuid())
+  const contentDigests = deps.keyring.contentDigests(organisationId, contentOf(wanted))
+  const existing = wanted.requestId === null ? null : await deps.privacyRequests.find({ organisationId, id })
+  if (existing) return withFound(deps, view, requireSame(existing, contentDigests))
+  await requireTrackers(deps, organisationId, person)
+  const found = countFound(await searchRequest(deps, view, { organisationId, id, person }))
+  const note = activityNote(deps, origin, { organisationId, kind: 'request.created', target: id })
+  const request = {
+    ...{ organisationId, id, kind, person, reference, receivedAt, found },
+    ...{ dueAt: addMonths(receivedAt, monthsToAnswer), contentDigest: contentDigests[0] },
+    ...{ createdAt: now, createdBy: origin.actor },
+  }
+  const [digests] = deps.keyring.personDigests(organisationId, person)
+  const outcome = await deps.privacyRequests.create(request, digests, note)
+  if (outcome === 'absent') throw notFound('This organisation')
+  return requireSame(await requireRequest(deps, organisationId, id), contentDigests)
+}
+
+/** As sent, so that a repetition is the same also when time has passed. */
+function contentOf({ kind, person, receivedAt, reference }: WantedRequest): string {
+  const identifiers = person.identifiers.map(({ name, value }) => [name, value])
+  const subjects = person.subjects.map(({ trackerId, subjectId }) => [trackerId, subjectId])
+  return JSON.stringify([kind, identifiers, subjects, receivedAt, reference])
+}
+
+/** Throws a `validation_error` if a request was created with other content. */
+function requireSame(request: PrivacyRequest, contentDigests: readonly string[]): PrivacyRequest {
+  if (contentDigests.includes(request.contentDigest)) return request
+  throw invalidField('requestId', 'requestId is that of a request with other content')
+}
+
+/** A mistyped tracker must not end in a proof that its data was erased. */
+async function requireTrackers(
+  { trackers }: Pick<CreateDeps, 'trackers'>,
+  organisationId: string,
+  { subjects }: Person,
+): Promise<void> {
+  for (const trackerId of new Set(subjects.map((each) => each.trackerId))) {
+    const tracker = await trackers.find(trackerId)
+    if (tracker?.organisationId === organisationId) continue
+    throw invalidField('person', 'person must name data subjects of trackers of this organisation')
+  }
+}

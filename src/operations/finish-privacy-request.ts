@@ -1,0 +1,39 @@
+import type { ActivityNote } from '../domain/activity.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import type { PrivacyRequestRef, PrivacyRequestStore, RequestEnd } from '../domain/privacy-request.ts'
+import type { SubjectIdentifier } from '../domain/subject-identifier.ts'
+import { proveNothingHeld } from './nothing-held.ts'
+
+interface FinishDeps {
+  privacyRequests: PrivacyRequestStore
+  keyring: Keyring
+  clock: () => Instant
+  journal?: Journal | undefined
+}
+
+interface WantedEnd extends Pick<RequestEnd, 'from' | 'found' | 'left'> {
+  /** The identifiers about which nothing was held at any time since the request was started. */
+  nothingHeld: readonly SubjectIdentifier[]
+  /** When the last search began: what was stored later, it may not have seen. */
+  checkedAt: Instant
+}
+
+/** Ends a request as done. Returns `false` if it is in another state, or a subject still waits. */
+export async function finishRequest(
+  deps: FinishDeps,
+  { organisationId, id }: PrivacyRequestRef,
+  { nothingHeld: identifiers, checkedAt, ...end }: WantedEnd,
+  note: ActivityNote,
+): Promise<boolean> {
+  const now = deps.clock()
+  const proven = await proveNothingHeld(
+    { ...deps, clock: () => checkedAt },
+    organisationId,
+    identifiers,
+    (nothingHeld, guard) =>
+      deps.privacyRequests.finish({ organisationId, id }, { ...end, now, nothingHeld, guard }, note),
+  )
+  return proven !== null
+}
