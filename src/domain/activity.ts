@@ -31,6 +31,11 @@ export const activityKinds = [
   'request.started',
   'request.finished',
   'request.exported',
+  'request.assigned',
+  'request.note-added',
+  'request.note-deleted',
+  'request.record-excluded',
+  'request.record-included',
   'tracker.created',
   'tracker.deleted',
   'organisation.plan-changed',
@@ -119,6 +124,8 @@ export interface ActivityStore {
   add(note: ActivityNote): Promise<void>
   /** Newest first; entries with the same time are in descending order of ID. */
   list(organisationId: string, query: ActivityQuery): Promise<Page<ActivityEntry, ActivityPosition>>
+  /** The newest entries about a privacy request, newest first. */
+  ofPrivacyRequest(ref: { organisationId: string; id: string }, limit: number): Promise<ActivityEntry[]>
 }
 
 export function isActivityKind(text: string): text is ActivityKind {

@@ -63,6 +63,8 @@ export interface PrivacyRequest {
   left: number | null
   /** When the erasure resumes after its starter's budget was spent; otherwise `null`. */
   resumesAt: Instant | null
+  /** The member in charge, who may have been removed since the request was closed. */
+  assigneeId: string | null
 }
 
 export type PrivacyRequestRef = Pick<PrivacyRequest, 'organisationId' | 'id'>
@@ -80,6 +82,9 @@ export interface PrivacyRequestQuery {
   /** `pending` is open or running. */
   state: PrivacyRequestState | 'pending' | null
   kind: PrivacyRequestKind | null
+  /** The member in charge; `null` for requests without one. */
+  assigneeId?: string | null
+  isLatestFirst?: boolean
   /** Exclusive. */
   dueBefore: Instant | null
 }

@@ -14,6 +14,7 @@ import type { OrganisationProfileStore } from './organisation-profile.ts'
 import type { PrivacyRequestStore } from './privacy-request.ts'
 import type { ReplayStore } from './replay.ts'
 import type { ReplyTextStore } from './reply-text.ts'
+import type { RequestHandlingStore } from './request-handling.ts'
 import type { RetentionStore } from './retention.ts'
 import type { SecretStore } from './secret.ts'
 import type { EventStore, SessionStore } from './session.ts'
@@ -48,6 +49,7 @@ export interface Store {
   activity: ActivityStore
   erasureBatches: ErasureBatchStore
   privacyRequests: PrivacyRequestStore
+  requestHandling: RequestHandlingStore
   tombstones: TombstoneStore
   ledger: LedgerStore
   secrets: SecretStore

@@ -27,6 +27,7 @@ import { organisationContract } from './contract/organisation.ts'
 import { organisationProfileContract } from './contract/organisation-profile.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
 import { privacyRequestContract } from './contract/privacy-request.ts'
+import { requestHandlingContract } from './contract/request-handling.ts'
 import { retentionContract } from './contract/retention.ts'
 import { retentionWindowContract } from './contract/retention-window.ts'
 import { secretContract } from './contract/secret.ts'
@@ -70,6 +71,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     erasureContract(fixture)
     erasureBatchContract(fixture)
     privacyRequestContract(fixture)
+    requestHandlingContract(fixture)
     ledgerContract(fixture)
     secretContract(folder, open)
     ageingContract(fixture)

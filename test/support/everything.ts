@@ -71,7 +71,11 @@ async function createBatch(store: Store, id: string): Promise<void> {
 }
 
 /** Its subjects wait, or waited until it was cancelled. */
-async function createRequest({ privacyRequests }: Store, id: string, isClosed: boolean): Promise<void> {
+async function createRequest(
+  { privacyRequests, requestHandling }: Store,
+  id: string,
+  isClosed: boolean,
+): Promise<void> {
   const ref = { organisationId: 'acme', id }
   const person = {
     identifiers: [{ name: 'email', value: 'läufer@example.com' }],
@@ -86,6 +90,11 @@ async function createRequest({ privacyRequests }: Store, id: string, isClosed: b
   await privacyRequests.create(request, digests, note(id, 'request.created'))
   const extension = { dueAt: start + 99, reason: 'Jahresende', now: start + 1 }
   await privacyRequests.extend(ref, extension, note(`extended ${id}`, 'request.extended'))
+  const excluded = { trackerId: 'shop', reason: `not "A's"`, at: start + 1, by: member }
+  const excludedNote = note(`excluded ${id}`, 'request.record-excluded')
+  await requestHandling.exclude(ref, excluded, [Buffer.alloc(16, 7)], excludedNote)
+  const written = { id: `note of ${id}`, at: start + 1, by: member, text: 'Läufer rief an\n🎫' }
+  await requestHandling.addNote(ref, written, note(`wrote ${id}`, 'request.note-added'))
   const starter = { startedBy: member, requestId: 'req "2"', found }
   await privacyRequests.start(ref, starter, note(`started ${id}`, 'request.started'))
   const lease = { now: start, until: start + 8, restsUntil: start + 99, after: '' }

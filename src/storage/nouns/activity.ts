@@ -22,6 +22,16 @@ export const insertActivityEntry = statement(
      :requestId, :sessions, :events, :ledgerIndex)`,
 )
 
+const ofRequest = (table: string, kind: string) =>
+  `SELECT ${columns} FROM ${table} WHERE organisation_id = :organisationId AND target = :id
+     AND ${kind} >= 'request.' AND ${kind} < 'request/' ORDER BY at DESC, id DESC LIMIT :limit`
+// SQLite is told which index to use, because it prefers the one by kind.
+const ofPrivacyRequest = statement(
+  ofRequest('activity', 'kind COLLATE "C"'),
+  'one',
+  ofRequest('activity INDEXED BY activity_by_privacy_request', 'kind'),
+)
+
 export const activityTransactions = {
   async addActivity(run: Run, note: ActivityNote): Promise<void> {
     if (await lockOrganisation(run, note.organisationId)) insertActivity(run, note)
@@ -35,6 +45,8 @@ export function activityStore(engine: Engine<typeof activityTransactions>): Acti
       const rows = await engine.read(...activityPage(organisationId, query))
       return toPage(rows.map(toEntry), query.limit, ({ at, id }) => ({ at, id }))
     },
+    ofPrivacyRequest: async (ref, limit) =>
+      (await engine.read(ofPrivacyRequest, { ...ref, limit })).map(toEntry),
   }
 }
 

@@ -4,6 +4,7 @@ import type { Invitation, Member, MemberStore } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockOrganisationRow, lockReferenceTables } from './locks.ts'
+import { unassign } from './request-handling.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
@@ -77,6 +78,7 @@ export const memberTransactions = {
     if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
     if ((await run(list, { organisationId })).count === 1) return 'last'
     await run(endSignIns, { id })
+    await run(unassign, { id, organisationId })
     await run(remove, { id })
     noteDeletion(run)
     insertActivity(run, note)

@@ -8,6 +8,7 @@ import {
   type PrivacyRequestPosition,
   type PrivacyRequestQuery,
   type PrivacyRequestRef,
+  type PrivacyRequestState,
   type PrivacyRequestStore,
   type RequestClosing,
   type RequestCounts,
@@ -34,6 +35,9 @@ export type RequestLeaseStore = Pick<
 // Every transaction locks the organisation first, then the request and its items, so that none deadlock.
 
 const own = 'organisation_id = :organisationId AND id = :id'
+/** The states before a request is closed. */
+export const pendingStates = ['open', 'running'] as const satisfies readonly PrivacyRequestState[]
+
 export const ownItems = 'organisation_id = :organisationId AND request_id = :id'
 
 const find = statement(`SELECT * FROM privacy_requests WHERE ${own}`)
@@ -103,6 +107,8 @@ const removeItems = statement(
      SELECT place FROM privacy_request_items WHERE ${ownItems} ORDER BY place LIMIT :maxRows)`,
 )
 const removePeople = statement(`DELETE FROM privacy_request_people WHERE ${ownItems}`)
+const removeNotes = statement(`DELETE FROM privacy_request_notes WHERE ${ownItems}`)
+const removeExclusions = statement(`DELETE FROM privacy_request_exclusions WHERE ${ownItems}`)
 const remove = statement(`DELETE FROM privacy_requests WHERE ${own}`)
 /** Records an erasure in the items of all requests that wait for its subject. */
 export const settleRequestItems = statement(
@@ -171,6 +177,7 @@ export const privacyRequestTransactions = {
     noteDeletion(run)
     if (count === maxRows) return count
     await run(removePeople, ref)
+    await run(removeExclusions, ref)
     await run(remove, ref)
     return count + 1
   },
@@ -229,7 +236,8 @@ export async function endRequest(
 ): Promise<void> {
   const [sums] = (await run(sumErased, { organisationId, id })).rows
   await run(end, { organisationId, id, ...closing, ...toCounts(sums ?? {}) })
-  // The person, and the subjects that waited, were stored until now.
+  await run(removeNotes, { organisationId, id })
+  // The person, the subjects that waited and the notes were stored until now.
   noteDeletion(run)
 }
 
@@ -239,25 +247,44 @@ export function foundParameters({ subjects, sessions, events }: RequestCounts): 
 
 /**
  * The statement and parameters for a page of requests, plus one row that shows whether more follow. Every
- * combination of filters is a range of one index, which SQLite is told.
+ * combination of filters is a range of one index, which SQLite is told, or a few ranges that are merged.
  */
 function requestPage(
   organisationId: string,
-  { state, kind, dueBefore, after, limit }: PrivacyRequestQuery,
+  { state, kind, assigneeId, isLatestFirst = false, dueBefore, after, limit }: PrivacyRequestQuery,
 ): [Statement, NamedValues] {
-  const conditions = ['organisation_id = :organisationId', '(due_at, id) > (:at, :id)', 'due_at < :before']
-  if (state === 'pending') conditions.push('closed_at IS NULL')
-  else if (state !== null) conditions.push('state = :state')
-  if (kind !== null) conditions.push('kind = :kind')
-  const first = state === null ? [] : [state === 'pending' ? 'pending' : 'state']
-  const of = [...first, ...(kind !== null ? ['kind'] : []), 'due']
-  const from = (table: string) =>
-    `SELECT * FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY due_at, id LIMIT :count`
-  const onSqlite = `privacy_requests INDEXED BY privacy_requests_by_${of.join('_and_')}`
-  const { dueAt: at, id } = after ?? { dueAt: Number.MIN_SAFE_INTEGER, id: '' }
+  const isAssigned = assigneeId !== undefined
+  const [order, isAfter] = isLatestFirst ? ['due_at DESC, id DESC', '<'] : ['due_at, id', '>']
+  // The index by assignee has both columns, so each of their values is a range.
+  const anyState = state === 'pending' ? pendingStates : requestStates
+  const isOneState = state !== null && state !== 'pending'
+  const states = isOneState || !isAssigned ? [state] : anyState
+  const kinds = kind !== null || !isAssigned ? [kind] : requestKinds
+  const rangeOf = (state: string | null, kind: string | null, indexed: (name: string) => string) => {
+    const fixed = [
+      ...(isAssigned ? [['assignee', assigneeId ? 'assignee_id = :assigneeId' : 'assignee_id IS NULL']] : []),
+      ...(state === 'pending' ? [['pending', 'closed_at IS NULL']] : []),
+      ...(state !== null && state !== 'pending' ? [['state', `state = '${state}'`]] : []),
+      ...(kind !== null ? [['kind', `kind = '${kind}'`]] : []),
+    ]
+    const index = `privacy_requests_by_${[...fixed.map(([name]) => name), 'due'].join('_and_')}`
+    const where = [
+      ...['organisation_id = :organisationId', ...fixed.map(([, condition]) => condition)],
+      ...[`(due_at, id) ${isAfter} (:at, :id)`, 'due_at < :before'],
+    ]
+    return `SELECT * FROM ${indexed(index)} WHERE ${where.join(' AND ')}`
+  }
+  const from = (indexed: (name: string) => string) => {
+    const ranges = states.flatMap((state) => kinds.map((kind) => rangeOf(state, kind, indexed)))
+    return `${ranges.join(' UNION ALL ')} ORDER BY ${order} LIMIT :count`
+  }
+  const onPostgres = from(() => 'privacy_requests')
+  const onSqlite = from((index) => `privacy_requests INDEXED BY ${index}`)
+  const start = isLatestFirst ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
+  const { dueAt: at, id } = after ?? { dueAt: start, id: '' }
   const before = dueBefore ?? Number.MAX_SAFE_INTEGER
-  const parameters = { organisationId, at, id, before, state, kind, count: limit + 1 }
-  return [statement(from('privacy_requests'), 'one', from(onSqlite)), parameters]
+  const parameters = { organisationId, at, id, before, assigneeId: assigneeId ?? null, count: limit + 1 }
+  return [statement(onPostgres, 'one', onSqlite), parameters]
 }
 
 /** The size of a request in a response, apart from its person and its texts. */
@@ -304,6 +331,7 @@ export function toRequest(row: Row): PrivacyRequest {
     heldIdentifiers: asJson<number[]>(row.held_identifiers, 'held_identifiers'),
     left: integerOrNull(row, 'left_subjects'),
     resumesAt: integerOrNull(row, 'resumes_at'),
+    assigneeId: textOrNull(row, 'assignee_id'),
   }
 }
 

@@ -15,6 +15,7 @@ import { organisationProfileStore } from './organisation-profile.ts'
 import { privacyRequestStore } from './privacy-request.ts'
 import { replayStore } from './replay.ts'
 import { replyTextStore } from './reply-text.ts'
+import { requestHandlingStore } from './request-handling.ts'
 import { retentionStore } from './retention.ts'
 import { secretStore } from './secret.ts'
 import { signInStore } from './sign-in.ts'
@@ -49,6 +50,7 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     activity: activityStore(engine),
     erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
     privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
+    requestHandling: requestHandlingStore(engine),
     tombstones: tombstoneStore(engine),
     ledger: ledgerStore(engine),
     secrets: secretStore(engine),

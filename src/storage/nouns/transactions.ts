@@ -13,6 +13,7 @@ import { privacyRequestTransactions } from './privacy-request.ts'
 import { refusedLineTransactions } from './refused-lines.ts'
 import { replayTransactions } from './replay.ts'
 import { replyTextTransactions } from './reply-text.ts'
+import { requestHandlingTransactions } from './request-handling.ts'
 import { retentionTransactions } from './retention.ts'
 import { scrubTransactions } from './scrub.ts'
 import { secretTransactions } from './secret.ts'
@@ -37,6 +38,7 @@ export const transactions = {
   ...refusedLineTransactions,
   ...replayTransactions,
   ...replyTextTransactions,
+  ...requestHandlingTransactions,
   ...requestLeaseTransactions,
   ...retentionTransactions,
   ...scrubTransactions,

@@ -14,7 +14,7 @@ const noteScrubbed = postgresOnly('UPDATE scrubs SET scrubbed_round = $1, scrubb
 const tablesOfPeople = [
   ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins'],
   ...['erasure_batches', 'erasure_batch_items', 'tombstones'],
-  ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
+  ...['privacy_requests', 'privacy_request_items', 'privacy_request_people', 'privacy_request_notes'],
 ]
 
 /** The state of the scrub, read through any connection. */

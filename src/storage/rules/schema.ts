@@ -233,6 +233,7 @@ export const transferTables: readonly TransferTable[] = [
       resumes_at: integer,
       holder: text,
       runs_at: integer,
+      assignee_id: text,
     },
   ),
   table(
@@ -254,6 +255,23 @@ export const transferTables: readonly TransferTable[] = [
     'privacy_request_people',
     { organisation_id: text, digest: key, received_at: integer, request_id: text },
     {},
+  ),
+  table(
+    'privacy_request_notes',
+    { organisation_id: text, request_id: text, id: text },
+    { at: integer, actor_kind: text, actor_id: text, actor_name: text, body: text },
+  ),
+  table(
+    'privacy_request_exclusions',
+    { organisation_id: text, request_id: text, digest: key },
+    {
+      tracker_id: text,
+      reason: text,
+      at: integer,
+      actor_kind: text,
+      actor_id: text,
+      actor_name: text,
+    },
   ),
   table('secrets', { fingerprint: text }, { first_used_at: integer }),
   table(

@@ -127,6 +127,7 @@ const incidental = {
     ...['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
     ...['erasure_batches', 'erasure_batch_items', 'key_days'],
     ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
+    ...['privacy_request_notes', 'privacy_request_exclusions'],
   ],
 }
 

@@ -150,7 +150,7 @@ export function privacyRequestContract(fixture: Fixture): void {
         ...{ state: 'open', extendedAt: null, extensionReason: null, closedAt: null, rejectionReason: null },
         ...{ startedBy: null, requestId: null, erased: nothing, searchedAt: null, searches: 0 },
         heldIdentifiers: [],
-        ...{ left: null, resumesAt: null },
+        ...{ left: null, resumesAt: null, assigneeId: null },
       }
       const expected = { ...request, ...nothingYet }
       assert.deepEqual(await found(request), expected)

@@ -35,6 +35,7 @@ CREATE TABLE privacy_requests (
   resumes_at bigint,
   holder text,
   runs_at bigint NOT NULL,
+  assignee_id text COLLATE "C",
   PRIMARY KEY (organisation_id, id)
 );
 CREATE INDEX privacy_requests_by_due ON privacy_requests (organisation_id, due_at, id);
@@ -47,6 +48,8 @@ CREATE INDEX privacy_requests_closed ON privacy_requests (closed_at) WHERE close
 CREATE INDEX privacy_requests_running ON privacy_requests (runs_at) WHERE state = 'running';
 CREATE INDEX privacy_requests_in_turn ON privacy_requests (organisation_id, runs_at, id) WHERE state = 'running';
 CREATE INDEX privacy_requests_leased ON privacy_requests (runs_at) WHERE state = 'running' AND holder IS NOT NULL;
+CREATE INDEX privacy_requests_by_assignee_and_state_and_kind_and_due
+  ON privacy_requests (organisation_id, assignee_id, state, kind, due_at, id);
 
 -- The subjects that a request erases: the ID only while a subject waits. `held` is 0 for a subject that the person named, but about
 -- which nothing was stored. A row without a subject is an identifier about which nothing was stored.
@@ -80,7 +83,40 @@ CREATE TABLE privacy_request_people (
   FOREIGN KEY (organisation_id, request_id) REFERENCES privacy_requests (organisation_id, id)
 );
 CREATE INDEX privacy_request_people_by_request ON privacy_request_people (organisation_id, request_id);
+-- What members write down about a request that is not closed. It may name the person, so closing the request deletes it.
+CREATE TABLE privacy_request_notes (
+  organisation_id text COLLATE "C" NOT NULL,
+  request_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  at bigint NOT NULL,
+  actor_kind text NOT NULL,
+  actor_id text,
+  actor_name text,
+  body text NOT NULL,
+  PRIMARY KEY (organisation_id, request_id, id),
+  FOREIGN KEY (organisation_id, request_id) REFERENCES privacy_requests (organisation_id, id)
+);
+
+-- The subjects that members excluded from a request, as keyed digests.
+CREATE TABLE privacy_request_exclusions (
+  organisation_id text COLLATE "C" NOT NULL,
+  request_id text COLLATE "C" NOT NULL,
+  digest uuid NOT NULL,
+  tracker_id text COLLATE "C" NOT NULL,
+  reason text NOT NULL,
+  at bigint NOT NULL,
+  actor_kind text NOT NULL,
+  actor_id text,
+  actor_name text,
+  PRIMARY KEY (organisation_id, request_id, digest),
+  FOREIGN KEY (organisation_id, request_id) REFERENCES privacy_requests (organisation_id, id)
+);
+
+-- The activity of each request, in the order of time.
+CREATE INDEX activity_by_privacy_request ON activity (organisation_id, target, at, id) WHERE kind COLLATE "C" >= 'request.' AND kind COLLATE "C" < 'request/';
 ALTER TABLE privacy_requests ALTER person SET STATISTICS 0, ALTER reference SET STATISTICS 0,
   ALTER extension_reason SET STATISTICS 0, ALTER rejection_reason SET STATISTICS 0, ALTER content_digest SET STATISTICS 0,
   ALTER creator_name SET STATISTICS 0, ALTER actor_name SET STATISTICS 0, ALTER request_id SET STATISTICS 0;
 ALTER TABLE privacy_request_items ALTER subject_id SET STATISTICS 0, ALTER sealed_nonce SET STATISTICS 0;
+ALTER TABLE privacy_request_notes ALTER body SET STATISTICS 0, ALTER actor_name SET STATISTICS 0;
+ALTER TABLE privacy_request_exclusions ALTER reason SET STATISTICS 0, ALTER actor_name SET STATISTICS 0;

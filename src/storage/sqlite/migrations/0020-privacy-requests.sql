@@ -35,6 +35,7 @@ CREATE TABLE privacy_requests (
   resumes_at INTEGER,
   holder TEXT,
   runs_at INTEGER NOT NULL,
+  assignee_id TEXT,
   PRIMARY KEY (organisation_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX privacy_requests_by_due ON privacy_requests (organisation_id, due_at, id);
@@ -47,6 +48,8 @@ CREATE INDEX privacy_requests_closed ON privacy_requests (closed_at) WHERE close
 CREATE INDEX privacy_requests_running ON privacy_requests (runs_at) WHERE state = 'running';
 CREATE INDEX privacy_requests_in_turn ON privacy_requests (organisation_id, runs_at, id) WHERE state = 'running';
 CREATE INDEX privacy_requests_leased ON privacy_requests (runs_at) WHERE state = 'running' AND holder IS NOT NULL;
+CREATE INDEX privacy_requests_by_assignee_and_state_and_kind_and_due
+  ON privacy_requests (organisation_id, assignee_id, state, kind, due_at, id);
 
 -- The subjects that a request erases: the ID only while a subject waits. `held` is 0 for a subject that the person named, but about
 -- which nothing was stored. A row without a subject is an identifier about which nothing was stored.
@@ -80,3 +83,35 @@ CREATE TABLE privacy_request_people (
   FOREIGN KEY (organisation_id, request_id) REFERENCES privacy_requests (organisation_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX privacy_request_people_by_request ON privacy_request_people (organisation_id, request_id);
+
+-- What members write down about a request that is not closed. It may name the person, so closing the request deletes it.
+CREATE TABLE privacy_request_notes (
+  organisation_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  actor_kind TEXT NOT NULL,
+  actor_id TEXT,
+  actor_name TEXT,
+  body TEXT NOT NULL,
+  PRIMARY KEY (organisation_id, request_id, id),
+  FOREIGN KEY (organisation_id, request_id) REFERENCES privacy_requests (organisation_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The subjects that members excluded from a request, as keyed digests.
+CREATE TABLE privacy_request_exclusions (
+  organisation_id TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  digest BLOB NOT NULL,
+  tracker_id TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  actor_kind TEXT NOT NULL,
+  actor_id TEXT,
+  actor_name TEXT,
+  PRIMARY KEY (organisation_id, request_id, digest),
+  FOREIGN KEY (organisation_id, request_id) REFERENCES privacy_requests (organisation_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The activity of each request, in the order of time.
+CREATE INDEX activity_by_privacy_request ON activity (organisation_id, target, at, id) WHERE kind >= 'request.' AND kind < 'request/';
