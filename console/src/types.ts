@@ -600,3 +600,39 @@ export interface ReplyTextList {
     de: string
   }[]
 }
+
+export interface MonthOfRequests {
+  month: string
+  kind: 'access' | 'erasure'
+  received: number
+  done: number
+  rejected: number
+  open: number
+  overdue: number
+  inTime: number
+  late: number
+  medianMs: number | null
+  worstMs: number | null
+}
+
+export interface TotalOfRequests {
+  kind: 'access' | 'erasure' | null
+  received: number
+  done: number
+  rejected: number
+  open: number
+  overdue: number
+  inTime: number
+  late: number
+  medianMs: number | null
+  worstMs: number | null
+}
+
+export interface RequestReport {
+  from: string
+  to: string
+  at: string
+  months: MonthOfRequests[]
+  totals: TotalOfRequests[]
+  keptDays: number
+}

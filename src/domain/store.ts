@@ -15,6 +15,7 @@ import type { PrivacyRequestStore } from './privacy-request.ts'
 import type { ReplayStore } from './replay.ts'
 import type { ReplyTextStore } from './reply-text.ts'
 import type { RequestHandlingStore } from './request-handling.ts'
+import type { RequestReportStore } from './request-report.ts'
 import type { RetentionStore } from './retention.ts'
 import type { SecretStore } from './secret.ts'
 import type { EventStore, SessionStore } from './session.ts'
@@ -50,6 +51,7 @@ export interface Store {
   erasureBatches: ErasureBatchStore
   privacyRequests: PrivacyRequestStore
   requestHandling: RequestHandlingStore
+  requestReports: RequestReportStore
   tombstones: TombstoneStore
   ledger: LedgerStore
   secrets: SecretStore

@@ -14,6 +14,7 @@ import type { Problems } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant, readInstant } from '../domain/instant.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageSize, readCursor } from '../domain/page.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { csvLine } from './csv.ts'
 
 export function activityNote(
   { clock, randomness }: { clock: Clock; randomness: Randomness },
@@ -147,7 +148,6 @@ export async function* pagesOfActivity(
 
 export const csvHeader = 'at,kind,actorKind,actorId,actor,target,sessions,events,ledgerIndex,requestId\r\n'
 
-/** RFC 4180. */
 export function toCsvLine(entry: ActivityEntry): string {
   const { at, kind, actor, target, counts, ledgerIndex, requestId } = entry
   const [actorId, actorName] = actor.kind === 'command-line' ? ['', ''] : [actor.id, actor.name]
@@ -155,15 +155,5 @@ export function toCsvLine(entry: ActivityEntry): string {
     ...[formatInstant(at), kind, actor.kind, actorId, actorName, target ?? ''],
     ...[counts?.sessions ?? '', counts?.events ?? '', ledgerIndex ?? '', requestId ?? ''],
   ]
-  return `${fields.map(toCsvField).join(',')}\r\n`
-}
-
-/** Where a spreadsheet may start a cell: at the start, or after another separator, even in quotes. */
-const formulaStart = /(?:^|[;\t\r\n])\s*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g
-
-/** Prevents formula injection, because anyone can choose names and request IDs. */
-function toCsvField(value: string | number): string {
-  const text = String(value)
-  const harmless = text.replace(formulaStart, "$&'")
-  return /[",;\t\r\n']/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  return csvLine(fields)
 }

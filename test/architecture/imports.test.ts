@@ -89,7 +89,7 @@ function read(file: string, folder = root): string {
 
 /** What a file imports: `node:…` and packages as they stand, our own files by their path in the folder. */
 function importsOf(file: string, folder = root): string[] {
-  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*|\bthreadScript\(\s*)'([^']+)'/g
+  const pattern = /(?:(?<!')\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*|\bthreadScript\(\s*)'([^']+)'/g
   return Array.from(read(file, folder).matchAll(pattern), ([, specifier = '']) =>
     specifier.startsWith('.')
       ? normalize(join(dirname(file), specifier))
@@ -195,7 +195,7 @@ describe('the client', () => {
   const modules = readdirSync(sources).sort()
   const importsOfModule = (file: string) =>
     Array.from(
-      readFileSync(join(sources, file), 'utf8').matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g),
+      readFileSync(join(sources, file), 'utf8').matchAll(/(?:(?<!')\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g),
       ([, specifier = '']) => specifier,
     )
   const own = modules.map((file) => `./${file}`)

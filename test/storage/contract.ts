@@ -28,6 +28,7 @@ import { organisationProfileContract } from './contract/organisation-profile.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
 import { privacyRequestContract } from './contract/privacy-request.ts'
 import { requestHandlingContract } from './contract/request-handling.ts'
+import { requestReportContract } from './contract/request-report.ts'
 import { retentionContract } from './contract/retention.ts'
 import { retentionWindowContract } from './contract/retention-window.ts'
 import { secretContract } from './contract/secret.ts'
@@ -72,6 +73,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     erasureBatchContract(fixture)
     privacyRequestContract(fixture)
     requestHandlingContract(fixture)
+    requestReportContract(fixture)
     ledgerContract(fixture)
     secretContract(folder, open)
     ageingContract(fixture)

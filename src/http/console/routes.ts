@@ -8,6 +8,7 @@ import { memberRoutes } from './members.ts'
 import { organisationProfileRoutes } from './organisation-profile.ts'
 import { peopleRoutes } from './people.ts'
 import { replyTextRoutes } from './reply-texts.ts'
+import { requestReportRoutes } from './request-report.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
@@ -32,4 +33,5 @@ export const consoleRoutes: readonly Route[] = [
   ...settingsRoutes,
   ...organisationProfileRoutes,
   ...replyTextRoutes,
+  ...requestReportRoutes,
 ]

@@ -365,7 +365,7 @@ function toRequestsOfEntries(rows: readonly Row[]): RequestOfEntry[] {
     }))
 }
 
-function known<Name extends string>(names: readonly Name[], found: string, what: string): Name {
+export function known<Name extends string>(names: readonly Name[], found: string, what: string): Name {
   const name = names.find((each) => each === found)
   if (name !== undefined) return name
   throw new Error(`The store holds ${what} "${found}" that this program does not know.`)

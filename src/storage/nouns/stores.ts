@@ -16,6 +16,7 @@ import { privacyRequestStore } from './privacy-request.ts'
 import { replayStore } from './replay.ts'
 import { replyTextStore } from './reply-text.ts'
 import { requestHandlingStore } from './request-handling.ts'
+import { requestReportStore } from './request-report.ts'
 import { retentionStore } from './retention.ts'
 import { secretStore } from './secret.ts'
 import { signInStore } from './sign-in.ts'
@@ -51,6 +52,7 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
     privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
     requestHandling: requestHandlingStore(engine),
+    requestReports: requestReportStore(engine),
     tombstones: tombstoneStore(engine),
     ledger: ledgerStore(engine),
     secrets: secretStore(engine),

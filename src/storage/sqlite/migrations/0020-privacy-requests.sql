@@ -44,6 +44,9 @@ CREATE INDEX privacy_requests_by_kind_and_due ON privacy_requests (organisation_
 CREATE INDEX privacy_requests_by_state_and_kind_and_due ON privacy_requests (organisation_id, state, kind, due_at, id);
 CREATE INDEX privacy_requests_by_pending_and_due ON privacy_requests (organisation_id, due_at, id) WHERE closed_at IS NULL;
 CREATE INDEX privacy_requests_by_pending_and_kind_and_due ON privacy_requests (organisation_id, kind, due_at, id) WHERE closed_at IS NULL;
+CREATE INDEX privacy_requests_received ON privacy_requests (organisation_id, received_at, id, kind, state, due_at, closed_at);
+-- With `closed_at`, although it is always null, SQLite counts without reading the rows.
+CREATE INDEX privacy_requests_due ON privacy_requests (due_at, closed_at) WHERE closed_at IS NULL;
 CREATE INDEX privacy_requests_closed ON privacy_requests (closed_at) WHERE closed_at IS NOT NULL;
 CREATE INDEX privacy_requests_running ON privacy_requests (runs_at) WHERE state = 'running';
 CREATE INDEX privacy_requests_in_turn ON privacy_requests (organisation_id, runs_at, id) WHERE state = 'running';

@@ -1,0 +1,99 @@
+import { Problems } from '../../domain/errors.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import { formatMonth } from '../../domain/month.ts'
+import { requestKinds } from '../../domain/privacy-request.ts'
+import type { Services } from '../../domain/services.ts'
+import {
+  type RequestReport as Report,
+  readMonthRange,
+  reportRequests,
+  toReportCsv,
+} from '../../operations/request-report.ts'
+import { identityOf, type RequestContext } from '../request-context.ts'
+import { defineRoute } from '../route.ts'
+import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { instant } from './fields.ts'
+
+const figures = {
+  received: integer(),
+  done: integer(),
+  rejected: integer(),
+  open: integer(),
+  overdue: integer(),
+  inTime: integer(),
+  late: integer(),
+  medianMs: orNull(integer()),
+  worstMs: orNull(integer()),
+}
+
+const MonthOfRequests = object(
+  { month: text(), kind: oneOf(requestKinds), ...figures },
+  { title: 'MonthOfRequests' },
+)
+
+const TotalOfRequests = object(
+  { kind: orNull(oneOf(requestKinds)), ...figures },
+  { title: 'TotalOfRequests' },
+)
+
+export const RequestReport = object(
+  {
+    from: text(),
+    to: text(),
+    at: instant,
+    months: list(MonthOfRequests),
+    totals: list(TotalOfRequests),
+    /** How long closed requests are kept. */
+    keptDays: integer(),
+  },
+  { title: 'RequestReport' },
+)
+
+const month = optional(text({ maxLength: 7, 'x-rule': 'a month, such as 2026-01' }))
+
+export const reportParameters = { from: month, to: month }
+
+export const requestReportRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/requests/report',
+    access: 'member',
+    query: reportParameters,
+    response: RequestReport,
+    async handle({ services, context, query }) {
+      const { from, to, at, months, totals } = await readReport(services, context, query)
+      return {
+        ...{ from: formatMonth(from), to: formatMonth(to), at: formatInstant(at), totals },
+        months: months.map((each) => ({ ...each, month: formatMonth(each.month) })),
+        keptDays: services.activityDays,
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/requests/report/export',
+    access: 'member',
+    query: reportParameters,
+    response: null,
+    async handle({ services, context, http, query }) {
+      const report = await readReport(services, context, query)
+      const name = `lethe-requests-${formatMonth(report.from)}-to-${formatMonth(report.to)}.csv`
+      const headers = [
+        ...['Content-Disposition', `attachment; filename="${name}"`],
+        ...['Content-Type', 'text/csv; charset=utf-8'],
+      ]
+      await http.respond.stream(context, ({ add }) => add(toReportCsv(report)), headers)
+    },
+  }),
+]
+
+function readReport(
+  services: Services,
+  context: RequestContext,
+  query: { from?: string; to?: string },
+): Promise<Report> {
+  const problems = new Problems()
+  const range = readMonthRange(query, services.clock(), problems)
+  problems.throwIfAny()
+  return reportRequests(services, identityOf(context).organisationId, range, context.gone)
+}
