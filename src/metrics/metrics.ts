@@ -9,12 +9,13 @@ import type { SubjectStore } from '../domain/subject.ts'
 import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 import { askStore } from '../operations/store-status.ts'
 import { maintenanceMetrics } from './maintenance-metrics.ts'
+import { privacyRequestMetrics } from './privacy-request-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'
 
 export interface MeteredDeps {
-  store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'connections' | 'logHeldMs'>
+  store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'requestReports' | 'connections' | 'logHeldMs'>
   limiter: Omit<Limiter, 'close'>
   journal?: Pick<Journal, 'waitingLines'> | undefined
   droppedLines(): number
@@ -43,6 +44,7 @@ export function openMetrics({ store, limiter, journal, droppedLines, clock, vers
   const subjects = storeMetrics(registry, store, limiter)
   const maintenance = maintenanceMetrics(registry, clock)
   importMetrics(registry, store.ingest)
+  privacyRequestMetrics(registry, store.requestReports, clock)
   logMetrics(registry, droppedLines)
   const { stop } = processMetrics(registry, clock, version)
   return {

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
+import { openMetrics } from '../../src/metrics/metrics.ts'
+import { readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
+import { storeRequest } from '../support/privacy-request.ts'
+import { startTestService } from '../support/service.ts'
+
+const dayMs = 86_400_000
+const service = await startTestService({ after }, { LETHE_METRICS_PORT: '0' })
+const { services } = service
+
+const due = (samples: Parameters<typeof sampleValue>[0]) =>
+  ['overdue', 'within_7_days'].map((due) => sampleValue(samples, 'lethe_privacy_requests_due', { due }))
+const scrape = async () => due(await readMetrics(service.metricsUrl))
+
+describe('the privacy requests that are due', () => {
+  test('are counted over all organisations, as of now', async () => {
+    assert.deepEqual(await scrape(), [0, 0])
+    const now = services.clock()
+    for (const owner of [await service.createOrganisation(), await service.createOrganisation()]) {
+      const store = (days: number, fields = {}) =>
+        storeRequest(services, owner, { receivedAt: now - 40 * dayMs, dueAt: now + days * dayMs, ...fields })
+      for (const days of [-3, 1, 6, 8]) await store(days)
+      await store(-1, { kind: 'access', closed: ['done', now] })
+    }
+    assert.deepEqual(await scrape(), [2, 4])
+    service.passTime(2 * dayMs)
+    assert.deepEqual(await scrape(), [4, 4])
+  })
+
+  test('are not told while the store does not respond', async (t) => {
+    const requestReports = { ...services.requestReports }
+    const metrics = openMetrics({
+      store: { ...services, requestReports },
+      limiter: new MemoryLimiter(Date.now),
+      ...{ droppedLines: () => 0, clock: services.clock, version: '0.0.0' },
+    })
+    t.after(() => metrics.stop())
+    const read = async () => due(samplesOf(await metrics.text()))
+    assert.deepEqual(await read(), [4, 4])
+    const { countDue } = requestReports
+    requestReports.countDue = () => Promise.reject(new Error('gone'))
+    assert.deepEqual(await read(), [null, null])
+    requestReports.countDue = countDue
+    assert.deepEqual(await read(), [4, 4])
+  })
+})
