@@ -9,7 +9,7 @@ import type { Store, StoreStatus } from './domain/store.ts'
 import type { Installation } from './http/request-context.ts'
 import type { LetheServer, ServerDeps } from './http/server.ts'
 import { FileJournal } from './journal.ts'
-import type { BatchRunner } from './maintenance/erasure-batches.ts'
+import type { JobLoop } from './maintenance/job-loop.ts'
 import type { MaintenanceReports } from './maintenance/maintenance.ts'
 import { LedgerJournal, openJournal } from './operations/journal.ts'
 import type { Log } from './runtime/log.ts'
@@ -133,9 +133,10 @@ export async function startService(config: Config, services: Services, log: Log)
     const { openLimiter } = await import('./limiter/open-limiter.ts')
     const { runErasureBatches } = await import('./maintenance/erasure-batches.ts')
     const { runMaintenance } = await import('./maintenance/maintenance.ts')
+    const { runPrivacyRequests } = await import('./maintenance/privacy-requests.ts')
     const { keyUse } = await import('./operations/api-key-use.ts')
     const { tokenUse } = await import('./operations/variable-token-use.ts')
-    const { batchLog, limiterLog, maintenanceLog } = await import('./runtime/service-log.ts')
+    const { batchLog, limiterLog, maintenanceLog, requestLog } = await import('./runtime/service-log.ts')
 
     const limiter = await openLimiter(config.limiter, services.clock, limiterLog(config.limiter, logger))
     opened.push(limiter)
@@ -148,8 +149,9 @@ export async function startService(config: Config, services: Services, log: Log)
     const use = keyUse(services, onUseError)
     const ofTokens = tokenUse(services, onUseError)
     const measured = metrics ? { ...services, subjects: metrics.subjects } : services
-    // Requests may arrive before batches run.
-    let batches: BatchRunner | undefined
+    // HTTP requests may arrive before these run.
+    let batches: JobLoop | undefined
+    let requests: JobLoop | undefined
     const deps: ServerDeps = {
       ...config,
       services: measured,
@@ -161,6 +163,7 @@ export async function startService(config: Config, services: Services, log: Log)
       installation: installationOf(config),
       log,
       wakeBatches: () => batches?.wake(),
+      wakeRequests: () => requests?.wake(),
       ...(metrics && { onAnswered: metrics.onAnswered }),
       serves: config.variablesPort === 'main' ? 'all' : 'management',
     }
@@ -181,13 +184,23 @@ export async function startService(config: Config, services: Services, log: Log)
     const countErasure: Parameters<typeof runErasureBatches>[1]['countErasure'] = (actor) =>
       limiter.take(memberErasureBudget(config.budgets.erasure), actor.kind === 'command-line' ? '' : actor.id)
     batches = runErasureBatches(measured, { paceMs: config.batchPaceMs, countErasure }, batchLog(logger))
+    const { erasure } = config.budgets
+    requests = runPrivacyRequests(
+      measured,
+      {
+        paceMs: config.batchPaceMs,
+        budgetWindowMs: erasure.windowMs,
+        countErasure: (keyId) => limiter.take(erasure, keyId),
+      },
+      requestLog(logger),
+    )
     return {
       url: urlOf(config.host, port),
       metricsUrl: metrics?.url ?? null,
       variablesUrl: variables?.url ?? null,
       async stop() {
         await Promise.all([server.close(), variables?.close()])
-        await batches?.stop()
+        await Promise.all([batches?.stop(), requests?.stop()])
         await limiter.close()
         await metrics?.close()
         await maintenance.stop()

@@ -221,6 +221,135 @@ export interface Consistency {
   checkpoint: string
 }
 
+/** The body of `createRequest`. */
+export interface CreateRequestBody {
+  /** What the person asked for. */
+  kind: 'access' | 'erasure'
+  /** The person: 1 to 32 identifiers and data subjects in total. */
+  person: {
+    /** Every data subject with one of these identifiers. */
+    identifiers?: {
+      name: string
+      value: string
+    }[]
+    /** These data subjects. */
+    subjects?: {
+      trackerId: string
+      subjectId: string
+    }[]
+  }
+  /** When the person asked: now, which is the default, or earlier. */
+  receivedAt?: string
+  /** Your own name for the request, such as a ticket number. It is kept after the request is closed, so it should not name the person. */
+  reference?: string
+  /** A UUID of your choice, which makes this safe to repeat. */
+  requestId?: string
+}
+
+/** A data subject by its tracker and ID. */
+export interface SubjectRef {
+  trackerId: string
+  subjectId: string
+}
+
+/** Whom a request is about. */
+export interface Person {
+  identifiers: Identifier[]
+  subjects: SubjectRef[]
+}
+
+export interface RequestCounts {
+  /** The number of data subjects. */
+  subjects: number
+  /** The number of sessions. */
+  sessions: number
+  /** The number of events. */
+  events: number
+}
+
+/** What a person asked for, from its arrival to its answer. */
+export interface PrivacyRequest {
+  requestId: string
+  /** What the person asked for. */
+  kind: 'access' | 'erasure'
+  /** `open` until it is answered, `running` while the service erases. The others are final. */
+  state: 'open' | 'running' | 'done' | 'rejected' | 'cancelled'
+  /** Your own name for it. */
+  reference: string | null
+  /** When the person asked. */
+  receivedAt: string
+  /** When the answer is due: one calendar month later, or three if it was extended. */
+  dueAt: string
+  extendedAt: string | null
+  closedAt: string | null
+  /** Why it was rejected, or else extended. */
+  reason: string | null
+  /** Whom it is about; `null` once the request is closed, because it is then deleted. */
+  person: Person | null
+  found: RequestCounts
+  erased: RequestCounts
+  left: number | null
+  resumesAt: string | null
+}
+
+export interface PrivacyRequestList {
+  requests: PrivacyRequest[]
+  /** The `cursor` of the next page; `null` on the last page. */
+  nextCursor: string | null
+}
+
+/** The body of `extendRequest`. */
+export interface ExtendRequestBody {
+  /** Why the answer takes longer, such as the number of requests. */
+  reason: string
+}
+
+/** The body of `rejectRequest`. */
+export interface RejectRequestBody {
+  /** Why you do not do what the person asked for. */
+  reason: string
+}
+
+export interface CertifiedErasure {
+  trackerId: string
+  /** When the data was erased. */
+  erasedAt: string
+  /** The data subject had no visible data at that time. */
+  alreadyErased: boolean
+  counts: Counts
+  /** The index of the entry in the ledger, from 0. */
+  index: number
+  /** The proof of this erasure in the format C2SP tlog-proof. Anyone can verify it with the key of the organisation’s ledger. */
+  receipt: string
+}
+
+export interface CertifiedAbsence {
+  /** The kind of identifier, such as `email`. */
+  name: string
+  /** When nothing was stored about it. */
+  checkedAt: string
+  /** The index of the entry in the ledger, from 0. */
+  index: number
+  /** The proof of this erasure in the format C2SP tlog-proof. Anyone can verify it with the key of the organisation’s ledger. */
+  receipt: string
+}
+
+/** What a request did, with proof. */
+export interface RequestCertificate {
+  requestId: string
+  kind: 'access' | 'erasure'
+  reference: string | null
+  /** When the person asked. */
+  receivedAt: string
+  closedAt: string | null
+  /** The request is done, everything that it found has an entry below, and nothing arrived too late. `false` also if a tracker was deleted before its data was erased. */
+  complete: boolean
+  /** The erasures, in order. They do not identify anyone; the receipts prove them. */
+  entries: CertifiedErasure[]
+  /** The identifiers about which nothing was stored. */
+  nothingHeld: CertifiedAbsence[]
+}
+
 /** A session of a data subject. */
 export interface SessionLine {
   type: 'session'
@@ -369,6 +498,20 @@ export interface ListEntriesQuery {
 export interface ProveConsistencyQuery {
   /** The size of the ledger in the earlier checkpoint; at most its current size. */
   from: number
+}
+
+/** What `listRequests` takes in its query. */
+export interface ListRequestsQuery {
+  /** The maximum number of items to return. */
+  limit?: number | undefined
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
+  cursor?: string | undefined
+  /** Only requests in this state. */
+  state?: 'open' | 'running' | 'done' | 'rejected' | 'cancelled' | undefined
+  /** Only requests of this kind. */
+  kind?: 'access' | 'erasure' | undefined
+  /** Only requests that are due before this time. */
+  dueBefore?: string | undefined
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -546,6 +689,111 @@ export function isConsistency(value: unknown): value is Consistency {
     typeof value.to === 'number' &&
     Array.isArray(value.proof) && value.proof.every((item) => typeof item === 'string') &&
     typeof value.checkpoint === 'string'
+}
+
+export function isCreateRequestBody(value: unknown): value is CreateRequestBody {
+  return isObject(value) &&
+    (value.kind === 'access' ||
+      value.kind === 'erasure') &&
+    isObject(value.person) &&
+      (value.person.identifiers === undefined || (Array.isArray(value.person.identifiers) && value.person.identifiers.every((item) => isObject(item) &&
+        typeof item.name === 'string' &&
+        typeof item.value === 'string'))) &&
+      (value.person.subjects === undefined || (Array.isArray(value.person.subjects) && value.person.subjects.every((item) => isObject(item) &&
+        typeof item.trackerId === 'string' &&
+        typeof item.subjectId === 'string'))) &&
+    (value.receivedAt === undefined || (typeof value.receivedAt === 'string')) &&
+    (value.reference === undefined || (typeof value.reference === 'string')) &&
+    (value.requestId === undefined || (typeof value.requestId === 'string'))
+}
+
+export function isSubjectRef(value: unknown): value is SubjectRef {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.subjectId === 'string'
+}
+
+export function isPerson(value: unknown): value is Person {
+  return isObject(value) &&
+    Array.isArray(value.identifiers) && value.identifiers.every((item) => isIdentifier(item)) &&
+    Array.isArray(value.subjects) && value.subjects.every((item) => isSubjectRef(item))
+}
+
+export function isRequestCounts(value: unknown): value is RequestCounts {
+  return isObject(value) &&
+    typeof value.subjects === 'number' &&
+    typeof value.sessions === 'number' &&
+    typeof value.events === 'number'
+}
+
+export function isPrivacyRequest(value: unknown): value is PrivacyRequest {
+  return isObject(value) &&
+    typeof value.requestId === 'string' &&
+    (value.kind === 'access' ||
+      value.kind === 'erasure') &&
+    (value.state === 'open' ||
+      value.state === 'running' ||
+      value.state === 'done' ||
+      value.state === 'rejected' ||
+      value.state === 'cancelled') &&
+    (typeof value.reference === 'string' || value.reference === null) &&
+    typeof value.receivedAt === 'string' &&
+    typeof value.dueAt === 'string' &&
+    (typeof value.extendedAt === 'string' || value.extendedAt === null) &&
+    (typeof value.closedAt === 'string' || value.closedAt === null) &&
+    (typeof value.reason === 'string' || value.reason === null) &&
+    (isPerson(value.person) || value.person === null) &&
+    isRequestCounts(value.found) &&
+    isRequestCounts(value.erased) &&
+    (typeof value.left === 'number' || value.left === null) &&
+    (typeof value.resumesAt === 'string' || value.resumesAt === null)
+}
+
+export function isPrivacyRequestList(value: unknown): value is PrivacyRequestList {
+  return isObject(value) &&
+    Array.isArray(value.requests) && value.requests.every((item) => isPrivacyRequest(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isExtendRequestBody(value: unknown): value is ExtendRequestBody {
+  return isObject(value) &&
+    typeof value.reason === 'string'
+}
+
+export function isRejectRequestBody(value: unknown): value is RejectRequestBody {
+  return isObject(value) &&
+    typeof value.reason === 'string'
+}
+
+export function isCertifiedErasure(value: unknown): value is CertifiedErasure {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.erasedAt === 'string' &&
+    typeof value.alreadyErased === 'boolean' &&
+    isCounts(value.counts) &&
+    typeof value.index === 'number' &&
+    typeof value.receipt === 'string'
+}
+
+export function isCertifiedAbsence(value: unknown): value is CertifiedAbsence {
+  return isObject(value) &&
+    typeof value.name === 'string' &&
+    typeof value.checkedAt === 'string' &&
+    typeof value.index === 'number' &&
+    typeof value.receipt === 'string'
+}
+
+export function isRequestCertificate(value: unknown): value is RequestCertificate {
+  return isObject(value) &&
+    typeof value.requestId === 'string' &&
+    (value.kind === 'access' ||
+      value.kind === 'erasure') &&
+    (typeof value.reference === 'string' || value.reference === null) &&
+    typeof value.receivedAt === 'string' &&
+    (typeof value.closedAt === 'string' || value.closedAt === null) &&
+    typeof value.complete === 'boolean' &&
+    Array.isArray(value.entries) && value.entries.every((item) => isCertifiedErasure(item)) &&
+    Array.isArray(value.nothingHeld) && value.nothingHeld.every((item) => isCertifiedAbsence(item))
 }
 
 export function isSessionLine(value: unknown): value is SessionLine {

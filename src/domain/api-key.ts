@@ -21,6 +21,7 @@ export const areas = [
 export const scopes = {
   'analytics:view': 'read collected analytics data: list data subjects and read what is stored about them',
   'analytics:collect': 'send sessions and events, and nothing else',
+  'analytics:manage-requests': 'create, read, extend, reject, cancel and close privacy requests',
   'analytics:delete-data': "erase a data subject's records, irreversibly",
 } as const
 

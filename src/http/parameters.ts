@@ -25,6 +25,7 @@ export const pathParameters = {
   tokenId: text(identifier),
   memberId: text(identifier),
   batchId: text(identifier),
+  requestId: text({ ...identifier, description: 'The privacy request, a UUID.' }),
 }
 
 /** The decoded parameters of a path. */

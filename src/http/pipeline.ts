@@ -188,7 +188,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     context.lines = await readLines(request, deps.maxLineBytes, problems)
     if (isChosenIdKept(context) && isNamedInLines(context.id, context.lines))
       context.keptId = services.randomness.uuid()
-    context.operation = route.read(context, params, {}, problems)
+    context.operation = route.read(context, params, {}, services.clock(), problems)
     return null
   }
 
@@ -204,15 +204,15 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       return andThen(
         andThen(permit, () => readJson(request, bodyBounds)),
         (fields) => {
-          if (isChosenIdKept(context) && route.bodyNamesPerson && isNamedIn(context.id, fields))
+          if (isChosenIdKept(context) && route.namesPerson && isNamedIn(context.id, fields))
             context.keptId = services.randomness.uuid()
-          context.operation = route.read(context, params, fields)
+          context.operation = route.read(context, params, fields, services.clock())
           return null
         },
       )
     }
     return andThen(discardBody(request), () => {
-      context.operation = route.read(context, params, {})
+      context.operation = route.read(context, params, {}, services.clock())
       return null
     })
   }

@@ -3,6 +3,7 @@ import type { Actor, Origin } from '../domain/activity.ts'
 import type { Caller, Scope } from '../domain/api-key.ts'
 import { type BudgetState, type CountedBudget, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
 import type { Problems } from '../domain/errors.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { SignedIn, SignedInBrowser } from '../domain/member.ts'
 import type { Passwords } from '../domain/password.ts'
@@ -173,10 +174,12 @@ export interface Route {
   bodyBounds: BodyBounds | null
   /** The schema of a line, for a route whose body is a batch of them. */
   line: Schema | null
-  /** Whether the body can identify a person. */
-  bodyNamesPerson: boolean
-  /** The data of the response; `null` if the route writes its response itself, such as a page or a stream. */
+  /** Whether the body, or what the path identifies, can name a person. */
+  namesPerson: boolean
+  /** The data of the response; `null` if the route writes its response itself, such as a page or a file. */
   response: Schema | null
+  /** The type of a documented response that is a file. */
+  fileType: string | null
   documentation: Documentation | null
   /**
    * Reads the parameters and returns the operation. Throws a `validation_error` with all problems, including
@@ -186,6 +189,7 @@ export interface Route {
     context: RequestContext,
     params: PathParameters,
     body: Record<string, unknown>,
+    now: Instant,
     problems?: Problems,
   ): Operation
 }
@@ -216,6 +220,8 @@ export interface HttpTools extends SignInTools {
   respond: Responder
   /** Makes the service start a new batch immediately. */
   wakeBatches(): void
+  /** The same for the erasure of a privacy request. */
+  wakeRequests(): void
   /** The remaining erasure budget of the member. */
   erasuresLeft(context: RequestContext): Promise<BudgetState>
   passwords: Passwords

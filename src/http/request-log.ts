@@ -37,11 +37,11 @@ export function requestLog({ logger, write }: ServerLog, clock: Clock) {
 
 /**
  * Whether the log and the activity may contain a request ID chosen by the client: not if it reveals a person
- * named in the URL and, if the body can name a person, only if it is a UUID.
+ * named in the URL and, if the body or a privacy request can name a person, only if it is a UUID.
  */
 export function isKeepable({ id, request, match, query }: RequestContext): boolean {
-  const bodyNamesPerson = match.kind === 'route' ? match.route.bodyNamesPerson : hasBody(request)
-  if (bodyNamesPerson && !isUuid(id)) return false
+  const namesPerson = match.kind === 'route' ? match.route.namesPerson : hasBody(request)
+  if (namesPerson && !isUuid(id)) return false
   const named = namedIn(request.url ?? '', query, match)
   return named === null ? isUuid(id) : !named.some((text) => reveals(id, text))
 }

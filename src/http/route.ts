@@ -1,4 +1,5 @@
 import { Problems } from '../domain/errors.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { SignedIn } from '../domain/member.ts'
 import { windowStart } from '../domain/retention.ts'
@@ -64,9 +65,11 @@ interface Declaration<
   /** Whether the body never identifies a person: then request IDs chosen by clients are kept. */
   bodyNamesNobody?: boolean
   response: Data | null
+  /** The type of the response, if it is a file and not data. */
+  fileType?: string
   documentation?: Documentation<ValueOf<Data>>
   /** Converts the parameters for the handler, and adds a problem for each invalid combination. */
-  plan?(input: Input<Path, QueryFields, BodyFields>, problems: Problems): Plan
+  plan?(input: Input<Path, QueryFields, BodyFields>, problems: Problems, now: Instant): Plan
   handle(
     call: Call<Who, Path, QueryFields, BodyFields, Plan>,
   ): MaybePromise<NoInfer<ValueOf<Data>> | undefined>
@@ -80,7 +83,15 @@ export function defineRoute<
   BodyFields extends Fields = Record<never, never>,
   Plan = null,
 >(declaration: Declaration<Who, Path, QueryFields, BodyFields, Plan, Data>): Route {
-  const { plan, handle, documentation, isErasure = false, line = null, ...route } = declaration
+  const {
+    plan,
+    handle,
+    documentation,
+    isErasure = false,
+    line = null,
+    fileType = null,
+    ...route
+  } = declaration
   const query: Fields = declaration.query ?? {}
   const body: Fields = declaration.body ?? {}
   const readParameters = parameterReader(declaration.path, query, body, declaration.access === 'public')
@@ -92,17 +103,21 @@ export function defineRoute<
       ? { maxBytes: route.maxBodyBytes ?? maxBodyBytes, lists: listBounds(body) }
       : null,
     line,
-    bodyNamesPerson: line !== null || (Object.keys(body).length > 0 && declaration.bodyNamesNobody !== true),
+    namesPerson:
+      line !== null ||
+      (Object.keys(body).length > 0 && declaration.bodyNamesNobody !== true) ||
+      declaration.path.includes('{requestId}'),
+    fileType,
     isErasure,
     documentation: documentation ?? null,
-    read(context, params, sent, problems = new Problems()) {
+    read(context, params, sent, now, problems = new Problems()) {
       // The reader validates against the declaration, which its types cannot express.
       const input = readParameters(context.query, params, sent, problems) as Input<
         Path,
         QueryFields,
         BodyFields
       >
-      const planned = (plan ? plan(input, problems) : null) as Plan
+      const planned = (plan ? plan(input, problems, now) : null) as Plan
       problems.throwIfAny()
       return (services, http) => {
         const { path, query, body } = input

@@ -31,6 +31,7 @@ export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'add
   log: ServerLog
   /** Called when a member has started a batch. */
   wakeBatches(): void
+  wakeRequests(): void
   /** The management API with the console, the Variables API, or all of them. */
   serves: 'all' | 'management' | 'variables'
   /** Above this number, or the limit of the system, an idle connection is closed for each new one. */
@@ -91,6 +92,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     ...signInTools(deps),
     installation: deps.installation,
     wakeBatches: deps.wakeBatches,
+    wakeRequests: deps.wakeRequests,
     erasuresLeft: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Actor } from '../domain/activity.ts'
 import type { BudgetState } from '../domain/budget.ts'
 import { type ErasureBatch, NotWaiting, type WaitingItem } from '../domain/erasure-batch.ts'
@@ -12,9 +11,8 @@ import { activityNote } from '../operations/activity.ts'
 import { eraseSubject } from '../operations/erase-subject.ts'
 import { stopOpenBatches } from '../operations/erasure-batch.ts'
 import { findPerson } from '../operations/find-person.ts'
+import { type JobLoop, type JobTools, runJobs } from './job-loop.ts'
 
-/** How often to look for new batches. */
-const idleMs = 1_000
 /** How long a batch runs before another one is served. */
 const sliceMs = 2_000
 /** When another process takes over after a crash: longer than a slice plus the erasure of a large subject. */
@@ -23,19 +21,11 @@ const leaseMs = 8_000
 const maxDays = 30
 /** How often to look for such batches. */
 const overdueCheckMs = 3_600_000
-/** The pause after a failure. */
-const retryMs = { first: 1_000, max: 30_000 }
 
 export interface BatchOptions {
   paceMs: number
   /** Counts erasures of a person's batch against its starter's budget. Lists are limited by the pace only. */
   countErasure(actor: Actor): MaybePromise<Pick<BudgetState, 'granted' | 'resetsAt' | 'countedAt'>>
-}
-
-export interface BatchRunner {
-  /** Looks for a new batch immediately. */
-  wake(): void
-  stop(): Promise<void>
 }
 
 export interface BatchReports {
@@ -52,42 +42,29 @@ export function runErasureBatches(
   deps: Services,
   { paceMs, countErasure }: BatchOptions,
   { onFinished, onError }: BatchReports,
-): BatchRunner {
+): JobLoop {
   const { erasureBatches, clock } = deps
   const leaseOwner = deps.randomness.uuid()
-  const stopping = new AbortController()
-  const { signal } = stopping
   /** The last item counted, so that a failed erasure is not counted again. */
   let counted = ''
-  let idle = new AbortController()
-  const running = run()
+  let overdueCheckedAt = -overdueCheckMs
+  return runJobs(work, onError)
 
-  async function run(): Promise<void> {
-    let failures = 0
-    let overdueCheckedAt = -overdueCheckMs
-    while (!signal.aborted) {
-      try {
-        if (performance.now() - overdueCheckedAt >= overdueCheckMs) {
-          overdueCheckedAt = performance.now()
-          await stopOpenBatches(deps, startOfWindow(maxDays, clock()), originOf)
-        }
-        idle = new AbortController()
-        const now = clock()
-        // If the pace is slower than a slice, the store knows when the last step was.
-        const steppedBefore = paceMs > sliceMs ? now - paceMs : now
-        const batch = await erasureBatches.lease(leaseOwner, { now, until: now + leaseMs, steppedBefore })
-        if (batch) await runSlice(batch)
-        else await pause(idleMs, idle.signal)
-        failures = 0
-      } catch (error) {
-        onError(error)
-        await pause(Math.min(retryMs.first * 2 ** failures++, retryMs.max))
-      }
+  async function work(tools: JobTools): Promise<boolean> {
+    if (performance.now() - overdueCheckedAt >= overdueCheckMs) {
+      overdueCheckedAt = performance.now()
+      await stopOpenBatches(deps, startOfWindow(maxDays, clock()), originOf)
     }
+    const now = clock()
+    // If the pace is slower than a slice, the store knows when the last step was.
+    const steppedBefore = paceMs > sliceMs ? now - paceMs : now
+    const batch = await erasureBatches.lease(leaseOwner, { now, until: now + leaseMs, steppedBefore })
+    if (batch) await runSlice(batch, tools)
+    return batch !== null
   }
 
   /** Runs a batch until its slice is over, it ends, or a member pauses or stops it. */
-  async function runSlice(batch: ErasureBatch): Promise<void> {
+  async function runSlice(batch: ErasureBatch, { signal, pause }: JobTools): Promise<void> {
     const endsAt = performance.now() + sliceMs
     let resumesAt: Instant | null = null
     try {
@@ -165,19 +142,6 @@ export function runErasureBatches(
     await erasureBatches.finish(id, clock(), activityNote(deps, originOf(batch), what), left)
     const finished = await erasureBatches.find(organisationId, id)
     if (finished?.state === 'done') onFinished(finished)
-  }
-
-  /** Ends early if the service stops or `other` is aborted. */
-  async function pause(ms: number, other = signal): Promise<void> {
-    await delay(ms, undefined, { signal: AbortSignal.any([signal, other]), ref: false }).catch(() => {})
-  }
-
-  return {
-    wake: () => idle.abort(),
-    async stop() {
-      stopping.abort()
-      await running
-    },
   }
 }
 

@@ -13,7 +13,7 @@ interface FinishDeps {
   journal?: Journal | undefined
 }
 
-interface WantedEnd extends Pick<RequestEnd, 'from' | 'found' | 'left'> {
+interface WantedEnd extends Omit<RequestEnd, 'now' | 'nothingHeld' | 'guard'> {
   /** The identifiers about which nothing was held at any time since the request was started. */
   nothingHeld: readonly SubjectIdentifier[]
   /** When the last search began: what was stored later, it may not have seen. */

@@ -6,6 +6,7 @@ import type { Services } from '../domain/services.ts'
 import { createKey, type IssuedKey } from './api-key.ts'
 import { type Invited, inviteMember } from './member.ts'
 import { createOrganisation } from './organisation.ts'
+import { createSampleRequests } from './sample-requests.ts'
 import { createTracker } from './tracker.ts'
 import { editVariables } from './variable.ts'
 import { createVariableToken, type IssuedToken } from './variable-token.ts'
@@ -51,6 +52,7 @@ export async function createSample(deps: Services): Promise<Sample> {
   await editVariables(deps, trackerId, { apply: () => new Map(Object.entries(sampleVariables)) })
   const variableToken = await createVariableToken(deps, { trackerId, name: 'sample' })
   const invited = await inviteMember(deps, { organisationId, email: 'you@sample.example' }, commandLine)
+  await createSampleRequests(deps, organisationId)
   const subjectId = busiestRecent(visits, deps.clock())
   return { organisationId, trackerId, subjectId, issued, variableToken, invited }
 }

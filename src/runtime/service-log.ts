@@ -6,6 +6,7 @@ import { hostAndPort, type LimiterAddress } from '../limiter/limiter-address.ts'
 import type { LimiterReports } from '../limiter/redis-limiter.ts'
 import type { BatchReports } from '../maintenance/erasure-batches.ts'
 import type { MaintenanceReports } from '../maintenance/maintenance.ts'
+import type { RequestReports } from '../maintenance/privacy-requests.ts'
 import type { WaitingWindow } from '../maintenance/sweep.ts'
 import type { OpenedJournal } from '../operations/journal.ts'
 
@@ -64,6 +65,14 @@ export function batchLog(logger: Logger): BatchReports {
     onFinished: ({ id, organisationId, erased }) =>
       logger.info({ batch: id, organisationId, ...erased }, 'an erasure batch has finished'),
     onError: (error) => logger.error({ err: error }, 'an erasure batch failed; retrying'),
+  }
+}
+
+export function requestLog(logger: Logger): RequestReports {
+  return {
+    onFinished: ({ id, organisationId, erased }) =>
+      logger.info({ request: id, organisationId, ...erased }, 'a privacy request is done'),
+    onError: (error) => logger.error({ err: error }, 'a privacy request failed; retrying'),
   }
 }
 

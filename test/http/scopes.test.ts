@@ -7,8 +7,16 @@ import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const eraser = (await shop.createKey(shop.organisationId, ['analytics:delete-data'])).keyString
+const manager = (await shop.createKey(shop.organisationId, ['analytics:manage-requests'])).keyString
 const collector = (await shop.createKey(shop.organisationId, ['analytics:collect'])).keyString
 await shop.ingest(visit('anna'))
+const requestsPath = '/v1/analytics/requests'
+const requestPath = (number: number) => `${requestsPath}/00000000-0000-4000-8000-00000000000${number}`
+const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }] }
+for (const [number, kind] of ['erasure', 'erasure', 'access', 'erasure'].entries()) {
+  const body = { kind, person, requestId: requestPath(number).slice(requestsPath.length + 1) }
+  dataOf(await shop.ask(requestsPath, { method: 'POST', key: manager, ...json(body) }))
+}
 
 const operations: [method: string, path: string, scope: Scope][] = [
   ['GET', subjectsPath, 'analytics:view'],
@@ -22,6 +30,16 @@ const operations: [method: string, path: string, scope: Scope][] = [
   ['GET', '/v1/analytics/ledger/entries', 'analytics:view'],
   ['GET', '/v1/analytics/ledger/consistency?from=0', 'analytics:view'],
   ['DELETE', subjectPath('anna'), 'analytics:delete-data'],
+  ['POST', requestsPath, 'analytics:manage-requests'],
+  ['GET', requestsPath, 'analytics:manage-requests'],
+  ['GET', requestPath(0), 'analytics:manage-requests'],
+  ['POST', `${requestPath(0)}/extend`, 'analytics:manage-requests'],
+  ['POST', `${requestPath(0)}/reject`, 'analytics:manage-requests'],
+  ['POST', `${requestPath(1)}/cancel`, 'analytics:manage-requests'],
+  ['POST', `${requestPath(2)}/close`, 'analytics:manage-requests'],
+  ['GET', `${requestPath(3)}/export`, 'analytics:view'],
+  ['POST', `${requestPath(3)}/erase`, 'analytics:delete-data'],
+  ['GET', `${requestPath(3)}/certificate`, 'analytics:manage-requests'],
   ['POST', '/v1/ingest/trackers/shop/batches', 'analytics:collect'],
 ]
 
@@ -29,6 +47,19 @@ const keys: Record<Scope, string> = {
   'analytics:view': shop.key,
   'analytics:delete-data': eraser,
   'analytics:collect': collector,
+  'analytics:manage-requests': manager,
+}
+
+const bodies: [end: string, body: object][] = [
+  ['/batches', { lines: [] }],
+  ['/search', { subjectId: 'anna' }],
+  ['/requests', { kind: 'access', person }],
+  ['/extend', { reason: 'Many systems' }],
+  ['/reject', { reason: 'Not a customer' }],
+]
+
+function json(body: object) {
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 /** The keys with one other scope each. */
@@ -64,9 +95,9 @@ for (const [method, path, scope] of operations) {
     })
 
     test(`needs no more than ${scope}`, async () => {
-      const body = scope === 'analytics:collect' ? '{"lines":[]}' : '{"subjectId":"anna"}'
-      const sent = { headers: { 'content-type': 'application/json' }, body }
-      dataOf(await shop.ask(path, { method, key: keys[scope], ...(method === 'POST' && sent) }))
+      const [, body = {}] = bodies.find(([end]) => path.endsWith(end)) ?? []
+      const sent = method === 'POST' ? json(body) : {}
+      assert.equal((await shop.ask(path, { method, key: keys[scope], ...sent })).status, 200)
     })
   })
 }

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 export interface Answer {
   status: number
   headers: Headers
-  /** The parsed body; `null` where there was none. */
+  /** The parsed body, or the bytes of a file; `null` where there was none. */
   body: unknown
 }
 
@@ -40,7 +40,10 @@ export function assertDocumented(method: string, path: string, answer: Answer): 
   const { service } = operation
   const resolved = resolve(service, response, `${operation.pointer}/responses/${answer.status}`)
   assertHeaders(resolved.value, answer, what)
+  const type = answer.headers.get('content-type') ?? ''
   if (method === 'HEAD' || answer.status === 304) assert.equal(answer.body, null)
+  else if (!type.startsWith('application/json'))
+    assert.ok(isJson(lookUp(resolved.value, ['content', type])), `${what} with the type ${type}`)
   else assertValid(`${service}#${resolved.pointer}/content/application~1json/schema`, answer.body, what)
 }
 

@@ -15,7 +15,7 @@ export interface ExampleRequest {
   alone: Values
   /** The parameters that have neither. */
   without: string[]
-  /** The example of its answer. */
+  /** The example of its answer; `undefined` if that is a file. */
   answer: unknown
 }
 
@@ -64,7 +64,8 @@ function exampleRequest(
 }
 
 function exampleIn(value: Record<string, unknown>): unknown {
-  return objectIn(objectIn(value, 'content'), 'application/json').example
+  const content = objectIn(value, 'content')
+  return 'application/json' in content ? objectIn(content, 'application/json').example : undefined
 }
 
 function shared(document: unknown, reference: Record<string, unknown>): unknown {

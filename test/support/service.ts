@@ -103,11 +103,12 @@ export async function startTestService(
         headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
         ...(body !== undefined && { body }),
       })
-      const text = await response.text()
+      const bytes = Buffer.from(await response.arrayBuffer())
+      const isFile = response.headers.get('content-type') === 'application/zip'
       const answer = {
         status: response.status,
         headers: response.headers,
-        body: text === '' ? null : JSON.parse(text),
+        body: bytes.length === 0 ? null : isFile ? bytes : JSON.parse(bytes.toString()),
       }
       assertDocumented(method, path, answer)
       return answer

@@ -13,6 +13,7 @@ import {
   budgetHeaders,
   type ErrorExample,
   errorExamples,
+  fileHeaders,
   headers,
   publicOperations,
   requestIdParameter,
@@ -54,6 +55,11 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
         description:
           'A record of every erasure that does not identify the data subjects. Anyone can verify that no entry was removed.',
       },
+      {
+        name: 'Privacy requests',
+        description:
+          'What people asked for, from its arrival to its answer: a copy of their data, or its erasure.',
+      },
       { name: 'Ingest', description: 'Sessions and events, sent by the services that record them.' },
       { name: 'Service', description: 'Public and unmetered.' },
     ],
@@ -66,7 +72,7 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
       }
     }),
     publicOperations,
-    headers: headers([ip, key]),
+    headers: { ...headers([ip, key]), ...fileHeaders },
     errors: errorExamples,
   })
 }
@@ -140,7 +146,7 @@ function operation(
   security: Json[],
   errors: ServiceDescription['errors'],
 ): Json {
-  const { documentation, response } = route
+  const { documentation, response, fileType } = route
   if (!documentation || !response) throw new Error(`${route.method} ${route.path} is not documented.`)
   const { operationId, tag = subjectsTag, summary, description, example } = documentation
   return {
@@ -151,18 +157,23 @@ function operation(
     security,
     ...others,
     parameters: parameters(route),
-    ...(route.bodyBounds && { requestBody: requestBody(route) }),
+    ...(Object.keys(route.body).length > 0 && { requestBody: requestBody(route) }),
     ...(route.line && { requestBody: batchBody(route.line, route) }),
     responses: {
       200: {
         description: 'Success.',
-        headers: { ...headerRefs(['X-Request-Id', ...budgetHeaders]), ...headers },
-        content: {
-          'application/json': {
-            schema: success(response),
-            example: { data: example, meta: exampleMeta },
-          },
+        headers: {
+          ...headerRefs(['X-Request-Id', ...budgetHeaders, ...Object.keys(fileType ? fileHeaders : {})]),
+          ...headers,
         },
+        content: fileType
+          ? { [fileType]: { schema: response } }
+          : {
+              'application/json': {
+                schema: success(response),
+                example: { data: example, meta: exampleMeta },
+              },
+            },
       },
       ...responses,
       ...Object.fromEntries(

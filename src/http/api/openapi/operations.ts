@@ -210,6 +210,16 @@ export function headers(budgets: readonly [ip: Budget, other: Budget]) {
 
 type HeaderName = keyof ReturnType<typeof headers>
 
+/** The headers of a response that is a file. */
+export const fileHeaders = {
+  'Content-Disposition': {
+    description: 'A name for the file.',
+    required: true,
+    schema: { type: 'string', maxLength: 100, pattern: '^attachment; filename=' },
+    example: 'attachment; filename="request-0b9d8a52-7c1e-4f3a-9a66-3d2f5e8c1b70.zip"',
+  },
+}
+
 export const requestIdParameter = {
   name: 'X-Request-Id',
   in: 'header',

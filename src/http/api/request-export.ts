@@ -1,0 +1,81 @@
+import { invalidField } from '../../domain/errors.ts'
+import { documentName } from '../../domain/organisation-profile.ts'
+import type { Person } from '../../domain/person.ts'
+import type { PrivacyRequest } from '../../domain/privacy-request.ts'
+import { exportPerson } from '../../operations/export-person.ts'
+import { requireProfile } from '../../operations/organisation-profile.ts'
+import { requireRequest } from '../../operations/privacy-request.ts'
+import { searchRequest } from '../../operations/search-request.ts'
+import type { ArchiveContext } from '../archive/index-page.ts'
+import { PersonArchive } from '../archive/person-archive.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { text } from '../schema.ts'
+import { exampleRequest } from './request-examples.ts'
+import { requestPath, requestsTag } from './requests.ts'
+
+const zip = 'application/zip'
+
+export const exportRequestRoute = defineRoute({
+  method: 'GET',
+  path: `${requestPath}/export`,
+  access: 'analytics:view',
+  response: text({ format: 'binary', description: 'A ZIP file.' }),
+  fileType: zip,
+  documentation: {
+    operationId: 'exportRequest',
+    tag: requestsTag,
+    summary: 'Export the data of a person, as a ZIP file',
+    description:
+      'The copy of an open or running request: `index.html`, a page that people can read, one JSON file per data subject with everything that is visible of it, and their JSON Schema. It is streamed and counts as one request. If it fails midway, the connection ends before the file is complete.',
+    exampleParameters: { requestId: exampleRequest.requestId },
+    example: '',
+  },
+  async handle(call) {
+    const { services, context, http } = call
+    const view = organisationView(call)
+    const request = await requireRequest(services, view.organisationId, call.path.requestId)
+    const { person } = request
+    if (person === null) throw invalidField('state', `this request is closed (${request.state})`)
+    const { subjects } = await searchRequest(services, view, { ...request, person })
+    const archiveContext = await describeArchive(call, { ...request, person })
+    const headers = [
+      ...['Content-Type', zip],
+      ...['Content-Disposition', `attachment; filename="request-${request.id}.zip"`],
+    ]
+    await http.respond.stream(
+      context,
+      async ({ add, signal }) => {
+        const archive = new PersonArchive(archiveContext, add, signal)
+        try {
+          const { id: requestId } = request
+          await exportPerson(services, view, { requestId, subjects }, originOf(context), archive)
+          await archive.end()
+        } catch (error) {
+          await archive.abandon()
+          throw error
+        }
+      },
+      headers,
+      { isCompressed: true },
+    )
+    return undefined
+  },
+})
+
+/** What the page of an archive says besides the data. */
+async function describeArchive(
+  { services, context }: Pick<Parameters<typeof organisationView>[0], 'services' | 'context'>,
+  { organisationId, person, reference, receivedAt }: PrivacyRequest & { person: Person },
+): Promise<ArchiveContext> {
+  const { organisation, profile } = await requireProfile(services, organisationId)
+  const trackers = await services.trackers.list(organisationId)
+  return {
+    language: profile.language,
+    organisation: { name: documentName(profile, organisation), contact: profile.contact },
+    request: { reference, receivedAt, identifiers: person.identifiers },
+    madeAt: services.clock(),
+    keptDays: services.retentionDays[identityOf(context).plan],
+    trackers: new Map(trackers.map(({ id, name }) => [id, name])),
+  }
+}

@@ -1,0 +1,78 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SubjectCounts } from '../domain/activity.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import { type LedgerStore, openHead } from '../domain/ledger.ts'
+import type { TreeHead } from '../domain/merkle-tree.ts'
+import { maxPageSize } from '../domain/page.ts'
+import type { PrivacyRequest, PrivacyRequestStore, RequestItem } from '../domain/privacy-request.ts'
+import type { FairQueue } from '../domain/semaphore.ts'
+import { reissueReceipt } from './receipt.ts'
+
+interface CertifyDeps {
+  privacyRequests: PrivacyRequestStore
+  ledger: LedgerStore
+  keyring: Keyring
+  jobs: FairQueue
+}
+
+/** An entry of the ledger that a request caused, with its receipt. */
+export type CertifiedEntry = { index: number; receipt: string } & (
+  | { kind: 'erasure'; trackerId: string; erasedAt: Instant; alreadyErased: boolean; counts: SubjectCounts }
+  | { kind: 'nothing-held'; name: string; checkedAt: Instant }
+)
+
+/** Whether everything that a request is about has an entry, and nothing is left. */
+export async function isComplete(
+  { privacyRequests }: Pick<CertifyDeps, 'privacyRequests'>,
+  request: PrivacyRequest,
+): Promise<boolean> {
+  if (request.state !== 'done' || (request.left ?? 0) > 0) return false
+  return (await privacyRequests.countUnproven(request)) === 0
+}
+
+/**
+ * Passes the entries of a request to `take`, in order, with receipts against the current ledger. Erasures come
+ * first. Aborting the signal cancels it while it waits for others; if `take` throws, it ends.
+ */
+export async function certifyRequest(
+  deps: CertifyDeps,
+  request: PrivacyRequest,
+  take: (entry: CertifiedEntry) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { organisationId } = request
+  const certify = async (giveWay: () => Promise<void>) => {
+    let after = -1
+    for (;;) {
+      const items = await deps.privacyRequests.items(request, after, maxPageSize)
+      // Read after the items, so that it covers their entries.
+      const head = openHead(deps.keyring.headKeys, organisationId, await deps.ledger.head(organisationId))
+      for (const item of items) {
+        const entry = await certifyItem(deps, organisationId, head, item)
+        if (entry) await take(entry)
+        await nextTurn()
+      }
+      await giveWay()
+      const last = items.at(-1)
+      if (!last || items.length < maxPageSize) return
+      after = last.position
+    }
+  }
+  await deps.jobs.run(organisationId, certify, signal)
+}
+
+async function certifyItem(
+  deps: CertifyDeps,
+  organisationId: string,
+  head: TreeHead,
+  { entry, identifier }: RequestItem,
+): Promise<CertifiedEntry | null> {
+  if (entry === null) return null
+  const { record, receipt } = await reissueReceipt(deps, organisationId, head, entry)
+  const proven = { index: entry.ledgerIndex, receipt }
+  if (record.version === 2)
+    return { kind: 'nothing-held', name: identifier ?? '', checkedAt: record.checkedAt, ...proven }
+  const { trackerId, erasedAt, alreadyErased, counts } = record
+  return { kind: 'erasure', trackerId, erasedAt, alreadyErased, counts, ...proven }
+}
