@@ -1,202 +1,110 @@
 import type { ComponentChildren } from 'preact'
-import { Icon, Logo } from '../components/icon.tsx'
-import { ActorName } from '../components/values.tsx'
-import { counted, formatNumber, When } from '../components/when.tsx'
-import { certificateAddress } from '../erasure.ts'
-import type { Batch, Certificate, LedgerErasure } from '../types.ts'
-import type { Checked, Verdict } from '../verify.ts'
-
-/** How many data subjects were not erased, by reason. */
-export interface Missing {
-  waiting: number
-  stopped: number
-  gone: number
-  left: number
-}
+import { useEffect } from 'preact/hooks'
+import { Icon } from '../components/icon.tsx'
+import type { OrganisationProfile } from '../types.ts'
+import { CertificateEntries } from './certificate-entries.tsx'
+import { CertificateProof } from './certificate-proof.tsx'
+import { actorIn, type Words } from './certificate-texts.ts'
+import { type Certified, daysBetween, type Missing, type Summary, summarise } from './certified.ts'
+import { OrganisationLogo } from './profile-card.tsx'
 
 interface CertificateSheetProps {
-  checked: Checked[]
-  /** `null` for single entries, which are always complete. */
-  missing: Missing | null
-  batch: Batch | null
+  certified: Certified
+  profile: OrganisationProfile
+  words: Words
+  /** The permanent path of the certificate. */
+  address: string
 }
 
-/** The printable certificate. */
-export function CertificateSheet({ checked, missing, batch }: CertificateSheetProps) {
-  const [first] = checked
-  if (!first) return null
-  const { organisation, scrub } = first.certificate
-  const entries = checked.map(({ certificate }) => certificate.entry)
-  const erasures = entries.filter((entry) => entry.kind === 'erasure')
-  const sessions = erasures.reduce((sum, { counts }) => sum + counts.sessions, 0)
-  const events = erasures.reduce((sum, { counts }) => sum + counts.events, 0)
-  const trackers = new Set(erasures.map(({ trackerId }) => trackerId)).size
-  const isComplete = !missing || Object.values(missing).every((count) => count === 0)
-  const ofWhom = batch && isComplete && erasures.length > 1 ? ' of one person' : ''
-  const whom = `${counted(erasures.length, 'data subject')}${ofWhom} on ${counted(trackers, 'tracker')}`
-  const numbers = entries.map(({ index }) => index + 1)
-  const address = certificateAddress(batch?.id ?? numbers.join(','))
+/** The printable certificate: what happened, the figures, the entries of the ledger, and how to check them. */
+export function CertificateSheet({ certified, profile, words, address }: CertificateSheetProps) {
+  const { texts, language } = words
+  const summary = summarise(certified)
+  const organisation = profile.displayName ?? profile.organisation
+  const { what } = summary.happened
+  const title = texts.title[what === 'nothing-held' ? 'nothing' : 'erased']
+  const name = `${title} ${texts.number(summary.numbers)}`
+  useRunningHead(`${organisation} · ${name}`)
   return (
-    <article
-      class="sheet"
-      aria-label={erasures.length > 0 ? 'Certificate of erasure' : 'Certificate that nothing is held'}
-    >
+    <article class="sheet" lang={language} aria-label={title}>
       <header>
         <p class="sheet-brand">
-          <Logo />
-          <span>
-            <strong>Lethe</strong>
-            <small>{organisation}</small>
-          </span>
+          <OrganisationLogo logo={profile.logo} />
+          <strong>{organisation}</strong>
         </p>
-        <Seal states={checked.map(({ verdict }) => verdict.state)} isComplete={isComplete} />
+        <Seal state={summary.state} words={words} />
       </header>
-      {erasures.length > 0 ? (
-        <>
-          <p class="sheet-kind">Certificate of erasure</p>
-          <p class="sheet-figure">{headline(sessions, events)}</p>
-          <p class="sheet-lead">
-            {isComplete
-              ? `All data stored about ${erasures.length === 1 ? 'one data subject' : whom}`
-              : `Part of the data stored about one person (${whom})`}{' '}
-            was erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
-          </p>
-        </>
-      ) : (
-        <>
-          <p class="sheet-kind">Certificate that nothing is held</p>
-          <p class="sheet-figure">Nothing was held</p>
-          <p class="sheet-lead">
-            No data about {entries.length === 1 ? 'one person' : counted(entries.length, 'identifier')} was
-            stored on any tracker on <When at={instantOf(entries.at(-1))} as="exact" />.
-          </p>
-        </>
-      )}
-      {missing && !isComplete && <NotErased {...missing} />}
-      {checked.map((each) => (
-        <Entry key={each.certificate.entry.index} {...each} />
-      ))}
-      <section class="sheet-notes">
-        {erasures.length > 0 && <Scrub {...{ scrub }} erasedAt={erasures.at(-1)?.erasedAt ?? ''} />}
-        <p>
-          This certificate does not identify anyone. A receipt proves an erasure to anyone who knows the data
-          subject’s ID, and that nothing was held to anyone who knows the identifier. To verify a receipt with
-          the key below, run <code>lethe receipts verify</code> or open{' '}
-          <a href="/verify" target="_blank" rel="noreferrer">{`${location.origin}/verify`}</a>, which also
-          works offline.
-        </p>
-        <p class="screen-only">
-          {entries.map(({ index }) => (
-            <a
-              key={index}
-              href={`/console/api/ledger/entry?index=${index}`}
-              download={`ledger-entry-${index + 1}.json`}
-            >
-              Download entry {index + 1} with its proof
-            </a>
-          ))}
-        </p>
-        <dl class="keys">
-          <div>
-            <dt>Permanent address</dt>
-            <dd>
-              <code>{location.origin + address}</code>
-            </dd>
-          </div>
-          {first.certificate.verifierKeys.map((key) => (
-            <div key={key}>
-              <dt>Verifier key</dt>
-              <dd>
-                <code>{key}</code>
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </section>
+      <p class="sheet-kind">
+        {title} <span>{texts.number(summary.numbers)}</span>
+      </p>
+      <h2 class="sheet-figure">{texts.happened(summary.happened)}</h2>
+      {certified.erasure && <NotErased missing={certified.erasure.missing} words={words} />}
+      <Figures {...{ certified, summary, words }} />
+      <CertificateEntries checked={certified.checked} hasActors={summary.actors.length > 1} words={words} />
+      <CertificateProof {...{ certified, organisation, words, address }} />
     </article>
   )
 }
 
-/** What was not erased, and why. */
-function NotErased({ waiting, stopped, gone, left }: Missing) {
-  const reasons = [
-    [waiting, 'not erased yet'],
-    [stopped, 'not erased: the erasure was stopped'],
-    [gone, 'removed with the tracker, without a receipt'],
-    [left, 'with new data that arrived after the last search for this person'],
+/** A text at the top of every printed page but the first. The style sheet cannot quote the page. */
+function useRunningHead(text: string): void {
+  useEffect(() => {
+    const { style } = document.documentElement
+    style.setProperty('--running-head', JSON.stringify(text))
+    return () => {
+      style.removeProperty('--running-head')
+    }
+  }, [text])
+}
+
+function Figures({ certified, summary, words }: { certified: Certified; summary: Summary; words: Words }) {
+  const { texts, number } = words
+  const { counts, happened, at, actors, requestIds } = summary
+  const figures = [
+    [counts.records, texts.record],
+    [counts.sessions, texts.visit],
+    [counts.events, texts.event],
   ] as const
-  return (
-    <div class="missing">
-      <p>
-        <Icon name="alert" /> <strong>Not everything was erased.</strong>
-      </p>
-      <ul>
-        {reasons.map(
-          ([count, reason]) =>
-            count > 0 && (
-              <li key={reason}>
-                {counted(count, 'data subject')} {reason}
-              </li>
-            ),
-        )}
-      </ul>
-    </div>
-  )
-}
-
-function headline(sessions: number, events: number): string {
-  if (sessions === 0 && events === 0) return 'No data was stored'
-  return `${counted(events, 'event')} in ${counted(sessions, 'session')}`
-}
-
-function Entry({ certificate: { entry, trackerName }, verdict }: Checked) {
-  return (
-    <section class="entry" aria-label={`Ledger entry ${entry.index + 1}`}>
-      <dl>
-        <Fact title="Ledger entry">
-          No. {entry.index + 1}
-          {verdict.state === 'verified' && ` of ${formatNumber(verdict.checkpoint.size)}`}
-        </Fact>
-        {entry.kind === 'erasure' ? (
-          <ErasureFacts {...entry} tracker={trackerName ?? entry.trackerId} />
-        ) : (
-          <>
-            <Fact title="Trackers">all</Fact>
-            <Fact title="Found">nothing</Fact>
-            <Fact title="Checked at">
-              <Instant at={entry.checkedAt} />
-            </Fact>
-          </>
-        )}
-      </dl>
-      <Checks verdict={verdict} />
-    </section>
-  )
-}
-
-function ErasureFacts({ tracker, counts, erasedAt, by }: LedgerErasure & { tracker: string }) {
+  const {
+    receivedAt = null,
+    dueAt = null,
+    closedAt = null,
+    reference = null,
+  } = certified.erasure?.request ?? {}
+  const [actor, ...otherActors] = actors
+  const [requestId, ...otherIds] = requestIds
+  const day = (when: string) => <time datetime={when}>{words.day(when)}</time>
   return (
     <>
-      <Fact title="Tracker">{tracker}</Fact>
-      <Fact title="Deleted">
-        {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')}
-      </Fact>
-      <Fact title="Erased at">
-        <Instant at={erasedAt} />
-      </Fact>
-      <Fact title="Carried out by">{by ? <ActorName actor={by.actor} /> : 'no longer recorded'}</Fact>
-      <Fact title="Request ID">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
+      {happened.what !== 'nothing-held' && (
+        <dl class="sheet-figures">
+          {figures.map(([count, [one, many]]) => (
+            <div key={one}>
+              <dt>{count === 1 ? one : many}</dt>
+              <dd>{number(count)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <dl class="sheet-facts">
+        {receivedAt !== null && <Fact title={texts.receivedOn}>{day(receivedAt)}</Fact>}
+        {dueAt !== null && <Fact title={texts.dueOn}>{day(dueAt)}</Fact>}
+        <Fact title={happened.what === 'nothing-held' ? texts.searchedOn : texts.erasedOn}>{day(at)}</Fact>
+        {receivedAt !== null && closedAt !== null && (
+          <Fact title={texts.answeredOn}>
+            {day(closedAt)} <small>{texts.after(daysBetween(receivedAt, closedAt))}</small>
+          </Fact>
+        )}
+        {actor && otherActors.length === 0 && <Fact title={texts.carriedOutBy}>{actorIn(words, actor)}</Fact>}
+        {reference !== null && <Fact title={texts.reference}>{reference}</Fact>}
+        {requestId !== undefined && otherIds.length === 0 && (
+          <Fact title={texts.requestId}>
+            <code>{requestId}</code>
+          </Fact>
+        )}
+      </dl>
     </>
   )
-}
-
-function Instant({ at }: { at: string }) {
-  return <time datetime={at}>{`${at.slice(0, 10)} ${at.slice(11, 19)} UTC`}</time>
-}
-
-function instantOf(entry: Certificate['entry'] | undefined): string | null {
-  if (!entry) return null
-  return entry.kind === 'erasure' ? entry.erasedAt : entry.checkedAt
 }
 
 function Fact({ title, children }: { title: string; children: ComponentChildren }) {
@@ -208,85 +116,30 @@ function Fact({ title, children }: { title: string; children: ComponentChildren 
   )
 }
 
-/** What this browser has verified. */
-function Checks({ verdict }: { verdict: Verdict }) {
-  if (verdict.state !== 'verified') {
-    return (
-      <p class={`checks ${verdict.state}`}>
-        <Icon name="alert" />
-        {verdict.state === 'refused' ? 'Verification failed: ' : 'This browser cannot verify this entry: '}
-        {verdict.why}
+/** What was not erased, and why. */
+function NotErased({ missing, words: { texts, counted } }: { missing: Missing; words: Words }) {
+  const reasons = (['waiting', 'stopped', 'excluded', 'gone', 'left'] as const).filter(
+    (reason) => missing[reason] > 0,
+  )
+  if (reasons.length === 0) return null
+  return (
+    <div class="missing">
+      <p>
+        <Icon name="alert" /> <strong>{texts.missing.title}</strong>
       </p>
-    )
-  }
-  const { checkpoint, hasReceipt } = verdict
-  return (
-    <ul class="checks" aria-label="Checked in this browser">
-      <Check what="The entry is in the ledger">
-        with the root hash <code>{checkpoint.rootHash}</code>
-      </Check>
-      <Check what="The ledger is signed">
-        by <code>{checkpoint.origin}</code>
-      </Check>
-      {hasReceipt && (
-        <Check what="The receipt is valid">and proves it to anyone who knows the ID or identifier</Check>
-      )}
-    </ul>
+      <ul>
+        {reasons.map((reason) => (
+          <li key={reason}>
+            {counted(missing[reason], texts.record)} {texts.missing[reason]}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
-}
-
-function Check({ what, children }: { what: string; children: ComponentChildren }) {
-  return (
-    <li>
-      <Icon name="check" />
-      <span>
-        <strong>{what}</strong> <span class="muted">{children}</span>
-      </span>
-    </li>
-  )
-}
-
-/** Whether the deleted bytes are gone from the store's files. */
-function Scrub({
-  scrub,
-  erasedAt,
-}: {
-  scrub: { lastAt: string; reachesEveryByte: boolean }
-  erasedAt: string
-}) {
-  const isDone = scrub.lastAt > erasedAt
-  const [removed, remove] = scrub.reachesEveryByte
-    ? ['removed every byte of it from', 'remove every byte of it from']
-    : ['freed the space it used in', 'free the space it used in']
-  return (
-    <p>
-      <strong>{isDone ? 'Scrubbed.' : 'Scrub pending.'}</strong> The data has been inaccessible since its
-      erasure.{' '}
-      {isDone ? (
-        <>
-          The scrub on <When at={scrub.lastAt} /> {removed} the store’s files.
-        </>
-      ) : (
-        <>The next nightly scrub will {remove} the store’s files.</>
-      )}{' '}
-      Earlier data that arrives later, from an import or a backup, is rejected.
-    </p>
-  )
-}
-
-const words = {
-  verified: 'Verified',
-  refused: 'Not verified',
-  unknown: 'Not checked',
-  incomplete: 'Incomplete',
 }
 
 /** The overall result of all checks. */
-function Seal({ states, isComplete }: { states: Verdict['state'][]; isComplete: boolean }) {
-  const state =
-    states.find((each) => each === 'refused') ??
-    states.find((each) => each === 'unknown') ??
-    (isComplete ? 'verified' : 'incomplete')
+function Seal({ state, words: { texts } }: { state: Summary['state']; words: Words }) {
   return (
     <p class={`seal ${state}`} role="status">
       <svg viewBox="0 0 64 64" aria-hidden="true" focusable="false">
@@ -295,8 +148,8 @@ function Seal({ states, isComplete }: { states: Verdict['state'][]; isComplete: 
         <path d={state === 'verified' ? 'm21 33 8 8 15-17' : 'M32 18v18m0 8v.5'} />
       </svg>
       <span>
-        <strong>{words[state]}</strong>
-        <small>{state === 'incomplete' ? 'see details' : 'in this browser'}</small>
+        <strong>{texts.seal[state]}</strong>
+        <small>{state === 'incomplete' ? texts.seal.seeDetails : texts.seal.inThisBrowser}</small>
       </span>
     </p>
   )

@@ -1,19 +1,21 @@
-import { useEffect, useState } from 'preact/hooks'
-import { change, read } from '../api.ts'
+import { useEffect } from 'preact/hooks'
+import { digestEntries } from '../../../client/src/digest-entries.ts'
+import { read } from '../api.ts'
 import { Button } from '../components/button.tsx'
-import { Confirm } from '../components/dialog.tsx'
-import { JobPace } from '../components/job-pace.tsx'
+import { Choice } from '../components/field.tsx'
 import { NotFoundPage, Page } from '../components/page.tsx'
 import { LoadError, Loaded } from '../components/states.tsx'
-import { showToast } from '../components/toasts.tsx'
-import { Badge } from '../components/values.tsx'
-import { counted, formatNumber } from '../components/when.tsx'
 import { certificateAddress, refreshErasures } from '../erasure.ts'
-import { type Resource, useFetched } from '../resource.ts'
-import { navigate } from '../router.tsx'
-import type { Batch, BatchCertificate, Certificate } from '../types.ts'
+import { type Resource, useFetched, useResource } from '../resource.ts'
+import { navigate, useAddress } from '../router.tsx'
+import { textParam, useSearchParams } from '../search-params.ts'
+import type { Batch, BatchCertificate, Certificate, OrganisationProfile } from '../types.ts'
 import { type Checked, verifyCertificate } from '../verify.ts'
-import { CertificateSheet, type Missing } from './certificate-sheet.tsx'
+import { CertificateProgress } from './certificate-progress.tsx'
+import { CertificateSheet } from './certificate-sheet.tsx'
+import { wordsOf } from './certificate-texts.ts'
+import type { Certified, PersonErasure } from './certified.ts'
+import { languages, profilePath } from './profile-card.tsx'
 import { ReceiptBox, saveText } from './receipt-box.tsx'
 
 /** A longer list of entries is not a certificate. */
@@ -47,75 +49,84 @@ function isNumbers(text: string): boolean {
 }
 
 function EntryCertificate({ indexes }: { indexes: number[] }) {
-  const checked = useFetched(`/erasures/certificate?index=${indexes.join(',')}`, async (_, signal) => ({
-    checked: await Promise.all(
-      indexes.map(async (index) =>
-        check(await read<Certificate>(`/erasures/certificate?index=${index}`, signal)),
-      ),
-    ),
-    missing: null,
-    batch: null,
-  }))
+  const shown = useFetched(`/erasures/certificate?index=${indexes.join(',')}`, async (_, signal) => {
+    const found = indexes.map((index) => read<Certificate>(`/erasures/certificate?index=${index}`, signal))
+    return { certified: await certify(await Promise.all(found), null), batch: null }
+  })
   const title = `Certificate No. ${indexes.map((index) => index + 1).join(', ')}`
-  return <CertificateFrame title={title} resource={checked} />
+  return <CertificateFrame title={title} resource={shown} />
 }
 
-/** The data of a certificate. */
-interface Certified {
-  checked: Checked[]
-  missing: Missing | null
-  /** The erasure of a person; `null` for single entries. */
+/** A certificate, or the erasure that has none yet. */
+interface Shown {
+  certified: Certified | null
   batch: Batch | null
 }
 
 function PersonCertificate({ batchId }: { batchId: string }) {
-  const path = `/batches/${batchId}/certificate`
-  const certified = useFetched<Certified>(path, (_, signal) => certify(path, signal), {
+  const shown = useFetched<Shown>(`/batches/${batchId}/certificate`, certifyBatch, {
     pollMs: (data) =>
       data?.batch?.finishedAt !== null ? false : pollIntervalMs[data.batch.resumesAt ? 'waiting' : 'running'],
   })
-  const isOver = certified.data?.batch?.finishedAt != null
+  const isOver = shown.data?.batch?.finishedAt != null
   // Data fetched while it ran may contain people who are now erased.
   useEffect(() => {
     if (isOver) refreshErasures()
   }, [isOver])
-  const isRunning = certified.data?.batch?.finishedAt === null
+  const isRunning = shown.data?.batch?.finishedAt === null
   const title = isRunning ? 'Erasure in progress' : 'Certificate of erasure'
-  return <CertificateFrame title={title} resource={certified} intro={batchId} />
+  return <CertificateFrame title={title} resource={shown} intro={batchId} />
 }
 
-/** Fetches all pages of a person's certificate and verifies each entry. */
-async function certify(path: string, signal: AbortSignal): Promise<Certified & { batch: Batch }> {
-  const missing = { waiting: 0, gone: 0, stopped: 0, left: 0 }
-  const checked: Checked[] = []
+/** Fetches all pages of a batch's certificate. */
+async function certifyBatch(path: string, signal: AbortSignal): Promise<Shown> {
+  const missing = { waiting: 0, stopped: 0, excluded: 0, gone: 0, left: 0 }
+  const certificates: Certificate[] = []
   let after: number | null = null
   for (;;) {
     const query: string = after === null ? '' : `?after=${after}`
     const page: BatchCertificate = await read<BatchCertificate>(path + query, signal)
     for (const outcome of ['waiting', 'gone', 'stopped'] as const) missing[outcome] += page[outcome]
-    checked.push(...(await Promise.all(page.certificates.map(check))))
+    certificates.push(...page.certificates)
     after = page.nextPlace
-    if (after === null)
-      return { checked, batch: page.batch, missing: { ...missing, left: page.batch.left ?? 0 } }
+    if (after !== null) continue
+    const { batch } = page
+    if (batch.finishedAt === null || certificates.length === 0) return { certified: null, batch }
+    const erasure = {
+      isOfPerson: batch.subjects > 1,
+      missing: { ...missing, left: batch.left ?? 0 },
+      request: null,
+    }
+    return { certified: await certify(certificates, erasure), batch }
   }
+}
+
+async function certify(
+  certificates: readonly Certificate[],
+  erasure: PersonErasure | null,
+): Promise<Certified> {
+  const checked = await Promise.all(certificates.map(check))
+  const records = certificates.map(({ record, entry: { index } }) => ({ record, index }))
+  // Browsers cannot compute it without TLS.
+  const digest = await digestEntries(records).catch(() => null)
+  return { checked, digest, erasure }
 }
 
 async function check(certificate: Certificate): Promise<Checked> {
   return { certificate, verdict: await verifyCertificate(certificate) }
 }
 
-function CertificateFrame({
-  title,
-  intro,
-  resource,
-}: {
+interface CertificateFrameProps {
   title: string
   intro?: string
-  resource: Resource<Certified>
-}) {
-  const { checked = [], batch = null } = resource.data ?? {}
-  const isShown = checked.length > 0 && (batch === null || batch.finishedAt !== null)
-  const receipts = checked.flatMap(({ certificate: { receipt, entry } }) =>
+  resource: Resource<Shown>
+}
+
+function CertificateFrame({ title, intro, resource }: CertificateFrameProps) {
+  const profile = useResource<OrganisationProfile>(profilePath)
+  const { certified = null } = resource.data ?? {}
+  const certificates = certified?.checked.map(({ certificate }) => certificate) ?? []
+  const receipts = certificates.flatMap(({ receipt, entry }) =>
     receipt === null ? [] : [{ number: entry.index + 1, receipt }],
   )
   return (
@@ -125,7 +136,7 @@ function CertificateFrame({
       above={{ to: '/console/erasures', title: 'Erasures' }}
       {...(intro !== undefined && { intro })}
       actions={
-        isShown && (
+        certified && (
           <>
             {receipts.length > 0 && (
               <Button icon="download" onClick={() => receipts.forEach(saveReceipt)}>
@@ -143,81 +154,42 @@ function CertificateFrame({
         <LoadError error={resource.error} onRetry={resource.reload} />
       ) : (
         <Loaded resource={resource} lines={12}>
-          {({ checked, missing, batch }) => (
-            <>
-              {batch && !isShown && <Progress batch={batch} onStopped={resource.reload} />}
-              {isShown && (
-                <>
-                  <CertificateSheet {...{ checked, missing, batch }} />
-                  <ReceiptBox certificates={checked.map(({ certificate }) => certificate)} />
-                </>
-              )}
-            </>
-          )}
+          {({ batch }) =>
+            certified ? (
+              <>
+                <Loaded resource={profile} lines={12}>
+                  {(data) => <Document certified={certified} profile={data} />}
+                </Loaded>
+                <ReceiptBox certificates={certificates} />
+              </>
+            ) : (
+              batch && <CertificateProgress batch={batch} onStopped={resource.reload} />
+            )
+          }
         </Loaded>
       )}
     </Page>
   )
 }
 
-/** The progress of an erasure that has no certificate yet. */
-function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
-  const [isStopping, setStopping] = useState(false)
-  const { id, subjects, settled, state, finishedAt, resumesAt } = batch
-  const isOver = finishedAt !== null
+/** The certificate in the language of the address, or in that of the organisation. */
+function Document({ certified, profile }: { certified: Certified; profile: OrganisationProfile }) {
+  const { path } = useAddress()
+  const [{ language: chosen }, setParams] = useSearchParams({ language: textParam })
+  const language = languages.find(([each]) => each === chosen)?.[0] ?? profile.language
   return (
-    <section class="card" aria-labelledby="progress">
-      <header>
-        <h2 id="progress">
-          <span role="status">
-            {formatNumber(isOver ? 0 : settled)} of {counted(subjects, 'data subject')} erased
-          </span>
-        </h2>
-        <Badge state={state} />
-      </header>
-      <progress max={subjects} value={isOver ? 0 : settled} aria-labelledby="progress" />
-      {!isOver && (
-        <JobPace done={settled} total={subjects} isRunning={state === 'running'} resumesAt={resumesAt} />
-      )}
-      {isOver ? (
-        <p>This erasure was stopped before anything was erased. All data of this person is kept.</p>
-      ) : resumesAt ? (
-        <p>The erasure budget is used up. The service continues automatically.</p>
-      ) : state === 'paused' ? (
-        <p>This erasure is paused.</p>
-      ) : (
-        <p>The service is erasing one data subject at a time.</p>
-      )}
-      {!isOver && (
-        <>
-          <p class="muted">You can close this page. The certificate will be at the same address.</p>
-          <footer>
-            <Button kind="danger" onClick={() => setStopping(true)}>
-              Stop this erasure
-            </Button>
-          </footer>
-        </>
-      )}
-      {isStopping && (
-        <Confirm
-          title="Stop this erasure"
-          action="Stop the erasure"
-          kind="danger"
-          onConfirm={async () => {
-            await change(`/batches/${id}/stop`)
-            showToast('Erasure stopped')
-            setStopping(false)
-            onStopped()
-          }}
-          onClose={() => setStopping(false)}
-        >
-          <p>
-            Data subjects not yet erased keep their data. Erased data cannot be restored. The certificate will
-            say how much is missing.
-          </p>
-        </Confirm>
-      )}
-    </section>
+    <>
+      <div class="sheet-language">
+        <Choice
+          label="Language of the certificate"
+          value={language}
+          choices={languages}
+          onChange={(each) => setParams({ language: each })}
+          isSmall
+        />
+      </div>
+      <CertificateSheet {...{ certified, profile }} words={wordsOf(language)} address={path} />
+    </>
   )
 }
 

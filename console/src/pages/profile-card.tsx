@@ -85,7 +85,7 @@ function Profile({ saved }: { saved: OrganisationProfile }) {
       <div>
         <LogoField logo={saved.logo} />
         <figure class="letterhead" aria-label="Preview">
-          <Logo logo={saved.logo} />
+          <OrganisationLogo logo={saved.logo} />
           <figcaption>
             <strong>{displayName.trim() || saved.organisation}</strong>
             {contact.trim() && <p>{contact}</p>}
@@ -96,7 +96,8 @@ function Profile({ saved }: { saved: OrganisationProfile }) {
   )
 }
 
-function Logo({ logo }: Pick<OrganisationProfile, 'logo'>) {
+/** The logo as a picture; nothing if there is none. */
+export function OrganisationLogo({ logo }: Pick<OrganisationProfile, 'logo'>) {
   if (!logo) return null
   const { digest, width, height } = logo
   const address = `/console/api${logoPath}?digest=${digest}`

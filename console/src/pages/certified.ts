@@ -1,0 +1,145 @@
+import type { Certificate, LedgerErasure } from '../types.ts'
+import type { Checked } from '../verify.ts'
+
+/** What a certificate shows: verified entries of the ledger, and what they were for. */
+export interface Certified {
+  checked: readonly Checked[]
+  /** The digest of the entries that a link to `/verify` names; `null` if the browser cannot compute it. */
+  digest: string | null
+  /** The erasure of a person that the entries are from; `null` for entries chosen by their numbers. */
+  erasure: PersonErasure | null
+}
+
+export interface PersonErasure {
+  /** Whether it was for a person, not only for one record. */
+  isOfPerson: boolean
+  missing: Missing
+  /** The request that it answers; `null` for a batch. */
+  request: AnsweredRequest | null
+}
+
+interface AnsweredRequest {
+  reference: string | null
+  receivedAt: string
+  dueAt: string
+  /** When it was answered. */
+  closedAt: string | null
+}
+
+/** How many records were not erased, by reason. */
+export interface Missing {
+  waiting: number
+  stopped: number
+  /** By hand, with a reason. */
+  excluded: number
+  gone: number
+  left: number
+}
+
+type Entry = Certificate['entry']
+export type Actor = NonNullable<LedgerErasure['by']>['actor']
+
+/** What happened, as a sentence says it. */
+export interface Happened {
+  what: 'erased' | 'partly-erased' | 'erased-until-then' | 'nothing-held'
+  /** `count` is that of the records or identifiers. */
+  whom: 'person' | 'records' | 'identifiers'
+  count: number
+}
+
+/** What the entries of a certificate say together. */
+export interface Summary {
+  happened: Happened
+  state: 'verified' | 'refused' | 'unknown' | 'incomplete'
+  counts: { records: number; sessions: number; events: number }
+  /** The instant of the last entry. */
+  at: string
+  /** Who erased, each once; empty if that is no longer recorded, or if nothing was erased. */
+  actors: readonly Actor[]
+  /** The IDs of the HTTP requests that asked for it, each once. */
+  requestIds: readonly string[]
+  /** The numbers of the entries, such as `13–15, 17`. */
+  numbers: string
+}
+
+export function summarise({ checked, erasure }: Certified): Summary {
+  const entries = checked.map(({ certificate }) => certificate.entry)
+  const erasures = entries.filter((entry) => entry.kind === 'erasure')
+  const held = erasures.filter(({ counts }) => counts.sessions + counts.events > 0)
+  const missing = missingOf(erasure)
+  const by = erasures.flatMap((entry) => entry.by ?? [])
+  return {
+    happened: {
+      what: whatHappened(held.length, missing),
+      ...whomItIsAbout(erasures.length, entries.length, erasure),
+    },
+    state: stateOf(checked, missing === 'nothing'),
+    counts: {
+      records: held.length,
+      sessions: held.reduce((sum, { counts }) => sum + counts.sessions, 0),
+      events: held.reduce((sum, { counts }) => sum + counts.events, 0),
+    },
+    at: entries.map(instantOf).toSorted().at(-1) ?? '',
+    actors: distinct(by.map(({ actor }) => actor)),
+    requestIds: distinct(by.flatMap(({ requestId }) => requestId ?? [])),
+    numbers: rangesOf(entries.map(({ index }) => index + 1)),
+  }
+}
+
+function missingOf(erasure: PersonErasure | null): 'nothing' | 'only-later-data' | 'something' {
+  if (!erasure) return 'nothing'
+  const { left, waiting, stopped, excluded, gone } = erasure.missing
+  if (waiting + stopped + excluded + gone > 0) return 'something'
+  return left > 0 ? 'only-later-data' : 'nothing'
+}
+
+function whatHappened(held: number, missing: ReturnType<typeof missingOf>): Happened['what'] {
+  if (missing === 'something') return 'partly-erased'
+  if (missing === 'only-later-data') return 'erased-until-then'
+  return held > 0 ? 'erased' : 'nothing-held'
+}
+
+function whomItIsAbout(
+  erasures: number,
+  entries: number,
+  erasure: PersonErasure | null,
+): Pick<Happened, 'whom' | 'count'> {
+  if (erasure?.isOfPerson) return { whom: 'person', count: 1 }
+  if (erasures > 0) return { whom: 'records', count: erasures }
+  return entries === 1 ? { whom: 'person', count: 1 } : { whom: 'identifiers', count: entries }
+}
+
+function stateOf(checked: readonly Checked[], isComplete: boolean): Summary['state'] {
+  const states = checked.map(({ verdict }) => verdict.state)
+  const bad = (['refused', 'unknown'] as const).find((state) => states.includes(state))
+  return bad ?? (isComplete ? 'verified' : 'incomplete')
+}
+
+export function instantOf(entry: Entry): string {
+  return entry.kind === 'erasure' ? entry.erasedAt : entry.checkedAt
+}
+
+function distinct<Value>(values: readonly Value[]): Value[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
+}
+
+/** More would not fit in a heading. */
+const maxRanges = 4
+
+/** Numbers as ranges: `13–15, 17`. */
+function rangesOf(numbers: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = []
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last && number <= last.to + 1) last.to = number
+    else ranges.push({ from: number, to: number })
+  }
+  const texts = ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`))
+  return texts.length > maxRanges ? `${texts.slice(0, maxRanges).join(', ')}, …` : texts.join(', ')
+}
+
+/** How many calendar days, in UTC, lie between two instants. */
+export function daysBetween(from: string, to: string): number {
+  const dayOf = (at: string) => Date.parse(at.slice(0, 10))
+  return Math.round((dayOf(to) - dayOf(from)) / 86_400_000)
+}
