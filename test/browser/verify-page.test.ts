@@ -120,6 +120,22 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.match(await verify({ ...whole, receipt: `\n ${receipt.trimEnd()}`, key }), /^Verified\n/)
   })
 
+  test('shows the keys beside the signed checkpoint, with the one that signed it', async () => {
+    const other = noteSigner(origin, seed('another'))
+    await verify({ ...whole, key: `${other.vkey}\n${signer.vkey}` })
+    const keys = () => page.locator('.signed .keys li').allInnerTexts()
+    assert.deepEqual(await keys(), [
+      `Not signed with this key\n${other.vkey}`,
+      `Signed with this key\n${signer.vkey}`,
+    ])
+    const [text, list] = await Promise.all(
+      ['pre', '.keys'].map((part) => page.locator(`.signed ${part}`).boundingBox()),
+    )
+    assert.ok(text && list && list.x >= text.x + text.width, 'beside each other')
+    assert.match(await verify({ ...whole, key: other.vkey }), /^Not verified\n/)
+    assert.deepEqual(await keys(), [`Not signed with this key\n${other.vkey}`])
+  })
+
   test('verifies a receipt that nothing is held, for its identifier alone', async () => {
     const ada = { name: 'email', value: 'ada@example.com' }
     const nonce = seed('nothing held')
@@ -236,6 +252,9 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
       /from a certificate.*Compare it with the key/,
     )
     assert.match(await link.verify({ receipt: parts.join('') }), /^Verified\n.*certificate in the link\./s)
+    // On paper, the digest can be compared by eye.
+    const told = await verify({ receipt: parts.join('') })
+    assert.ok(told.includes(`Digest of the certificate\n${digest}\n`), told)
     for (const text of [parts[0] ?? '', receipt, [...parts, receipt].join('')]) {
       assert.match(await link.verify({ receipt: text }), /^Not verified\nThese are not the receipts/)
     }

@@ -100,7 +100,7 @@ function Checks({ checked, words }: EntriesProps) {
       <Check what={checks.signed}>
         {checks.by} <code>{head.origin}</code>
       </Check>
-      {receipts > 0 && <Check what={checks.receipts(receipts, checked.length, words)}>{checks.proves}</Check>}
+      {receipts > 0 && <Check what={checks.receipts(receipts, checked.length, words)}>{checks.proof}</Check>}
     </ul>
   )
 }

@@ -26,8 +26,9 @@ export function CertificateProof({ certified, organisation, words, address }: Ce
     <section class="sheet-proof">
       <div>
         <h3>{verify.title}</h3>
-        <p>{verify.how(organisation)}</p>
-        <p>{verify.compare(organisation)}</p>
+        <p>
+          {verify.how(organisation)} {verify.compare(organisation)}
+        </p>
         <p>{verify.anonymous}</p>
         <Scrub checked={checked} words={words} />
       </div>

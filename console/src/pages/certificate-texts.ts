@@ -97,7 +97,7 @@ const english = {
       if (valid < entries) return `${number(valid)} of ${number(entries)} receipts are available and valid`
       return valid === 1 ? 'The receipt is valid' : `All ${number(valid)} receipts are valid`
     },
-    proves: 'and proves it to anyone who knows the ID or the identifier',
+    proof: 'as proof for anyone who knows the ID or the identifier',
     refused: (number: string) => `Verification of entry ${number} failed:`,
     unknown: (number: string) => `This browser cannot verify entry ${number}:`,
   },
@@ -112,15 +112,15 @@ const english = {
   verify: {
     title: 'Check it yourself',
     how: (organisation: string) =>
-      `Scan the code or open the address, and drop the receipts that ${organisation} gave you. The page checks step by step that they are the receipts of this certificate, that the entries are in the ledger, and that the ledger is signed. It works without an account and sends nothing.`,
+      `Scan the code or open the address, and drop the receipts that you got from ${organisation} on the page. It shows step by step that they belong to this certificate, that the ledger contains the entries, and that it is signed. It needs no account and sends nothing.`,
     compare: (organisation: string) =>
-      `Compare the verifier key with the one that ${organisation} publishes.`,
+      `Compare the verifier key with the one that ${organisation} publishes elsewhere.`,
     anonymous:
-      'This certificate identifies nobody. A receipt proves an erasure to anyone who knows the erased ID, and that nothing was held to anyone who knows the identifier.',
-    address: 'Address for checking',
+      'This certificate identifies nobody. Only the receipts prove to those who know the ID or the identifier whom it is about.',
+    address: 'Address',
     key: 'Verifier key',
-    digest: 'Digest of the entries',
-    permanent: 'Permanent address',
+    digest: 'Digest',
+    permanent: 'Certificate',
     code: 'QR code that opens the page for checking receipts, with the digest of this certificate',
   },
   scrub: {
@@ -163,7 +163,7 @@ const german: typeof english = {
     left: 'mit neuen Daten, die nach der letzten Suche eingegangen sind',
   },
   entries: {
-    title: 'Einträge im Verzeichnis der Löschungen',
+    title: 'Einträge im Löschverzeichnis',
     number: 'Nr.',
     what: 'Gelöscht',
     where: 'Tracker',
@@ -185,7 +185,7 @@ const german: typeof english = {
       if (valid < entries) return `${number(valid)} von ${number(entries)} Belegen liegen vor und sind gültig`
       return valid === 1 ? 'Der Beleg ist gültig' : `Alle ${number(valid)} Belege sind gültig`
     },
-    proves: 'und beweist es allen, die die ID oder die Kennung kennen',
+    proof: 'als Beweis für alle, die die ID oder die Kennung kennen',
     refused: (number) => `Die Prüfung von Eintrag ${number} ist fehlgeschlagen:`,
     unknown: (number) => `Dieser Browser kann Eintrag ${number} nicht prüfen:`,
   },
@@ -200,15 +200,15 @@ const german: typeof english = {
   verify: {
     title: 'Selbst prüfen',
     how: (organisation) =>
-      `Scannen Sie den Code oder öffnen Sie die Adresse, und ziehen Sie die Belege, die Sie von ${organisation} erhalten haben, auf die Seite. Sie prüft Schritt für Schritt, dass es die Belege dieser Bescheinigung sind, dass die Einträge im Verzeichnis stehen und dass das Verzeichnis signiert ist. Die Seite ist auf Englisch, braucht kein Konto und sendet nichts.`,
+      `Scannen Sie den Code oder öffnen Sie die Adresse, und ziehen Sie die Belege, die Sie von ${organisation} erhalten haben, auf die Seite. Sie zeigt Schritt für Schritt, dass die Belege zu dieser Bescheinigung gehören, dass das Verzeichnis die Einträge enthält und dass es signiert ist. Sie ist auf Englisch, braucht kein Konto und sendet nichts.`,
     compare: (organisation) =>
-      `Vergleichen Sie den Prüfschlüssel mit dem, den ${organisation} veröffentlicht.`,
+      `Vergleichen Sie den Prüfschlüssel mit dem, den ${organisation} an anderer Stelle veröffentlicht.`,
     anonymous:
-      'Diese Bescheinigung nennt niemanden. Ein Beleg beweist eine Löschung allen, die die gelöschte ID kennen, und dass nichts gespeichert war allen, die die Kennung kennen.',
-    address: 'Adresse zum Prüfen',
+      'Diese Bescheinigung nennt niemanden. Nur die Belege beweisen denen, die die ID oder die Kennung kennen, um wen es geht.',
+    address: 'Adresse',
     key: 'Prüfschlüssel',
-    digest: 'Prüfsumme der Einträge',
-    permanent: 'Dauerhafte Adresse',
+    digest: 'Prüfsumme',
+    permanent: 'Bescheinigung',
     code: 'QR-Code, der die Seite zum Prüfen der Belege mit der Prüfsumme dieser Bescheinigung öffnet',
   },
   scrub: {

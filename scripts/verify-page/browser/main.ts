@@ -1,6 +1,6 @@
 import { digestEntries } from '../../../client/src/digest-entries.ts'
 import type { ExpectedPerson } from '../../../client/src/verify-receipt.ts'
-import { find, make } from './elements.ts'
+import { facts, find, make } from './elements.ts'
 import { maxReceipts, readFragment, readReceipts } from './read-receipts.ts'
 import { factsOf, showSteps, statement } from './show-trace.ts'
 import { type Trace, traceReceipt, type Verdict } from './trace-receipt.ts'
@@ -143,12 +143,14 @@ const titles: Record<Verdict, string> = {
 }
 
 async function present(traces: readonly Trace[]): Promise<HTMLElement[]> {
-  const mismatch = await linkMismatch(traces)
-  const refused = mismatch ?? personMismatch(traces)
+  const digest = await digestOf(traces)
+  const refused = linkMismatch(digest) ?? personMismatch(traces)
   const verdict = refused === null ? worstOf(traces) : 'refused'
   const box = verdictBox(verdict, titles[verdict], refused ?? sentenceFor(verdict, traces))
   if (linked !== null && verdict === 'verified')
     box.append(make('p', '', 'These are the receipts of the certificate in the link.'))
+  // For people who opened the page without the link of their certificate.
+  if (linked === null && digest !== null) box.append(facts({ 'Digest of the certificate': digest }))
   return [box, ...traces.map((trace, i) => section(trace, i, traces.length))]
 }
 
@@ -193,11 +195,15 @@ function personMismatch(traces: readonly Trace[]): string | null {
   return traces.length === 1 ? other.whyAnother : 'None of the receipts is about the person that you entered.'
 }
 
-/** Why the receipts are not those of the certificate in the link; `null` if they are, or without a link. */
-async function linkMismatch(traces: readonly Trace[]): Promise<string | null> {
-  if (linked === null) return null
+/** The digest of all entries; `null` if a receipt cannot be read, or without the browser's cryptography. */
+async function digestOf(traces: readonly Trace[]): Promise<string | null> {
   const parts = traces.flatMap((trace) => trace.parts ?? [])
-  if (parts.length < traces.length || (await digestEntries(parts)) === linked) return null
+  return parts.length < traces.length ? null : digestEntries(parts).catch(() => null)
+}
+
+/** Why the receipts are not those of the certificate in the link; `null` if they are, or without a link. */
+function linkMismatch(digest: string | null): string | null {
+  if (linked === null || digest === null || digest === linked) return null
   return 'These are not the receipts of the certificate in the link: they belong to another one, or some are missing.'
 }
 

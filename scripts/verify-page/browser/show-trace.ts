@@ -36,12 +36,19 @@ export function showSteps({ steps }: Trace): HTMLElement {
   return list
 }
 
+function showKey({ key, hasSigned }: NonNullable<Step['keys']>[number]): HTMLElement {
+  const said = hasSigned ? 'Signed with this key' : 'Not signed with this key'
+  return make('li', hasSigned ? 'signer' : '', make('span', 'mark', said), make('code', '', key))
+}
+
 const states = { passed: 'Passed', failed: 'Failed', open: 'Not checked' }
 
-function showStep({ state, title, sentence, text, hashes, hash }: Step): HTMLElement {
+function showStep({ state, title, sentence, text, hashes, hash, keys }: Step): HTMLElement {
   const mark = make('span', 'mark', states[state])
   const item = make('li', state, make('h4', '', title, ' ', mark), make('p', '', sentence))
-  if (text !== undefined) item.append(make('pre', '', text.trimEnd()))
+  const texts = text === undefined ? [] : [make('pre', '', text.trimEnd())]
+  if (keys) item.append(make('div', 'pair signed', ...texts, make('ul', 'keys', ...keys.map(showKey))))
+  else item.append(...texts)
   if (hash !== undefined) item.append(make('p', 'hash own', hash))
   if (hashes) {
     const { left, right, isLeftOwn, combined } = hashes

@@ -19,6 +19,8 @@ export interface Step {
   hashes?: { left: string; right: string; isLeftOwn: boolean; combined: string }
   /** A hash in base64. */
   hash?: string
+  /** The keys that were entered, and whether each made the signature. */
+  keys?: { key: string; hasSigned: boolean }[]
 }
 
 /** `unknown` if the browser cannot verify it, `incomplete` if a key is missing. */
@@ -151,16 +153,22 @@ async function addSignature(
     })
     return
   }
+  const keysOf = (signed: readonly string[]) =>
+    verifierKeys.map((key) => ({ key, hasSigned: signed.includes(key) }))
   try {
     const { verifiedBy } = await verifyCheckpoint(note, { verifierKeys })
     trace.steps.push({
-      ...{ state: 'passed', title, text },
-      sentence: `The checkpoint, which is the ledger’s name, its number of entries and the root, is signed with the key that you entered, ${verifiedBy.join(', ')}.`,
+      ...{ state: 'passed', title, text, keys: keysOf(verifiedBy) },
+      sentence:
+        'The checkpoint, which is the ledger’s name, its number of entries and the root, is signed with the key that you entered.',
     })
   } catch (error) {
     if (!(error instanceof VerificationError) || error.reason === 'unsupported')
       return addFailure(trace, title, error, text)
-    trace.steps.push({ state: 'failed', title, text, sentence: refusalOf(error, signers, origin) })
+    trace.steps.push({
+      ...{ state: 'failed', title, text, keys: keysOf([]) },
+      sentence: refusalOf(error, signers, origin),
+    })
   }
 }
 
