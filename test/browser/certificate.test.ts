@@ -43,9 +43,11 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await page.getByRole('status').getByText('Verified').waitFor()
     const told = await page.getByRole('article').innerText()
     for (const fact of [
-      '3 events in 1 session',
-      'No. 1 of 1',
+      'Everything we held in one record was erased.',
+      'Certificate of erasure No. 1',
+      '1 visit, 3 events',
       'ada@acme.example',
+      'of 1 entry with the root hash',
       requestId,
       ...verifierKeys,
     ]) {
@@ -53,13 +55,13 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     }
     assert.match(told, /The receipt is valid/)
     assert.match(told, /http:\/\/[\d.:]+\/verify/)
-    assert.match(told, /Scrub pending/)
+    assert.match(told, /The next nightly scrub will/)
     await assertAccessible(page, 'a certificate')
   })
 
   test('links to its ledger entry with the proof', async () => {
     const coming = page.waitForEvent('download')
-    await keyboard.press('Download entry 1 with its proof')
+    await keyboard.press('1')
     const download = await coming
     assert.equal(download.suggestedFilename(), 'ledger-entry-1.json')
     const entry = objectIn(JSON.parse(readFileSync(await download.path(), 'utf8')), 'data')
@@ -128,7 +130,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await rows.nth(2).waitFor()
     assert.match(await rows.nth(1).innerText(), /^No\. 2\b[\s\S]*shop[\s\S]*key-2/)
     await keyboard.press('No. 2')
-    await page.getByText('Scrubbed.').waitFor()
+    await page.getByText(/The scrub on .* removed every byte/).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Download the receipt' }).count(), 0)
   })
 
@@ -146,7 +148,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
 
   test('can be printed', async () => {
     await goTo(page, '/erasures/certificates/1')
-    await page.getByText('3 events in 1 session').waitFor()
+    await page.getByText('1 visit, 3 events').waitFor()
     for (const format of ['A4', 'Letter']) {
       const pdf = await page.pdf({ format })
       assert.equal(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length, 1, `one page of ${format}`)

@@ -108,7 +108,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
     await keyboard.type(/^Type the ID/, 'a/b #1?')
     await keyboard.press('Erase for good')
-    await page.getByText('63 events in 2 sessions').waitFor()
+    await page.getByText('2 visits, 63 events').waitFor()
     assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/batch_\w+$/)
     assert.equal((await shop.ask(subjectPath('a/b #1?'), { key: shop.key })).status, 404)
   })
@@ -116,7 +116,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   test('nothing in the browser identifies the erased person', async () => {
     await page.goBack()
     await page.goForward()
-    await page.getByText('63 events in 2 sessions').waitFor()
+    await page.getByText('2 visits, 63 events').waitFor()
     assert.equal((await page.content()).includes('a/b #1?'), false)
     await keyboard.press('Activity')
     await page.getByRole('row', { name: /^Data subject erased/ }).waitFor()

@@ -50,7 +50,15 @@ function EntryRow({ certificate: { entry, trackerName }, hasActors, words }: Ent
   const by = isErasure ? entry.by : null
   return (
     <tr>
-      <th scope="row">{number(entry.index + 1)}</th>
+      <th scope="row">
+        <a
+          href={`/console/api/ledger/entry?index=${entry.index}`}
+          download={`ledger-entry-${entry.index + 1}.json`}
+          title={texts.entries.download}
+        >
+          {number(entry.index + 1)}
+        </a>
+      </th>
       <td>{isErasure ? (trackerName ?? entry.trackerId) : texts.entries.everywhere}</td>
       <td>
         {isErasure && entry.counts.sessions + entry.counts.events > 0

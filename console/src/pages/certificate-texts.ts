@@ -84,6 +84,7 @@ const english = {
     when: 'Time (UTC)',
     nothing: 'nothing was held',
     everywhere: 'all',
+    download: 'Download this entry with its proof',
   },
   checks: {
     title: 'Checked in this browser',
@@ -170,6 +171,7 @@ const german: typeof english = {
     when: 'Zeit (UTC)',
     nothing: 'nichts gespeichert',
     everywhere: 'alle',
+    download: 'Diesen Eintrag mit seinem Beweis herunterladen',
   },
   checks: {
     title: 'In diesem Browser geprüft',

@@ -71,7 +71,7 @@ export function summarise({ checked, erasure }: Certified): Summary {
   return {
     happened: {
       what: whatHappened(held.length, missing),
-      ...whomItIsAbout(erasures.length, entries.length, erasure),
+      ...whomItIsAbout(held.length || erasures.length, entries.length, erasure),
     },
     state: stateOf(checked, missing === 'nothing'),
     counts: {
@@ -100,12 +100,12 @@ function whatHappened(held: number, missing: ReturnType<typeof missingOf>): Happ
 }
 
 function whomItIsAbout(
-  erasures: number,
+  records: number,
   entries: number,
   erasure: PersonErasure | null,
 ): Pick<Happened, 'whom' | 'count'> {
   if (erasure?.isOfPerson) return { whom: 'person', count: 1 }
-  if (erasures > 0) return { whom: 'records', count: erasures }
+  if (records > 0) return { whom: 'records', count: records }
   return entries === 1 ? { whom: 'person', count: 1 } : { whom: 'identifiers', count: entries }
 }
 
