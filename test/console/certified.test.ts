@@ -87,7 +87,11 @@ describe('the sentence of a certificate', () => {
       de: 'Alles, was wir in einem Datensatz gespeichert hatten, wurde gelöscht.',
     },
     {
-      ...{ what: 'entries by their numbers', entries: [erased(0, 3), erased(1, 1), erased(2, 0)], erasure: null },
+      ...{
+        what: 'entries by their numbers',
+        entries: [erased(0, 3), erased(1, 1), erased(2, 0)],
+        erasure: null,
+      },
       en: 'Everything we held in 2 records was erased.',
       de: 'Alles, was wir in 2 Datensätzen gespeichert hatten, wurde gelöscht.',
     },
