@@ -8,6 +8,7 @@ import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
 import { NewBatchPage } from './pages/new-batch.tsx'
 import { ReplyTextsPage } from './pages/reply-texts.tsx'
+import { RequestReportPage } from './pages/request-report.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { TrackerPage } from './pages/tracker.tsx'
 import { VariablesPage } from './pages/variables.tsx'
@@ -23,6 +24,7 @@ export const morePages = [
   route('/console/erasures', () => <ErasuresPage />),
   route('/console/erasures/certificates/:of', (ids) => <CertificatePage {...ids} />),
   route('/console/erasures/:indexes', (ids) => <FormerCertificatePage {...ids} />),
+  route('/console/requests/report', () => <RequestReportPage />),
   route('/console/keys', () => <KeysPage />),
   route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),

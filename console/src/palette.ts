@@ -18,6 +18,12 @@ const actions: readonly Command[] = [
   { title: 'Create a tracker', icon: 'plus', to: '/console/trackers?create=true', words: 'new add website' },
   { title: 'Create an API key', icon: 'plus', to: '/console/keys?create=true', words: 'new add token' },
   { title: 'Erase a list of people', icon: 'trash', to: '/console/batches/new', words: 'start batch delete' },
+  {
+    title: 'Report on requests',
+    icon: 'print',
+    to: '/console/requests/report',
+    words: 'statistics figures csv months',
+  },
   { title: 'Invite a member', icon: 'plus', to: '/console/members?create=true', words: 'new add user' },
 ]
 

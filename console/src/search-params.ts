@@ -18,6 +18,12 @@ export const dayParam: Param<string> = {
   write: (day) => day,
 }
 
+/** A month, such as 2026-01; an empty text if absent. */
+export const monthParam: Param<string> = {
+  read: (text) => (text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text) ? text : ''),
+  write: (month) => month,
+}
+
 /** A positive integer. */
 export const numberParam: Param<number> = {
   read: (text) => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1),

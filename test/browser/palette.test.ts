@@ -24,7 +24,13 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     assert.equal(await field.getAttribute('aria-expanded'), 'true')
     assert.deepEqual(await options.allInnerTexts(), [
       ...['Trackers', 'Erasures', 'Batches', 'Activity', 'API keys', 'Members', 'Settings'],
-      ...['Create a tracker', 'Create an API key', 'Erase a list of people', 'Invite a member'],
+      ...[
+        'Create a tracker',
+        'Create an API key',
+        'Erase a list of people',
+        'Report on requests',
+        'Invite a member',
+      ],
     ])
     assert.equal(await selected.count(), 0)
     await assertAccessible(page, 'the palette')

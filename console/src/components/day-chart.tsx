@@ -32,6 +32,7 @@ export function DayChart({ today, bins, before, label, words, windowFrom }: DayC
   const { top, steps } = axisOf(Math.max(...bins.map(({ value }) => value)))
   const first = bins[0] ?? { from: today }
   const windowAt = windowFrom === undefined ? null : positionOf(windowFrom, first, today)
+  const last = bins.at(-1) ?? { to: today }
   const middle = bins[Math.floor(bins.length / 2)]
   // A shorter period may have been chosen meanwhile.
   const at = Math.min(chosen ?? bins.length - 1, bins.length - 1)
@@ -95,7 +96,7 @@ export function DayChart({ today, bins, before, label, words, windowFrom }: DayC
       <figcaption>
         <span>{formatDay(first.from)}</span>
         <span>{middle && formatDay(middle.from)}</span>
-        <span>today</span>
+        <span>{last.to === today ? 'today' : formatDay(last.to)}</span>
       </figcaption>
     </figure>
   )
