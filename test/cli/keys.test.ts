@@ -67,7 +67,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assertRefused(
       await scoped('analytics:edit'),
       2,
-      /analytics:edit.*analytics:view, analytics:collect, analytics:delete-data/,
+      /analytics:edit.*analytics:view, analytics:collect, analytics:manage-requests, analytics:delete-data/,
     )
     assertRefused(await scoped('billing:view'), 2, /billing:view/)
     assertRefused(await cli.run([...create, '--scope']), 2, /--scope/)
@@ -123,7 +123,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.match(String(name), /name/i)
     assert.match(
       String(scopes),
-      /analytics:view: .*\n.*analytics:collect: .*\n.*analytics:delete-data: .*irreversibly/,
+      /analytics:view: .*\n.*analytics:collect: .*\n.*analytics:manage-requests: .*\n.*analytics:delete-data: .*irreversibly/,
     )
   })
 

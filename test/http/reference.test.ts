@@ -86,7 +86,7 @@ describe('the API reference', () => {
           new RegExp(`<li><p><span class="status s.">${status}</span>(.*?)</li>`, 's').exec(section) ?? []
         assertTells(entry, textIn(answer, 'description'))
         for (const name of Object.keys(objectIn(answer, 'headers'))) assertTells(entry, name)
-        if (!('content' in answer)) continue
+        if (!('content' in answer) || !('application/json' in objectIn(answer, 'content'))) continue
         const { example } = objectIn(objectIn(answer, 'content'), 'application/json')
         if (status === '200' && example !== undefined) assertTells(section, JSON.stringify(example, null, 2))
         if (status !== '200') assert.match(entry, /href="#errors\.\w+"/)
@@ -222,13 +222,13 @@ describe('its files', () => {
     }
   })
 
-  test('are small: less than 20 kB on the wire, all together', async () => {
+  test('are small: less than 25 kB on the wire, all together', async () => {
     let bytes = 0
     for (const path of ['/docs', ...files]) {
       const { headers } = await fetch(shop.url + path, { headers: { 'accept-encoding': 'br' } })
       assert.equal(headers.get('content-encoding'), 'br')
       bytes += Number(headers.get('content-length'))
     }
-    assert.ok(bytes > 5_000 && bytes < 20_000, `${bytes} bytes`)
+    assert.ok(bytes > 5_000 && bytes < 25_000, `${bytes} bytes`)
   })
 })

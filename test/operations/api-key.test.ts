@@ -24,7 +24,7 @@ describe('creating a key', () => {
     assert.deepEqual(fields, {
       name: 'name must be 1 to 64 characters, no control characters',
       scope:
-        '"analytics:edit" is not a scope; the scopes are analytics:view, analytics:collect, analytics:delete-data',
+        '"analytics:edit" is not a scope; the scopes are analytics:view, analytics:collect, analytics:manage-requests, analytics:delete-data',
       expiresAt: 'expiresAt must be in the future',
     })
     assert.deepEqual(await deps().apiKeys.list(wanted.organisationId), [])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { allScopes } from '../../src/domain/api-key.ts'
 import { isIdentifier } from '../../src/domain/identifier.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { authenticateKey } from '../../src/operations/api-key.ts'
@@ -71,7 +72,7 @@ describe('the sample', () => {
     const { organisationId, trackerId, subjectId, issued } = await createSample(deps())
     const caller = await authenticateKey(deps(), issued.keyString)
     assert.equal(caller?.key.organisationId, organisationId)
-    assert.deepEqual(caller?.key.scopes, ['analytics:view', 'analytics:collect', 'analytics:delete-data'])
+    assert.deepEqual(caller?.key.scopes, allScopes())
     const record = await deps().subjects.read({ organisationId, trackerId, since: always }, subjectId)
     const ada = { identifier: { name: 'email', value: 'ada@example.com' } }
     const view = { organisationId, since: always }

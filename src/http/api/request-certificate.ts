@@ -1,6 +1,7 @@
 import { formatInstant } from '../../domain/instant.ts'
 import { requestKinds } from '../../domain/privacy-request.ts'
 import { type CertifiedEntry, certifyRequest, isComplete } from '../../operations/certify-privacy-request.ts'
+import { maxPersonParts } from '../../operations/find-person.ts'
 import { requireRequest } from '../../operations/privacy-request.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
@@ -43,7 +44,7 @@ const RequestCertificate = object(
         },
         { title: 'CertifiedAbsence' },
       ),
-      { description: 'The identifiers about which nothing was stored.' },
+      { maxItems: maxPersonParts, description: 'The identifiers about which nothing was stored.' },
     ),
   },
   { title: 'RequestCertificate', description: 'What a request did, with proof.' },

@@ -140,8 +140,9 @@ export function outlineOf(document: Json): Outline {
   }
 
   function readResponse(status: string, response: Json): ResponseOutline {
-    // A response may have no body.
-    const content = isObject(response.content) ? object(response.content['application/json']) : {}
+    // A response may have no body, or be a file.
+    const json = isObject(response.content) ? response.content['application/json'] : undefined
+    const content = isObject(json) ? json : {}
     const { error } = isObject(content.example) ? content.example : {}
     return {
       status,
