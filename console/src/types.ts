@@ -207,6 +207,7 @@ export interface FoundPerson {
     trackerId: string
     subjectId: string
   }[]
+  address: string | null
 }
 
 export interface FoundGroups {
@@ -230,8 +231,7 @@ export interface SubjectList {
   nextCursor: string | null
 }
 
-/** What is stored about one data subject. */
-export interface Subject {
+export interface SubjectPage {
   trackerId: string
   subjectId: string
   /** The start of the oldest session stored. */
@@ -243,6 +243,7 @@ export interface Subject {
   identifiers: Identifier[]
   /** The attributes of the newest session. */
   attributes: Record<string, unknown>
+  personAddress: string
 }
 
 export interface Session {
@@ -341,6 +342,49 @@ export interface PersonPlan {
     remaining: number
     resetsAt: string
   }
+}
+
+export interface PersonRecord {
+  trackerId: string
+  subjectId: string
+  firstSeenAt: string
+  lastSeenAt: string
+  counts: {
+    sessions: number
+    events: number
+  }
+  identifiers: Identifier[]
+  hasMoreIdentifiers: boolean
+}
+
+export interface RelatedRecords {
+  identifier: Identifier | null
+  subjects: FoundSubject[]
+  hasMore: boolean
+}
+
+export interface PersonRecords {
+  address: string
+  person: {
+    identifiers: Identifier[]
+    subjects: SubjectRef[]
+  }
+  records: PersonRecord[]
+  hidden: SubjectRef[]
+  hasMore: boolean
+  others: RelatedRecords[]
+}
+
+export interface TimelineEntry {
+  record: number
+  session: Session | null
+  event: Event | null
+}
+
+export interface TimelinePage {
+  entries: TimelineEntry[]
+  /** The `cursor` of the next page; `null` on the last page. */
+  nextCursor: string | null
 }
 
 export interface BatchPlan {

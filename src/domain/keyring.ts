@@ -45,6 +45,7 @@ export function personCommitment(nonce: Uint8Array, identifier: SubjectIdentifie
 
 const sealCipher = 'aes-256-gcm'
 const sealTagBytes = 16
+const personIvBytes = 12
 
 /** Commitments are unique and indistinguishable from random, so their first bytes can serve as the IV. */
 function sealStart(commitment: string): Buffer {
@@ -58,6 +59,8 @@ class Secret {
   readonly #personNonceKey: KeyObject
   readonly #sealKey: Buffer
   readonly #requestKey: KeyObject
+  readonly #personSealKey: Buffer
+  readonly #personIvKey: KeyObject
   readonly fingerprint: string
   readonly olderFingerprint: string
   readonly headKey: Buffer
@@ -69,6 +72,8 @@ class Secret {
     this.#personNonceKey = createSecretKey(this.#derive('nonces of receipts that nothing is held'))
     this.#sealKey = this.#derive('seals of nonces')
     this.#requestKey = createSecretKey(this.#derive('privacy requests'))
+    this.#personSealKey = this.#derive('seals of people')
+    this.#personIvKey = createSecretKey(this.#derive('initialisation vectors of seals of people'))
     this.fingerprint = this.#derive('fingerprint of a store with authenticated ledgers')
       .subarray(0, 8)
       .toString('hex')
@@ -110,6 +115,28 @@ class Secret {
       })
       decipher.setAuthTag(sealed.subarray(-sealTagBytes))
       return Buffer.concat([decipher.update(sealed.subarray(0, -sealTagBytes)), decipher.final()])
+    } catch {
+      return null
+    }
+  }
+
+  /** The same text always gives the same seal: the IV is a digest of what is sealed. */
+  sealPerson(organisationId: string, text: string): Buffer {
+    const iv = createHmac('sha256', this.#personIvKey).update(`${organisationId}\0${text}`).digest()
+    const start = iv.subarray(0, personIvBytes)
+    const cipher = createCipheriv(sealCipher, this.#personSealKey, start).setAAD(Buffer.from(organisationId))
+    return Buffer.concat([start, cipher.update(text), cipher.final(), cipher.getAuthTag()])
+  }
+
+  /** `null` if another secret sealed it, or this one for another organisation. */
+  openPerson(organisationId: string, sealed: Buffer): string | null {
+    try {
+      const decipher = createDecipheriv(sealCipher, this.#personSealKey, sealed.subarray(0, personIvBytes), {
+        authTagLength: sealTagBytes,
+      })
+      decipher.setAAD(Buffer.from(organisationId)).setAuthTag(sealed.subarray(-sealTagBytes))
+      const text = decipher.update(sealed.subarray(personIvBytes, -sealTagBytes))
+      return Buffer.concat([text, decipher.final()]).toString()
     } catch {
       return null
     }
@@ -230,6 +257,24 @@ export class Keyring {
     for (const secret of this.#secrets) {
       const nonce = secret.open(bytes, commitment)
       if (nonce) return nonce
+    }
+    return null
+  }
+
+  /**
+   * Encrypts the description of a person for an address that members of the organisation can open. The same text
+   * gives the same address.
+   */
+  sealPerson(organisationId: string, text: string): string {
+    return this.#secrets[0].sealPerson(organisationId, text).toString('base64url')
+  }
+
+  /** `null` if the text was not sealed for this organisation with one of the secrets. */
+  openPerson(organisationId: string, sealed: string): string | null {
+    const bytes = Buffer.from(sealed, 'base64url')
+    for (const secret of this.#secrets) {
+      const text = secret.openPerson(organisationId, bytes)
+      if (text !== null) return text
     }
     return null
   }

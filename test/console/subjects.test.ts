@@ -31,7 +31,8 @@ describe('data subjects in the console', () => {
         await client.ask(base + suffix),
         await shop.ask(subjectsPath + suffix, { key: shop.key }),
       ]
-      assert.deepEqual(dataOf(here), dataOf(there), suffix)
+      const { personAddress: _, ...data } = dataOf(here)
+      assert.deepEqual(data, dataOf(there), suffix)
     }
     assert.deepEqual(problemFields(await client.ask(`${base}?limit=201&what=ever`)), ['limit', 'what'])
     errorOf(await client.ask(`${base}/nobody`), 'not_found')

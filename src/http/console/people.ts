@@ -18,7 +18,7 @@ import { Batch, BatchList, maxListedBatches, presentBatch, typedSubjects } from 
 import { instant } from './fields.ts'
 
 /** The person to erase, as the pages describe it. */
-const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
+export const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
 
 export const PersonPlan = object(
   {

@@ -7,6 +7,7 @@ import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
 import { organisationProfileRoutes } from './organisation-profile.ts'
 import { peopleRoutes } from './people.ts'
+import { personRoutes } from './person.ts'
 import { replyTextRoutes } from './reply-texts.ts'
 import { requestReportRoutes } from './request-report.ts'
 import { settingsRoutes } from './settings.ts'
@@ -25,6 +26,7 @@ export const consoleRoutes: readonly Route[] = [
   ...variableTokenRoutes,
   ...subjectRoutes,
   ...peopleRoutes,
+  ...personRoutes,
   ...batchRoutes,
   ...activityRoutes,
   ...ledgerRoutes,

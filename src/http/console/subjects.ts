@@ -4,6 +4,7 @@ import { exportFileName } from '../../domain/subject-export.ts'
 import { sumDays } from '../../operations/daily-total.ts'
 import { exportSubject } from '../../operations/export-subject.ts'
 import { findPeople, maxFound } from '../../operations/find-people.ts'
+import { personAddress, personFound, personOfRecord } from '../../operations/person-address.ts'
 import {
   listEvents,
   listSessions,
@@ -21,8 +22,8 @@ import { presentSession, SessionList, sessionListParameters } from '../api/sessi
 import {
   presentRecord,
   presentSummary,
-  Subject,
   SubjectList,
+  subjectFields,
   subjectListParameters,
 } from '../api/subjects.ts'
 import { originOf } from '../request-context.ts'
@@ -43,6 +44,8 @@ const FoundPerson = object(
     identifier: orNull(Identifier),
     subjects: list(FoundSubject),
     hidden: list(object({ trackerId: text(), subjectId: text() })),
+    /** Of the person's page; `null` if one ID is on too many trackers. */
+    address: orNull(text()),
   },
   { title: 'FoundPerson' },
 )
@@ -51,6 +54,9 @@ export const FoundGroups = object(
   { groups: list(FoundGroup), people: list(FoundPerson) },
   { title: 'FoundGroups' },
 )
+
+/** As in the API, with the address of the page of the person it belongs to. */
+const SubjectPage = object({ ...subjectFields, personAddress: text() }, { title: 'SubjectPage' })
 
 const until = optional(text({ format: 'date-time', 'x-rule': instantRule }))
 
@@ -87,9 +93,11 @@ export const subjectRoutes = [
         groups: groups.map(({ tracker: { id, name }, subjects, hasMore }) => ({
           ...{ tracker: { id, name }, subjects: subjects.map(presentFound), hasMore },
         })),
-        people: people.map(({ subjects, ...person }) => ({
-          ...{ ...person, subjects: subjects.map(presentFound) },
-        })),
+        people: people.map(({ identifier, subjects, hidden }) => {
+          const person = personFound(identifier, [...subjects, ...hidden])
+          const address = person && personAddress(services.keyring, view.organisationId, person)
+          return { identifier, subjects: subjects.map(presentFound), hidden, address }
+        }),
       }
     },
   }),
@@ -110,13 +118,17 @@ export const subjectRoutes = [
     method: 'GET',
     path: subjectPath,
     access: 'member',
-    response: Subject,
+    response: SubjectPage,
     async handle(call) {
       const { trackerId, subjectId } = call.path
-      return presentRecord(
-        trackerId,
-        await readSubject(call.services, trackerView(call, trackerId), subjectId),
-      )
+      const { services } = call
+      const view = trackerView(call, trackerId)
+      const record = await readSubject(services, view, subjectId)
+      const person = personOfRecord(record, { trackerId, subjectId })
+      return {
+        ...presentRecord(trackerId, record),
+        personAddress: personAddress(services.keyring, view.organisationId, person),
+      }
     },
   }),
   defineRoute({

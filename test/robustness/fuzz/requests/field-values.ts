@@ -110,6 +110,15 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     { identifiers: [{ name: 'email', value: 'ada@example.com' }], subjects: [] },
     { identifiers: [], subjects: [{ trackerId: '{{trackerId}}', subjectId: 'a' }] },
   ),
+  address: fc.constantFrom('', 'AAAA', 'A'.repeat(64)),
+  records: fc.constantFrom(
+    [{ trackerId: '{{trackerId}}', subjectId: 'a/b' }],
+    [
+      { trackerId: '{{theirTracker}}', subjectId: 'anna' },
+      { trackerId: '{{trackerId}}', subjectId: 'anna' },
+    ],
+  ),
+  until: instant,
   limit: fc.constantFrom(1, 50, 200),
   format: fc.constantFrom('lines', 'csv'),
   column: fc.constantFrom('a', 'ada@example.com'),

@@ -243,7 +243,12 @@ function bodyOf(operation: Operation, onlyGood: boolean): fc.Arbitrary<SentBody 
 
 /** All fields of a body; of whom it names, one of the two ways to do so, and of a search no cursor. */
 function wholeBody(values: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
-  const { identifier, subjectId, cursor: _, ...others } = values
+  const { identifier, subjectId, address, person, cursor: _, ...others } = values
+  if (address && person)
+    return fc.oneof(
+      fc.record<Record<string, unknown>>({ address }),
+      fc.record<Record<string, unknown>>({ person }),
+    )
   if (!identifier || !subjectId) return fc.record(values)
   return fc.oneof(
     fc.record<Record<string, unknown>>({ identifier, ...others }),

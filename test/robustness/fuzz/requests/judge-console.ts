@@ -90,6 +90,8 @@ const mayChange: Record<string, readonly string[]> = {
   'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/export': ['activity'],
   'POST /console/api/people/preview': [],
   'POST /console/api/people/erase': ['subjects', 'activity'],
+  'POST /console/api/person': [],
+  'POST /console/api/person/timeline': [],
   'POST /console/api/organisation/profile': ['profile', 'activity'],
   'POST /console/api/organisation/logo': ['profile', 'activity'],
   'DELETE /console/api/organisation/logo': ['profile', 'activity'],

@@ -1,0 +1,130 @@
+import { instantRule } from '../../domain/instant.ts'
+import { readPerson } from '../../operations/person.ts'
+import { personAddress, personAt } from '../../operations/person-address.ts'
+import { maxTimelineRecords, planTimeline, readTimeline } from '../../operations/person-timeline.ts'
+import { Event, presentEvent } from '../api/events.ts'
+import { cursor, Identifier, nextCursor, pageSize } from '../api/fields.ts'
+import { FoundSubject, presentFound } from '../api/search-subjects.ts'
+import { presentSession, Session } from '../api/sessions.ts'
+import { identifier } from '../parameters.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { boolean, integer, list, object, optional, orNull, text } from '../schema.ts'
+import { instant } from './fields.ts'
+import { personField, SubjectRef } from './people.ts'
+
+const PersonRecord = object(
+  {
+    ...{ trackerId: text(), subjectId: text(), firstSeenAt: instant, lastSeenAt: instant },
+    counts: object({ sessions: integer(), events: integer() }),
+    ...{ identifiers: list(Identifier), hasMoreIdentifiers: boolean() },
+  },
+  { title: 'PersonRecord' },
+)
+
+/** `identifier` is `null` for records with the same ID on another tracker. */
+const RelatedRecords = object(
+  { identifier: orNull(Identifier), subjects: list(FoundSubject), hasMore: boolean() },
+  { title: 'RelatedRecords' },
+)
+
+export const PersonRecords = object(
+  {
+    /** What follows `#` in the address of the person's page. */
+    address: text(),
+    person: object({ identifiers: list(Identifier), subjects: list(SubjectRef) }),
+    ...{ records: list(PersonRecord), hidden: list(SubjectRef), hasMore: boolean() },
+    others: list(RelatedRecords),
+  },
+  { title: 'PersonRecords' },
+)
+
+/** `record` is the index of a record of the request. */
+const TimelineEntry = object(
+  { record: integer(), session: orNull(Session), event: orNull(Event) },
+  { title: 'TimelineEntry' },
+)
+
+export const TimelinePage = object({ entries: list(TimelineEntry), nextCursor }, { title: 'TimelinePage' })
+
+/** One of the two is required. */
+export const personBody = {
+  address: optional(
+    text({ maxLength: 200_000, pattern: '^[\\w-]*$', 'x-rule': 'the address of a person’s page' }),
+  ),
+  person: optional(personField),
+}
+
+export const timelineBody = {
+  records: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
+    ...{ minItems: 1, maxItems: maxTimelineRecords },
+    'x-rule': `1 to ${maxTimelineRecords} records`,
+  }),
+  limit: optional(integer(pageSize)),
+  cursor: optional(cursor),
+  until: optional(text({ format: 'date-time', 'x-rule': instantRule })),
+}
+
+/** 32 identifiers or 50 records, with the longest IDs. */
+const maxBodyBytes = 256 * 1024
+/** Timelines of more records take turns with other long work of the organisation. */
+const maxRecordsAtOnce = 8
+
+export const personRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/person',
+    access: 'member',
+    body: personBody,
+    maxBodyBytes,
+    response: PersonRecords,
+    plan({ body: { address, person } }, problems) {
+      if (address !== undefined && person) problems.add('address', 'give either address or person, not both')
+      else if (address === undefined && !person) problems.add('person', 'person or address must be given')
+    },
+    async handle(call) {
+      const { services, context } = call
+      const { address = '', person: named } = call.body
+      const view = organisationView(call)
+      const person = named ?? personAt(services.keyring, view.organisationId, address)
+      const { records, hidden, hasMore, others } = await services.jobs.run(
+        view.organisationId,
+        () => readPerson(services, view, person, context.gone),
+        context.gone,
+      )
+      return {
+        address: personAddress(services.keyring, view.organisationId, person),
+        person: { identifiers: [...person.identifiers], subjects: [...person.subjects] },
+        records: records.map(({ identifiers, hasMoreIdentifiers, ...found }) => ({
+          ...{ ...presentFound(found), identifiers, hasMoreIdentifiers },
+        })),
+        ...{ hidden, hasMore },
+        others: others.map((each) => ({ ...each, subjects: each.subjects.map(presentFound) })),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/person/timeline',
+    access: 'member',
+    body: timelineBody,
+    maxBodyBytes,
+    response: TimelinePage,
+    plan: ({ body }, problems) => planTimeline(body, problems),
+    async handle(call) {
+      const { services, context, plan } = call
+      const view = organisationView(call)
+      const read = () => readTimeline(services, view, plan, context.gone)
+      const { entries, nextCursor } = await (plan.records.length > maxRecordsAtOnce
+        ? services.jobs.run(view.organisationId, read, context.gone)
+        : read())
+      return {
+        entries: entries.map(({ record, session, event }) => ({
+          record,
+          session: session && presentSession(session),
+          event: event && presentEvent(event),
+        })),
+        nextCursor,
+      }
+    },
+  }),
+]

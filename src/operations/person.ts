@@ -1,0 +1,146 @@
+import { Problems } from '../domain/errors.ts'
+import { isIdentifier } from '../domain/identifier.ts'
+import { earliestInstant } from '../domain/instant.ts'
+import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
+import { timeSlices } from '../domain/semaphore.ts'
+import type { SubjectStore } from '../domain/subject.ts'
+import { comparableValue, isIdentifierValue, type SubjectIdentifier } from '../domain/subject-identifier.ts'
+import type { FoundSubject, OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
+import { maxPersonParts } from './erase-person.ts'
+import { searchStored } from './search-subjects.ts'
+
+/** The maximum number of records that are shown of a person. Requests cover all of them. */
+export const maxPersonRecords = 200
+/** How many identifiers are shown of a record. */
+const maxIdentifiers = 32
+/** How many records are shown that share an identifier. */
+const maxOthers = 50
+
+/** What is stored about a person on one tracker under one ID. */
+export interface PersonRecord extends FoundSubject {
+  identifiers: SubjectIdentifier[]
+  hasMoreIdentifiers: boolean
+}
+
+/** Records of another or the same person: they share an identifier, or the ID on another tracker (`null`). */
+export interface RelatedRecords {
+  identifier: SubjectIdentifier | null
+  subjects: FoundSubject[]
+  hasMore: boolean
+}
+
+interface PersonRecords {
+  /** Seen last first. */
+  records: PersonRecord[]
+  /** Records that the retention window hides, which are still stored. */
+  hidden: SubjectRef[]
+  hasMore: boolean
+  others: RelatedRecords[]
+}
+
+interface PersonDeps {
+  subjects: SubjectStore
+  search: SearchStore
+}
+
+/** What is stored about a person on all trackers, and what may belong to the same person. */
+export async function readPerson(
+  deps: PersonDeps,
+  view: OrganisationView,
+  person: Person,
+  signal?: AbortSignal,
+): Promise<PersonRecords> {
+  checkPerson(person)
+  const slices = timeSlices()
+  const pause = async () => {
+    await slices()
+    signal?.throwIfAborted()
+  }
+  const found = new FoundRecords()
+  for (const identifier of person.identifiers) {
+    await pause()
+    const query = { sought: { identifier }, limit: maxPersonRecords, after: null }
+    const { subjects, hidden, next } = await searchStored(deps, view, earliestInstant, query)
+    found.add(subjects, hidden, next !== null)
+  }
+  for (const ref of person.subjects) {
+    await pause()
+    const tracker = { ...view, trackerId: ref.trackerId }
+    const isStored = await deps.subjects.read({ ...tracker, since: earliestInstant }, ref.subjectId)
+    const seen = isStored && (await deps.subjects.read(tracker, ref.subjectId))
+    if (seen) found.add([{ ...seen, trackerId: ref.trackerId }], [], false)
+    else if (isStored) found.add([], [ref], false)
+  }
+  const { subjects, hidden, hasMore } = found.take()
+  const records: PersonRecord[] = []
+  for (const subject of subjects) {
+    await pause()
+    const record = await deps.subjects.read({ ...view, trackerId: subject.trackerId }, subject.subjectId)
+    const { identifiers = [] } = record ?? {}
+    records.push({
+      ...{ ...subject, identifiers: identifiers.slice(0, maxIdentifiers) },
+      hasMoreIdentifiers: identifiers.length > maxIdentifiers,
+    })
+  }
+  const taken = new Set([...records, ...hidden].map(refKey))
+  const others: RelatedRecords[] = []
+  for (const sought of relationsOf(person, records)) {
+    await pause()
+    const { rows, next } = await deps.search.subjects(view, { sought, limit: maxOthers, after: null })
+    const subjects = rows.filter((each) => !taken.has(refKey(each)))
+    const identifier = 'identifier' in sought ? sought.identifier : null
+    if (subjects.length > 0) others.push({ identifier, subjects, hasMore: next !== null })
+  }
+  return { records, hidden, hasMore, others }
+}
+
+/** The records of a person, each once. */
+class FoundRecords {
+  readonly #seen = new Map<string, FoundSubject>()
+  readonly #hidden = new Map<string, SubjectRef>()
+  #hasMore = false
+
+  add(seen: readonly FoundSubject[], hidden: readonly SubjectRef[], hasMore: boolean): void {
+    for (const each of seen) this.#seen.set(refKey(each), each)
+    for (const each of hidden) this.#hidden.set(refKey(each), each)
+    this.#hasMore ||= hasMore
+  }
+
+  take(): { subjects: FoundSubject[]; hidden: SubjectRef[]; hasMore: boolean } {
+    // One identifier may have aged out where another has not.
+    for (const key of this.#seen.keys()) this.#hidden.delete(key)
+    const subjects = [...this.#seen.values()].sort((a, b) => b.lastSeenAt - a.lastSeenAt)
+    const hidden = [...this.#hidden.values()]
+    return {
+      ...{ subjects: subjects.slice(0, maxPersonRecords), hidden: hidden.slice(0, maxPersonRecords) },
+      hasMore: this.#hasMore || Math.max(subjects.length, hidden.length) > maxPersonRecords,
+    }
+  }
+}
+
+/** By what other records may belong to a person: as many identifiers and IDs as a person has parts. */
+function relationsOf(person: Person, records: readonly PersonRecord[]): Sought[] {
+  const asked = new Set(person.identifiers.map(identityOf))
+  const shared = new Map<string, Sought>()
+  for (const identifier of records.flatMap(({ identifiers }) => identifiers)) {
+    if (!asked.has(identityOf(identifier))) shared.set(identityOf(identifier), { identifier })
+  }
+  const ids = new Set(records.map(({ subjectId }) => subjectId))
+  return [...shared.values(), ...Array.from(ids, (subjectId) => ({ subjectId }))].slice(0, maxPersonParts)
+}
+
+/** JSON can contain lone surrogates, which a schema does not detect. */
+function checkPerson({ identifiers, subjects }: Person): void {
+  const problems = new Problems()
+  const parts = identifiers.length + subjects.length
+  const isSound =
+    identifiers.every(({ value }) => isIdentifierValue(value)) &&
+    subjects.every(({ trackerId, subjectId }) => isIdentifier(trackerId) && isIdentifier(subjectId))
+  if (parts < 1 || parts > maxPersonParts || !isSound)
+    problems.add('person', `person must name 1 to ${maxPersonParts} identifiers and data subjects in total`)
+  problems.throwIfAny()
+}
+
+function identityOf(identifier: SubjectIdentifier): string {
+  return `${identifier.name}\0${comparableValue(identifier)}`
+}
