@@ -40,11 +40,16 @@ export function change<Data>(
   body: object = {},
   method: 'POST' | 'DELETE' = 'POST',
 ): Promise<Data> {
-  return send<Data>(path, {
-    method,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  return send<Data>(path, { method, ...inJson(body) })
+}
+
+/** Reads something whose question belongs in no URL; throws an `ApiError` if that fails. */
+export function ask<Data>(path: string, body: object, signal: AbortSignal): Promise<Data> {
+  return send<Data>(path, { method: 'POST', ...inJson(body), signal })
+}
+
+function inJson(body: object): Pick<RequestInit, 'headers' | 'body'> {
+  return { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 async function send<Data>(path: string, init: RequestInit): Promise<Data> {

@@ -45,9 +45,10 @@ function Members({ path }: { path: string }) {
   useOtherTabs(session.data?.member.id)
   useEffect(() => {
     if (isStranger)
-      navigate(`/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`, {
-        replace: true,
-      })
+      navigate(
+        `/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}${location.hash}`,
+        { replace: true },
+      )
   }, [isStranger])
   useEffect(() => {
     if (path === '/console') navigate('/console/trackers', { replace: true })

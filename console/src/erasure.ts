@@ -1,14 +1,9 @@
 import { change, encode } from './api.ts'
+import type { Person } from './person.ts'
 import { cache, forget, refresh } from './resource.ts'
 import { navigate } from './router.tsx'
 import { setSearchText } from './search.ts'
-import type { Batch, FoundSubject, Identifier, SubjectRef } from './types.ts'
-
-/** The person to erase: everyone with one of these identifiers, and these data subjects. */
-export interface Person {
-  identifiers: readonly Identifier[]
-  subjects: readonly SubjectRef[]
-}
+import type { Batch, FoundSubject, SubjectRef } from './types.ts'
 
 /** A person that is a single data subject. */
 export function onlySubject({ trackerId, subjectId }: SubjectRef): Person {
@@ -33,6 +28,7 @@ export async function erasePerson(
   const { id } = await change<Batch>('/people/erase', { person, subjects: subjects.length })
   for (const { trackerId, subjectId } of subjects)
     forget(`/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`)
+  cache.removeQueries({ predicate: ({ queryKey }) => /^(person|timeline) /.test(String(queryKey[0])) })
   setSearchText('')
   navigate(certificateAddress(id), { replace: true })
   refreshErasures()
@@ -45,7 +41,8 @@ export async function erasePerson(
 export function refreshErasures(): void {
   cache.removeQueries({
     type: 'inactive',
-    predicate: ({ queryKey }) => /^(find |search |\/trackers\/[^/]+\/subjects)/.test(String(queryKey[0])),
+    predicate: ({ queryKey }) =>
+      /^(find |search |person |timeline |\/trackers\/[^/]+\/subjects)/.test(String(queryKey[0])),
   })
   for (const list of ['/trackers', '/erasures', '/people', '/activity']) void refresh(list)
 }

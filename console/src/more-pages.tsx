@@ -7,6 +7,7 @@ import { KeyPage } from './pages/key.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
 import { NewBatchPage } from './pages/new-batch.tsx'
+import { PersonPage } from './pages/person.tsx'
 import { ReplyTextsPage } from './pages/reply-texts.tsx'
 import { RequestReportPage } from './pages/request-report.tsx'
 import { SettingsPage } from './pages/settings.tsx'
@@ -29,6 +30,7 @@ export const morePages = [
   route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),
+  route('/console/person', () => <PersonPage />),
   route('/console/settings', () => <SettingsPage />),
   route('/console/settings/replies', () => <ReplyTextsPage />),
 ]

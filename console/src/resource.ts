@@ -85,12 +85,14 @@ interface PagedResource<Page extends ListPage> {
   reload(): void
 }
 
-/** All pages of a list, loaded one after the other. `path` has a query, to which the cursor is added. */
-export function usePages<Page extends ListPage>(path: string): PagedResource<Page> {
+/** All pages of a list by a key, loaded one after the other. */
+export function usePages<Page extends ListPage>(
+  what: string,
+  fetchPage: (cursor: string | null, signal: AbortSignal) => Promise<Page>,
+): PagedResource<Page> {
   const query = useInfiniteQuery<Page, unknown, { pages: Page[] }, QueryKey, string | null>({
-    queryKey: [path, 'pages'],
-    queryFn: ({ pageParam, signal }) =>
-      read<Page>(pageParam === null ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`, signal),
+    queryKey: [what, 'pages'],
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
     initialPageParam: null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     // Coming back does not fetch thousands of rows again.

@@ -67,11 +67,18 @@ export function navigate(to: string, options: NavigateOptions = {}): void {
   dispatchEvent(new Event(changed))
 }
 
+interface Address {
+  path: string
+  query: URLSearchParams
+  /** What follows `#`, which browsers do not send. */
+  fragment: string
+}
+
 /** The current URL; renders again when it changes. */
-export function useAddress(): { path: string; query: URLSearchParams } {
-  const [address, setAddress] = useState(location.pathname + location.search)
+export function useAddress(): Address {
+  const [address, setAddress] = useState(ownAddress)
   useEffect(() => {
-    const update = () => setAddress(location.pathname + location.search)
+    const update = () => setAddress(ownAddress())
     // It may have changed since the first render.
     update()
     // Before the others, so that a guarded page stays. Adding it again has no effect.
@@ -83,8 +90,13 @@ export function useAddress(): { path: string; query: URLSearchParams } {
       removeEventListener(changed, update)
     }
   }, [])
-  const [path = '', search = ''] = address.split('?')
-  return { path: path.replace(/\/+$/, ''), query: new URLSearchParams(search) }
+  const [, path = '', search, fragment = ''] = /^([^?#]*)([^#]*)#?(.*)$/.exec(address) ?? []
+  return { path: path.replace(/\/+$/, ''), query: new URLSearchParams(search), fragment }
+}
+
+/** The path of the current page with its query and fragment. */
+function ownAddress(): string {
+  return location.pathname + location.search + location.hash
 }
 
 /** The names of a pattern's parameters. */

@@ -71,7 +71,7 @@ export function useSearchParams<Values extends Record<string, unknown>>(
       if (text === '') next.delete(name)
       else next.set(name, text)
     }
-    navigate(next.size > 0 ? `${path}?${next}` : path, { replace: !push })
+    navigate((next.size > 0 ? `${path}?${next}` : path) + location.hash, { replace: !push })
   }
   // Every name in `params` has been read.
   return [values as Values, change]

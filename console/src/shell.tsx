@@ -11,7 +11,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
   const { organisation } = useSession()
   return (
     <div class="shell">
-      <a class="skip" href="#content">
+      <a class="skip" href="#content" onClick={skip}>
         Skip to content
       </a>
       <header class="sidebar">
@@ -34,4 +34,11 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
       {children}
     </div>
   )
+}
+
+/** Moves the focus to the page, without a fragment: that of some pages has a meaning. */
+function skip(event: Event): void {
+  event.preventDefault()
+  const heading = document.querySelector('main h1')
+  if (heading instanceof HTMLElement) heading.focus()
 }

@@ -231,7 +231,7 @@ export interface SubjectList {
   nextCursor: string | null
 }
 
-export interface SubjectPage {
+export interface ConsoleSubject {
   trackerId: string
   subjectId: string
   /** The start of the oldest session stored. */
@@ -244,42 +244,6 @@ export interface SubjectPage {
   /** The attributes of the newest session. */
   attributes: Record<string, unknown>
   personAddress: string
-}
-
-export interface Session {
-  sessionId: string
-  /** When the session started. */
-  startedAt: string
-  /** When the session ended, as far as is known. */
-  endedAt: string
-  counts: {
-    /** The number of events. */
-    events: number
-  }
-  /** The data collected with the session. */
-  attributes: Record<string, unknown>
-}
-
-export interface SessionList {
-  sessions: Session[]
-  /** The `cursor` of the next page; `null` on the last page. */
-  nextCursor: string | null
-}
-
-export interface Event {
-  eventId: string
-  sessionId: string
-  name: string
-  /** When the event occurred. */
-  occurredAt: string
-  /** The data collected with the event. */
-  properties: Record<string, unknown>
-}
-
-export interface EventList {
-  events: Event[]
-  /** The `cursor` of the next page; `null` on the last page. */
-  nextCursor: string | null
 }
 
 export interface SubjectDays {
@@ -373,6 +337,30 @@ export interface PersonRecords {
   hidden: SubjectRef[]
   hasMore: boolean
   others: RelatedRecords[]
+}
+
+export interface Session {
+  sessionId: string
+  /** When the session started. */
+  startedAt: string
+  /** When the session ended, as far as is known. */
+  endedAt: string
+  counts: {
+    /** The number of events. */
+    events: number
+  }
+  /** The data collected with the session. */
+  attributes: Record<string, unknown>
+}
+
+export interface Event {
+  eventId: string
+  sessionId: string
+  name: string
+  /** When the event occurred. */
+  occurredAt: string
+  /** The data collected with the event. */
+  properties: Record<string, unknown>
 }
 
 export interface TimelineEntry {

@@ -1,17 +1,8 @@
 import { notFound, type Problems } from '../domain/errors.ts'
-import { type Instant, readInstant } from '../domain/instant.ts'
+import { readInstant } from '../domain/instant.ts'
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, readCursor } from '../domain/page.ts'
-import type {
-  Event,
-  EventPosition,
-  EventQuery,
-  EventStore,
-  Session,
-  SessionPosition,
-  SessionQuery,
-  SessionStore,
-} from '../domain/session.ts'
+import type { Event, EventQuery, EventStore, Session, SessionQuery, SessionStore } from '../domain/session.ts'
 import type {
   SubjectPosition,
   SubjectQuery,
@@ -132,8 +123,6 @@ function subjectListIdentity(trackerId: string, query: SubjectQuery): ListIdenti
 interface SessionListOptions {
   limit?: number
   cursor?: string
-  /** Only sessions that started before this instant. */
-  until?: string
 }
 
 export function planSessionList(
@@ -148,10 +137,9 @@ export function planSessionList(
     options.cursor,
     problems,
   )
-  const until = readInstant('until', options.until, problems)
   return {
     limit: options.limit ?? defaultPageSize,
-    after: position ? { startedAt: position.at, sessionId: position.id } : sessionsBefore(until),
+    after: position && { startedAt: position.at, sessionId: position.id },
   }
 }
 
@@ -172,10 +160,6 @@ export function listSessions(
   })
 }
 
-function sessionsBefore(until: Instant | null): SessionPosition | null {
-  return until === null ? null : { startedAt: until, sessionId: '' }
-}
-
 function sessionListIdentity(trackerId: string, subjectId: string): ListIdentity {
   return ['sessions', trackerId, subjectId]
 }
@@ -184,8 +168,6 @@ interface EventListOptions {
   limit?: number
   cursor?: string
   sessionId?: string
-  /** Only events that occurred before this instant. */
-  until?: string
 }
 
 export function planEventList(
@@ -198,10 +180,9 @@ export function planEventList(
   const isClear = !problems.has('trackerId', 'subjectId', 'sessionId')
   const list = isClear ? eventListIdentity(trackerId, subjectId, sessionId) : null
   const position = readCursor(list, options.cursor, problems)
-  const until = readInstant('until', options.until, problems)
   return {
     limit: options.limit ?? defaultPageSize,
-    after: position ? { occurredAt: position.at, eventId: position.id } : eventsBefore(until),
+    after: position && { occurredAt: position.at, eventId: position.id },
     sessionId,
   }
 }
@@ -221,10 +202,6 @@ export function listEvents(
       nextCursor: page.next && encodeCursor(list, page.next.occurredAt, page.next.eventId),
     }
   })
-}
-
-function eventsBefore(until: Instant | null): EventPosition | null {
-  return until === null ? null : { occurredAt: until, eventId: '' }
 }
 
 function eventListIdentity(trackerId: string, subjectId: string, sessionId: string | null): ListIdentity {

@@ -4,7 +4,7 @@ import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { Id } from '../components/values.tsx'
 import { counted } from '../components/when.tsx'
-import type { Person } from '../erasure.ts'
+import { type Person, personPage } from '../person.ts'
 import { useFetched } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
 import {
@@ -38,7 +38,14 @@ export function SearchPage() {
       title="Search"
       heading={<Id text={title} />}
       intro={<span role="status">{found.data && text !== '' ? summary(found.data) : ' '}</span>}
-      actions={person && <EraseButton person={person} onErase={() => setErasing(person)} />}
+      actions={
+        person && (
+          <>
+            <PersonLink person={person} />
+            <EraseButton person={person} onErase={() => setErasing(person)} />
+          </>
+        )
+      }
     >
       {text === '' ? (
         <Empty icon="search" title="Search for a person">
@@ -94,7 +101,10 @@ function Found({
             {!isAlone && (
               <header>
                 <h2>{byWhat(person)}</h2>
-                <EraseButton person={person} onErase={() => onErase(person)} />
+                <div class="actions">
+                  <PersonLink person={person} />
+                  <EraseButton person={person} onErase={() => onErase(person)} />
+                </div>
               </header>
             )}
             <Notes person={person} />
@@ -146,6 +156,16 @@ function Notes({ person }: { person: FoundPerson }) {
 
 function isForBatch({ identifier, subjects, hidden }: FoundPerson): boolean {
   return identifier === null && subjects.length + hidden.length > maxNamed
+}
+
+function PersonLink({ person: { address } }: { person: FoundPerson }) {
+  return (
+    address && (
+      <Link class="button plain" to={personPage(address)}>
+        Open this person
+      </Link>
+    )
+  )
 }
 
 function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void }) {

@@ -23,7 +23,7 @@ export function SignInPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
-          completeSignIn(destination(query.get('to')))
+          completeSignIn(destination(query.get('to')) + location.hash)
         })}
       >
         <SignInFields

@@ -1,10 +1,10 @@
 import { dayMs } from '../components/days.ts'
 import { Id } from '../components/values.tsx'
 import { Ago, formatNumber, When } from '../components/when.tsx'
-import type { Subject } from '../types.ts'
+import type { ConsoleSubject } from '../types.ts'
 
 interface SubjectFactsProps {
-  subject: Subject
+  subject: ConsoleSubject
   retentionDays: number
   trackerName: string
 }

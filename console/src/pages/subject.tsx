@@ -6,11 +6,12 @@ import { LoadError, Loaded } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Id } from '../components/values.tsx'
 import { onlySubject } from '../erasure.ts'
+import { personPage } from '../person.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { dayParam, useSearchParams } from '../search-params.ts'
 import { useSession } from '../session.tsx'
-import type { SubjectDays, Subject as SubjectRecord, TrackerList } from '../types.ts'
+import type { ConsoleSubject, SubjectDays, TrackerList } from '../types.ts'
 import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectFacts } from './subject-facts.tsx'
 import { DayStrip, Timeline } from './timeline.tsx'
@@ -19,9 +20,10 @@ import { DayStrip, Timeline } from './timeline.tsx'
 export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subjectId: string }) {
   const api = `/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`
   const [isErasing, setErasing] = useState(false)
+  const records = useMemo(() => [{ trackerId, subjectId }], [trackerId, subjectId])
   const erased = useMemo(() => onlySubject({ trackerId, subjectId }), [trackerId, subjectId])
   const [{ day }, go] = useSearchParams({ day: dayParam })
-  const record = useResource<SubjectRecord>(api)
+  const record = useResource<ConsoleSubject>(api)
   const trackers = useResource<TrackerList>('/trackers')
   const days = useResource<SubjectDays>(record.data && `${api}/days`)
   const { retentionDays } = useSession().organisation
@@ -60,6 +62,12 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       intro={
         <>
           Data subject on <Link to={above.to}>{trackerName}</Link>
+          {record.data && (
+            <>
+              {' · '}
+              <Link to={personPage(record.data.personAddress)}>All data of this person</Link>
+            </>
+          )}
         </>
       }
       {...{ above }}
@@ -85,7 +93,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
               ) : (
                 <div class="strip waiting" role="status" aria-label="Loading days" />
               )}
-              <Timeline key={day} {...{ api, day }} />
+              <Timeline key={day} {...{ records, day }} />
             </section>
           </div>
         )}

@@ -1,67 +1,68 @@
-import type { Event, Session } from '../types.ts'
+import type { Event, Session, TimelinePage } from '../types.ts'
 
-/** A row of the timeline: the start or continuation of a session, or an event. */
+/** A row of the timeline: a day, the start or continuation of a session, or an event. */
 export type TimelineRow =
-  | { kind: 'session'; sessionId: string; isContinued: boolean }
+  | { kind: 'day'; at: string }
+  | { kind: 'session'; record: number; sessionId: string; isContinued: boolean }
   | { kind: 'event'; event: Event }
 
-/** The loaded pages of a list, newest first. */
-interface Loaded<Item> {
-  items: readonly (readonly Item[])[]
-  hasMore: boolean
-}
-
 /**
- * The rows of the timeline: events, newest first, under their sessions, and sessions without events at their
- * start. Rows are only added, so that each page costs the same however long the timeline is.
+ * The rows of the timeline: days, and under them events, newest first, under their sessions. A session without
+ * events is at its start. Rows are only added, so that each page costs the same however long the timeline is.
  */
 export class TimelineRows {
   readonly rows: TimelineRow[] = []
-  readonly sessions = new Map<string, Session>()
-  readonly #silent: Session[] = []
+  readonly #sessions = new Map<string, Session>()
   readonly #opened = new Set<string>()
-  #current: string | null = null
-  #seenSessions = 0
+  #day = ''
+  #current = ''
   #seenPages = 0
-  #seenEvents = 0
-  #seenSilent = 0
 
-  /** Adds new rows. An event waits until all later sessions without events are known. */
-  grow(events: Loaded<Event>, sessions: Loaded<Session>): void {
-    for (; this.#seenSessions < sessions.items.length; this.#seenSessions++) {
-      for (const session of sessions.items[this.#seenSessions] ?? []) {
-        this.sessions.set(session.sessionId, session)
-        if (session.counts.events === 0) this.#silent.push(session)
-      }
-    }
-    const knownSince = sessions.hasMore ? (sessions.items.at(-1)?.at(-1)?.startedAt ?? null) : ''
-    if (knownSince === null) return
-    for (; this.#seenPages < events.items.length; this.#seenPages++, this.#seenEvents = 0) {
-      const page = events.items[this.#seenPages] ?? []
-      for (; this.#seenEvents < page.length; this.#seenEvents++) {
-        const event = page[this.#seenEvents]
-        if (!event || event.occurredAt < knownSince) return
-        this.#addEvent(event)
-      }
-    }
-    if (!events.hasMore && !sessions.hasMore) this.#addSilent('')
+  /** `null` until the page with the session's start is loaded. */
+  session(record: number, sessionId: string): Session | null {
+    return this.#sessions.get(keyOf(record, sessionId)) ?? null
   }
 
-  #addEvent(event: Event): void {
-    this.#addSilent(event.occurredAt)
-    if (event.sessionId !== this.#current) this.#addSession(event.sessionId)
+  /** Adds the rows of new pages. */
+  grow(pages: readonly TimelinePage[]): void {
+    for (; this.#seenPages < pages.length; this.#seenPages++) {
+      for (const { record, session, event } of pages[this.#seenPages]?.entries ?? []) {
+        if (session) this.#addSession(record, session)
+        if (event) this.#addEvent(record, event)
+      }
+    }
+  }
+
+  #addEvent(record: number, event: Event): void {
+    this.#addDay(event.occurredAt)
+    this.#open(record, event.sessionId)
     this.rows.push({ kind: 'event', event })
   }
 
-  #addSilent(since: string): void {
-    for (; (this.#silent[this.#seenSilent]?.startedAt ?? '') > since; this.#seenSilent++) {
-      this.#addSession(this.#silent[this.#seenSilent]?.sessionId ?? '')
-    }
+  #addSession(record: number, session: Session): void {
+    this.#sessions.set(keyOf(record, session.sessionId), session)
+    if (session.counts.events > 0) return
+    this.#addDay(session.startedAt)
+    this.#open(record, session.sessionId)
   }
 
-  #addSession(sessionId: string): void {
-    this.rows.push({ kind: 'session', sessionId, isContinued: this.#opened.has(sessionId) })
-    this.#opened.add(sessionId)
-    this.#current = sessionId
+  #open(record: number, sessionId: string): void {
+    const key = keyOf(record, sessionId)
+    if (key === this.#current) return
+    this.rows.push({ kind: 'session', record, sessionId, isContinued: this.#opened.has(key) })
+    this.#opened.add(key)
+    this.#current = key
   }
+
+  #addDay(at: string): void {
+    const day = new Date(at).toDateString()
+    if (day === this.#day) return
+    this.rows.push({ kind: 'day', at })
+    this.#day = day
+    this.#current = ''
+  }
+}
+
+function keyOf(record: number, sessionId: string): string {
+  return `${record} ${sessionId}`
 }

@@ -1,4 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { ask } from '../api.ts'
 import { dayMs, toBars } from '../components/days.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { Icon } from '../components/icon.tsx'
@@ -7,86 +9,89 @@ import { Id } from '../components/values.tsx'
 import { VirtualList } from '../components/virtual-list.tsx'
 import { counted, formatDay, formatDuration, Time, When } from '../components/when.tsx'
 import { usePages } from '../resource.ts'
-import type { Event, EventList, Session, SessionList, SubjectDays } from '../types.ts'
+import { Link } from '../router.tsx'
+import { subjectAddress } from '../search.ts'
+import type { Event, Session, SubjectDays, SubjectRef, TimelinePage } from '../types.ts'
 import { Attributes } from './subject-facts.tsx'
 import { type TimelineRow, TimelineRows } from './timeline-rows.ts'
 
 const pageSize = 200
 
 interface TimelineProps {
-  api: string
+  records: readonly SubjectRef[]
   /** The newest day to show; an empty text for no limit. */
   day: string
+  /** The name of a tracker, if the records are on several. */
+  nameOf?: (trackerId: string) => string
 }
 
-/** The sessions and events of a data subject, newest first, loaded while scrolling. */
-export function Timeline({ api, day }: TimelineProps) {
-  const until = day === '' ? '' : `&until=${new Date(Date.parse(day) + dayMs).toISOString()}`
-  const events = usePages<EventList>(`${api}/events?limit=${pageSize}${until}`)
-  const sessions = usePages<SessionList>(`${api}/sessions?limit=${pageSize}${until}`)
+/** The sessions and events of records, newest first, loaded while scrolling. */
+export function Timeline({ records, day, nameOf }: TimelineProps) {
+  const until = day === '' ? {} : { until: new Date(Date.parse(day) + dayMs).toISOString() }
+  const asked = { records, limit: pageSize, ...until }
+  const pages = usePages<TimelinePage>(`timeline ${JSON.stringify(asked)}`, (cursor, signal) =>
+    ask('/person/timeline', cursor === null ? asked : { ...asked, cursor }, signal),
+  )
   const [shown, show] = useState<Event | null>(null)
   const isNarrow = useMedia('(max-width: 860px)')
   const [story] = useState(() => new TimelineRows())
   const { rows } = story
-  story.grow(
-    { items: events.pages.map((page) => page.events), hasMore: events.hasMore || events.pages.length === 0 },
-    {
-      items: sessions.pages.map((page) => page.sessions),
-      hasMore: sessions.hasMore || sessions.pages.length === 0,
-    },
-  )
-  const lastEvent = events.pages.at(-1)?.events.at(-1)?.occurredAt ?? ''
-  const lastSession = sessions.pages.at(-1)?.sessions.at(-1)?.startedAt ?? ''
-  // Sessions are fetched as far back as events.
-  useEffect(() => {
-    if (sessions.hasMore && (lastSession > lastEvent || !events.hasMore)) sessions.loadMore()
-  }, [lastEvent, lastSession, sessions.hasMore, sessions.isLoading])
+  story.grow(pages.pages)
   const heightOf = useMemo(() => {
-    const [ofSession, ofEvent] = isNarrow ? [72, 62] : [60, 38]
-    return (row: TimelineRow) => (row.kind === 'session' ? ofSession : ofEvent)
+    const heights = isNarrow ? { day: 46, session: 72, event: 62 } : { day: 46, session: 60, event: 38 }
+    return ({ kind }: TimelineRow) => heights[kind]
   }, [isNarrow])
-  const error = events.error ?? sessions.error
-  if (error && rows.length === 0) {
-    return <LoadError error={error} onRetry={events.error ? events.reload : sessions.reload} />
-  }
-  if (events.pages.length === 0 || sessions.pages.length === 0) return <Skeleton lines={8} />
+  if (pages.pages.length === 0)
+    return pages.error ? <LoadError error={pages.error} onRetry={pages.reload} /> : <Skeleton lines={8} />
   return (
     <>
       <VirtualList
         label="Sessions and events"
         {...{ rows, heightOf, keyOf }}
-        onNearEnd={() => events.hasMore && events.loadMore()}
+        onNearEnd={() => pages.hasMore && pages.loadMore()}
       >
-        {(row) =>
-          row.kind === 'session' ? (
-            <SessionLine {...row} session={story.sessions.get(row.sessionId) ?? null} />
-          ) : (
-            <EventLine event={row.event} onShow={show} />
+        {(row) => {
+          if (row.kind === 'day') return <DayLine at={row.at} />
+          if (row.kind === 'event') return <EventLine event={row.event} onShow={show} />
+          const record = nameOf && records[row.record]
+          return (
+            <SessionLine {...row} session={story.session(row.record, row.sessionId)}>
+              {record && <Link to={subjectAddress(record)}>{nameOf(record.trackerId)}</Link>}
+            </SessionLine>
           )
-        }
+        }}
       </VirtualList>
       <p class="timeline-end" role="status">
-        {events.hasMore ? 'Loading earlier events…' : 'No earlier events.'}
+        {pages.hasMore ? 'Loading earlier events…' : 'No earlier events.'}
       </p>
-      {error && <LoadError error={error} onRetry={events.reload} />}
+      {pages.error && <LoadError error={pages.error} onRetry={pages.reload} />}
       {shown && <EventDialog event={shown} onClose={() => show(null)} />}
     </>
   )
 }
 
 function keyOf(row: TimelineRow, index: number): string {
+  if (row.kind === 'day') return row.at
   return row.kind === 'session'
-    ? `${row.sessionId} ${row.isContinued ? index : ''}`
-    : row.event.occurredAt + row.event.eventId
+    ? `${row.record} ${row.sessionId} ${row.isContinued ? index : ''}`
+    : `${row.event.occurredAt} ${row.event.eventId} ${index}`
+}
+
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' })
+
+function DayLine({ at }: { at: string }) {
+  return <p class="day-line">{days.format(new Date(at))}</p>
 }
 
 interface SessionLineProps {
   session: Session | null
   sessionId: string
   isContinued: boolean
+  /** The record, if there are several. */
+  children: ComponentChildren
 }
 
-function SessionLine({ session, sessionId, isContinued }: SessionLineProps) {
+function SessionLine({ session, sessionId, isContinued, children }: SessionLineProps) {
   const facts = Object.values(session?.attributes ?? {}).filter((value) => typeof value === 'string')
   return (
     <div class="session-line" title={`Session ${sessionId}`}>
@@ -98,6 +103,7 @@ function SessionLine({ session, sessionId, isContinued }: SessionLineProps) {
             {formatDuration(session.startedAt, session.endedAt)} · {counted(session.counts.events, 'event')}
           </span>
         )}
+        {children}
       </p>
       <p class="muted clipped">
         {facts.length > 0 ? <bdi>{facts.join(' · ')}</bdi> : <code>{sessionId}</code>}
@@ -194,24 +200,38 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
         {hasMore && <span>newest 5,000 sessions</span>}
         <span>today</span>
       </figcaption>
-      <p class="jump">
-        <label>
-          Activity up to{' '}
-          <input
-            type="date"
-            value={chosen}
-            min={first}
-            max={today}
-            onChange={(event) => onChoose(event.currentTarget.value)}
-          />
-        </label>
-        {chosen !== '' && (
-          <button type="button" class="button quiet" onClick={() => onChoose('')}>
-            Show newest
-          </button>
-        )}
-      </p>
+      <DayField {...{ first, today, chosen, onChoose }} />
     </figure>
+  )
+}
+
+interface DayFieldProps {
+  first: string
+  today: string
+  chosen: string
+  onChoose(day: string): void
+}
+
+/** Chooses the newest day in the timeline. */
+export function DayField({ first, today, chosen, onChoose }: DayFieldProps) {
+  return (
+    <p class="jump">
+      <label>
+        Activity up to{' '}
+        <input
+          type="date"
+          value={chosen}
+          min={first}
+          max={today}
+          onChange={(event) => onChoose(event.currentTarget.value)}
+        />
+      </label>
+      {chosen !== '' && (
+        <button type="button" class="button quiet" onClick={() => onChoose('')}>
+          Show newest
+        </button>
+      )}
+    </p>
   )
 }
 

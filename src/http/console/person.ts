@@ -79,7 +79,8 @@ export const personRoutes = [
     response: PersonRecords,
     plan({ body: { address, person } }, problems) {
       if (address !== undefined && person) problems.add('address', 'give either address or person, not both')
-      else if (address === undefined && !person) problems.add('person', 'person or address must be given')
+      else if (address === undefined && !person && !problems.has('address', 'person'))
+        problems.add('person', 'person or address must be given')
     },
     async handle(call) {
       const { services, context } = call

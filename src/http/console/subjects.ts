@@ -1,24 +1,13 @@
 import { formatDay } from '../../domain/daily-total.ts'
-import { instantRule } from '../../domain/instant.ts'
 import { exportFileName } from '../../domain/subject-export.ts'
 import { sumDays } from '../../operations/daily-total.ts'
 import { exportSubject } from '../../operations/export-subject.ts'
 import { findPeople, maxFound } from '../../operations/find-people.ts'
 import { personAddress, personFound, personOfRecord } from '../../operations/person-address.ts'
-import {
-  listEvents,
-  listSessions,
-  listSubjects,
-  planEventList,
-  planSessionList,
-  planSubjectList,
-  readSubject,
-} from '../../operations/subject.ts'
-import { EventList, eventListParameters, presentEvent } from '../api/events.ts'
+import { listSubjects, planSubjectList, readSubject } from '../../operations/subject.ts'
 import { exportWriter } from '../api/export.ts'
 import { Identifier } from '../api/fields.ts'
 import { FoundSubject, presentFound } from '../api/search-subjects.ts'
-import { presentSession, SessionList, sessionListParameters } from '../api/sessions.ts'
 import {
   presentRecord,
   presentSummary,
@@ -56,14 +45,7 @@ export const FoundGroups = object(
 )
 
 /** As in the API, with the address of the page of the person it belongs to. */
-const SubjectPage = object({ ...subjectFields, personAddress: text() }, { title: 'SubjectPage' })
-
-const until = optional(text({ format: 'date-time', 'x-rule': instantRule }))
-
-/** Like the API's, backwards from a time. */
-export const sessionsUntilParameters = { ...sessionListParameters, until }
-
-export const eventsUntilParameters = { ...eventListParameters, until }
+const ConsoleSubject = object({ ...subjectFields, personAddress: text() }, { title: 'ConsoleSubject' })
 
 export const findBody = {
   text: text({ minLength: 1, maxLength: 300, 'x-rule': '1 to 300 characters' }),
@@ -118,7 +100,7 @@ export const subjectRoutes = [
     method: 'GET',
     path: subjectPath,
     access: 'member',
-    response: SubjectPage,
+    response: ConsoleSubject,
     async handle(call) {
       const { trackerId, subjectId } = call.path
       const { services } = call
@@ -129,34 +111,6 @@ export const subjectRoutes = [
         ...presentRecord(trackerId, record),
         personAddress: personAddress(services.keyring, view.organisationId, person),
       }
-    },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: `${subjectPath}/sessions`,
-    access: 'member',
-    query: sessionsUntilParameters,
-    response: SessionList,
-    plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),
-    async handle(call) {
-      const { trackerId, subjectId } = call.path
-      const view = trackerView(call, trackerId)
-      const { sessions, nextCursor } = await listSessions(call.services, view, subjectId, call.plan)
-      return { sessions: sessions.map(presentSession), nextCursor }
-    },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: `${subjectPath}/events`,
-    access: 'member',
-    query: eventsUntilParameters,
-    response: EventList,
-    plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),
-    async handle(call) {
-      const { trackerId, subjectId } = call.path
-      const view = trackerView(call, trackerId)
-      const { events, nextCursor } = await listEvents(call.services, view, subjectId, call.plan)
-      return { events: events.map(presentEvent), nextCursor }
     },
   }),
   defineRoute({

@@ -1,0 +1,108 @@
+import { Button } from '../components/button.tsx'
+import { Figures, Id } from '../components/values.tsx'
+import { Ago, When } from '../components/when.tsx'
+import type { Person } from '../person.ts'
+import type { PersonRecords } from '../types.ts'
+
+interface PersonFactsProps {
+  person: PersonRecords
+  /** Opens the page of a person with other identifiers or records. */
+  onChange(person: Person): void
+}
+
+/** Who the person is, and what all records have together. */
+export function PersonFacts({ person: { person, records }, onChange }: PersonFactsProps) {
+  const { identifiers, subjects } = person
+  const isAlone = identifiers.length + subjects.length === 1
+  const sessions = records.reduce((sum, { counts }) => sum + counts.sessions, 0)
+  const events = records.reduce((sum, { counts }) => sum + counts.events, 0)
+  const seen = records.flatMap(({ firstSeenAt, lastSeenAt }) => [firstSeenAt, lastSeenAt]).sort()
+  const repeated = namesWithSeveralValues(identifiers)
+  return (
+    <aside class="facts-card" aria-label="Details">
+      <Figures
+        of={[
+          ['Sessions', sessions],
+          ['Events', events],
+        ]}
+      />
+      <section aria-labelledby="who">
+        <h2 id="who">This person is</h2>
+        <ul class="identifiers parts">
+          {identifiers.map(({ name, value }) => (
+            <li key={`${name} ${value}`}>
+              <span class="muted">{name}</span> <Id text={value} />
+              {!isAlone && (
+                <LeaveOut
+                  what={`${name} ${value}`}
+                  onClick={() =>
+                    onChange({
+                      identifiers: identifiers.filter((each) => each.name !== name || each.value !== value),
+                      subjects,
+                    })
+                  }
+                />
+              )}
+            </li>
+          ))}
+          {subjects.map(({ trackerId, subjectId }) => (
+            <li key={`${trackerId} ${subjectId}`}>
+              <span class="muted">{trackerId}</span> <Id text={subjectId} />
+              {!isAlone && (
+                <LeaveOut
+                  what={`${subjectId} on ${trackerId}`}
+                  onClick={() =>
+                    onChange({
+                      identifiers,
+                      subjects: subjects.filter(
+                        (each) => each.trackerId !== trackerId || each.subjectId !== subjectId,
+                      ),
+                    })
+                  }
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+        {repeated.length > 0 && (
+          <p class="note">
+            There are several values of {repeated.join(' and ')}. Make sure that they belong to the same
+            person.
+          </p>
+        )}
+      </section>
+      {seen.length > 0 && (
+        <section aria-labelledby="seen">
+          <h2 id="seen">Seen</h2>
+          <dl class="facts">
+            <div>
+              <dt>First</dt>
+              <dd>
+                <When at={seen[0] ?? null} />
+              </dd>
+            </div>
+            <div>
+              <dt>Last</dt>
+              <dd>
+                <Ago at={seen.at(-1) ?? null} />
+              </dd>
+            </div>
+          </dl>
+        </section>
+      )}
+    </aside>
+  )
+}
+
+function LeaveOut({ what, onClick }: { what: string; onClick(): void }) {
+  return (
+    <Button kind="quiet" label={`Leave out ${what}`} onClick={onClick}>
+      Leave out
+    </Button>
+  )
+}
+
+function namesWithSeveralValues(identifiers: readonly { name: string }[]): string[] {
+  const names = identifiers.map(({ name }) => name)
+  return [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
+}
