@@ -327,6 +327,16 @@ export interface RelatedRecords {
   hasMore: boolean
 }
 
+export interface PersonRequest {
+  requestId: string
+  kind: 'access' | 'erasure'
+  state: 'open' | 'running' | 'done' | 'rejected' | 'cancelled'
+  reference: string | null
+  receivedAt: string
+  dueAt: string
+  closedAt: string | null
+}
+
 export interface PersonRecords {
   address: string
   person: {
@@ -337,6 +347,7 @@ export interface PersonRecords {
   hidden: SubjectRef[]
   hasMore: boolean
   others: RelatedRecords[]
+  requests: PersonRequest[]
 }
 
 export interface Session {

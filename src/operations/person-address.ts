@@ -2,7 +2,7 @@ import { LetheError } from '../domain/errors.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
 import { comparableValue, type SubjectIdentifier, sortIdentifiers } from '../domain/subject-identifier.ts'
-import { maxPersonParts } from './erase-person.ts'
+import { maxPersonParts } from './find-person.ts'
 
 /**
  * What the console's pages have in their addresses instead of a person: encrypted, so that histories and chats

@@ -1,12 +1,10 @@
-import { Problems } from '../domain/errors.ts'
-import { isIdentifier } from '../domain/identifier.ts'
 import { earliestInstant } from '../domain/instant.ts'
 import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
 import { timeSlices } from '../domain/semaphore.ts'
 import type { SubjectStore } from '../domain/subject.ts'
-import { comparableValue, isIdentifierValue, type SubjectIdentifier } from '../domain/subject-identifier.ts'
+import type { SubjectIdentifier } from '../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
-import { maxPersonParts } from './erase-person.ts'
+import { identityOf, maxPersonParts } from './find-person.ts'
 import { searchStored } from './search-subjects.ts'
 
 /** The maximum number of records that are shown of a person. Requests cover all of them. */
@@ -50,7 +48,6 @@ export async function readPerson(
   person: Person,
   signal?: AbortSignal,
 ): Promise<PersonRecords> {
-  checkPerson(person)
   const slices = timeSlices()
   const pause = async () => {
     await slices()
@@ -127,20 +124,4 @@ function relationsOf(person: Person, records: readonly PersonRecord[]): Sought[]
   }
   const ids = new Set(records.map(({ subjectId }) => subjectId))
   return [...shared.values(), ...Array.from(ids, (subjectId) => ({ subjectId }))].slice(0, maxPersonParts)
-}
-
-/** JSON can contain lone surrogates, which a schema does not detect. */
-function checkPerson({ identifiers, subjects }: Person): void {
-  const problems = new Problems()
-  const parts = identifiers.length + subjects.length
-  const isSound =
-    identifiers.every(({ value }) => isIdentifierValue(value)) &&
-    subjects.every(({ trackerId, subjectId }) => isIdentifier(trackerId) && isIdentifier(subjectId))
-  if (parts < 1 || parts > maxPersonParts || !isSound)
-    problems.add('person', `person must name 1 to ${maxPersonParts} identifiers and data subjects in total`)
-  problems.throwIfAny()
-}
-
-function identityOf(identifier: SubjectIdentifier): string {
-  return `${identifier.name}\0${comparableValue(identifier)}`
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { personAddress } from '../../src/operations/person-address.ts'
 import { editVariables } from '../../src/operations/variable.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
@@ -20,6 +21,7 @@ const paths = [
   '/trackers/shop/subjects/anna',
   '/trackers/shop/variables',
   '/search',
+  '/person',
   '/erasures',
   '/erasures/certificates/1',
   '/keys',
@@ -47,6 +49,9 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   await eraseSubject(shop.services, view, 'ben')
   await editVariables(shop.services, 'shop', { apply: () => new Map([['colour', 'red']]) })
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
+  const person = { identifiers: [], subjects: [{ trackerId: 'shop', subjectId: 'anna' }] }
+  const personFragment = personAddress(shop.services.keyring, shop.organisationId, person)
+  const addressOf = (path: string) => (path === '/person' ? `${path}#${personFragment}` : path)
   const browser = await openBrowser({ after })
   const { page } = await openPage(browser, shop, client)
   const kept: Record<string, Layout> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
@@ -62,7 +67,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
         if (loaded.includes(path)) {
           await page.goto(`/console${path}`)
           moved = 0
-        } else await startNavigation(page, path)
+        } else await startNavigation(page, addressOf(path))
         await settled(page)
         found[name] = await layoutOf(page)
         const shift = (await shiftOf(page)) - moved
@@ -73,7 +78,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
       }
       await page.setViewportSize(smallest)
       for (const path of paths) {
-        await goTo(page, path)
+        await goTo(page, addressOf(path))
         const over = await overflowOf(page)
         assert.ok(over <= 0, `${path} ${screen} is ${over} pixels too wide`)
       }

@@ -20,6 +20,7 @@ const parts = [
   'main .editor',
   'main .empty',
   'main .facts-card',
+  'main .records',
   'main .strip',
   'main .virtual',
   'main .sheet',

@@ -79,7 +79,10 @@ describe('data subjects in the console', () => {
     assert.deepEqual(record, dataOf(await shop.ask(subjectPath('anna'), { key: shop.key })))
     assert.ok(Array.isArray(sessions) && Array.isArray(events))
     assert.deepEqual([sessions.length, events.length], [2, 453])
-    const listed = listIn(dataOf(await client.ask(`${base}/anna/sessions`)), 'sessions')
+    const listed = listIn(
+      dataOf(await shop.ask(`${subjectPath('anna')}/sessions`, { key: shop.key })),
+      'sessions',
+    )
     assert.deepEqual(sessions, listed.reverse())
     assert.equal(
       new Set(events.map((event) => `${textIn(event, 'sessionId')}${textIn(event, 'eventId')}`)).size,

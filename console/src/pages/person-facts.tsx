@@ -1,4 +1,4 @@
-import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
 import { Figures, Id } from '../components/values.tsx'
 import { Ago, When } from '../components/when.tsx'
 import type { Person } from '../person.ts'
@@ -96,9 +96,15 @@ export function PersonFacts({ person: { person, records }, onChange }: PersonFac
 
 function LeaveOut({ what, onClick }: { what: string; onClick(): void }) {
   return (
-    <Button kind="quiet" label={`Leave out ${what}`} onClick={onClick}>
-      Leave out
-    </Button>
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Leave out ${what}`}
+      title="Leave out"
+      onClick={onClick}
+    >
+      <Icon name="close" />
+    </button>
   )
 }
 

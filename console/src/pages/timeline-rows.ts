@@ -3,7 +3,7 @@ import type { Event, Session, TimelinePage } from '../types.ts'
 /** A row of the timeline: a day, the start or continuation of a session, or an event. */
 export type TimelineRow =
   | { kind: 'day'; at: string }
-  | { kind: 'session'; record: number; sessionId: string; isContinued: boolean }
+  | { kind: 'session'; at: string; record: number; sessionId: string; isContinued: boolean }
   | { kind: 'event'; event: Event }
 
 /**
@@ -35,7 +35,7 @@ export class TimelineRows {
 
   #addEvent(record: number, event: Event): void {
     this.#addDay(event.occurredAt)
-    this.#open(record, event.sessionId)
+    this.#open(record, event.sessionId, event.occurredAt)
     this.rows.push({ kind: 'event', event })
   }
 
@@ -43,24 +43,29 @@ export class TimelineRows {
     this.#sessions.set(keyOf(record, session.sessionId), session)
     if (session.counts.events > 0) return
     this.#addDay(session.startedAt)
-    this.#open(record, session.sessionId)
+    this.#open(record, session.sessionId, session.startedAt)
   }
 
-  #open(record: number, sessionId: string): void {
+  #open(record: number, sessionId: string, at: string): void {
     const key = keyOf(record, sessionId)
     if (key === this.#current) return
-    this.rows.push({ kind: 'session', record, sessionId, isContinued: this.#opened.has(key) })
+    this.rows.push({ kind: 'session', at, record, sessionId, isContinued: this.#opened.has(key) })
     this.#opened.add(key)
     this.#current = key
   }
 
   #addDay(at: string): void {
-    const day = new Date(at).toDateString()
+    const day = dayOf(at)
     if (day === this.#day) return
     this.rows.push({ kind: 'day', at })
     this.#day = day
     this.#current = ''
   }
+}
+
+/** In the reader's time zone. */
+export function dayOf(at: string): string {
+  return new Date(at).toDateString()
 }
 
 function keyOf(record: number, sessionId: string): string {

@@ -13,7 +13,7 @@ import { Link } from '../router.tsx'
 import { subjectAddress } from '../search.ts'
 import type { Event, Session, SubjectDays, SubjectRef, TimelinePage } from '../types.ts'
 import { Attributes } from './subject-facts.tsx'
-import { type TimelineRow, TimelineRows } from './timeline-rows.ts'
+import { dayOf, type TimelineRow, TimelineRows } from './timeline-rows.ts'
 
 const pageSize = 200
 
@@ -85,18 +85,26 @@ function DayLine({ at }: { at: string }) {
 
 interface SessionLineProps {
   session: Session | null
+  /** Of its row, which is under the day of this instant. */
+  at: string
   sessionId: string
   isContinued: boolean
   /** The record, if there are several. */
   children: ComponentChildren
 }
 
-function SessionLine({ session, sessionId, isContinued, children }: SessionLineProps) {
+function SessionLine({ session, at, sessionId, isContinued, children }: SessionLineProps) {
   const facts = Object.values(session?.attributes ?? {}).filter((value) => typeof value === 'string')
   return (
     <div class="session-line" title={`Session ${sessionId}`}>
       <p>
-        <strong>{session ? <When at={session.startedAt} /> : 'Session'}</strong>
+        <strong>
+          {session ? (
+            <When at={session.startedAt} as={dayOf(session.startedAt) === dayOf(at) ? 'time' : 'full'} />
+          ) : (
+            'Session'
+          )}
+        </strong>
         {isContinued && <span class="muted"> continued</span>}
         {session && (
           <span class="muted">

@@ -1,15 +1,18 @@
-import { instantRule } from '../../domain/instant.ts'
+import { formatInstant, instantRule } from '../../domain/instant.ts'
+import { requestKinds, requestStates } from '../../domain/privacy-request.ts'
+import { isPerson, personRule } from '../../operations/find-person.ts'
 import { readPerson } from '../../operations/person.ts'
 import { personAddress, personAt } from '../../operations/person-address.ts'
 import { maxTimelineRecords, planTimeline, readTimeline } from '../../operations/person-timeline.ts'
+import { requestsOfPerson } from '../../operations/privacy-request.ts'
 import { Event, presentEvent } from '../api/events.ts'
 import { cursor, Identifier, nextCursor, pageSize } from '../api/fields.ts'
 import { FoundSubject, presentFound } from '../api/search-subjects.ts'
 import { presentSession, Session } from '../api/sessions.ts'
 import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import { boolean, integer, list, object, optional, orNull, text } from '../schema.ts'
-import { instant } from './fields.ts'
+import { boolean, integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { instant, instantOrNull } from './fields.ts'
 import { personField, SubjectRef } from './people.ts'
 
 const PersonRecord = object(
@@ -27,6 +30,15 @@ const RelatedRecords = object(
   { title: 'RelatedRecords' },
 )
 
+const PersonRequest = object(
+  {
+    requestId: text(),
+    ...{ kind: oneOf(requestKinds), state: oneOf(requestStates), reference: orNull(text()) },
+    ...{ receivedAt: instant, dueAt: instant, closedAt: orNull(instant) },
+  },
+  { title: 'PersonRequest' },
+)
+
 export const PersonRecords = object(
   {
     /** What follows `#` in the address of the person's page. */
@@ -34,6 +46,8 @@ export const PersonRecords = object(
     person: object({ identifiers: list(Identifier), subjects: list(SubjectRef) }),
     ...{ records: list(PersonRecord), hidden: list(SubjectRef), hasMore: boolean() },
     others: list(RelatedRecords),
+    /** Newest first, in any state. */
+    requests: list(PersonRequest),
   },
   { title: 'PersonRecords' },
 )
@@ -64,6 +78,9 @@ export const timelineBody = {
   until: optional(text({ format: 'date-time', 'x-rule': instantRule })),
 }
 
+/** How many of a person's requests are shown. */
+const maxRequests = 50
+
 /** 32 identifiers or 50 records, with the longest IDs. */
 const maxBodyBytes = 256 * 1024
 /** Timelines of more records take turns with other long work of the organisation. */
@@ -81,6 +98,7 @@ export const personRoutes = [
       if (address !== undefined && person) problems.add('address', 'give either address or person, not both')
       else if (address === undefined && !person && !problems.has('address', 'person'))
         problems.add('person', 'person or address must be given')
+      else if (person && !isPerson(person)) problems.add('person', `person must name ${personRule}`)
     },
     async handle(call) {
       const { services, context } = call
@@ -92,6 +110,7 @@ export const personRoutes = [
         () => readPerson(services, view, person, context.gone),
         context.gone,
       )
+      const requests = await requestsOfPerson(services, view.organisationId, person, maxRequests)
       return {
         address: personAddress(services.keyring, view.organisationId, person),
         person: { identifiers: [...person.identifiers], subjects: [...person.subjects] },
@@ -100,6 +119,10 @@ export const personRoutes = [
         })),
         ...{ hidden, hasMore },
         others: others.map((each) => ({ ...each, subjects: each.subjects.map(presentFound) })),
+        requests: requests.map(({ id, kind, state, reference, receivedAt, dueAt, closedAt }) => ({
+          ...{ requestId: id, kind, state, reference, receivedAt: formatInstant(receivedAt) },
+          ...{ dueAt: formatInstant(dueAt), closedAt: instantOrNull(closedAt) },
+        })),
       }
     },
   }),
