@@ -109,7 +109,10 @@ describe('the page of a person', { skip: noBrowser }, async () => {
     await other.page.getByRole('heading', { name: '42', level: 1 }).waitFor()
     await other.page.getByRole('link', { name: 'Skip to content' }).press('Enter')
     assert.equal(other.page.url(), address)
-    assert.equal(await other.page.getByRole('heading', { level: 1 }).evaluate((h) => h === document.activeElement), true)
+    assert.equal(
+      await other.page.getByRole('heading', { level: 1 }).evaluate((h) => h === document.activeElement),
+      true,
+    )
     assert.deepEqual(other.complaints, [])
   })
 
