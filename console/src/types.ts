@@ -386,27 +386,146 @@ export interface TimelinePage {
   nextCursor: string | null
 }
 
-export interface BatchPlan {
-  read: number
-  used: number
-  empty: number
-  invalid: number
-  repeated: number
-  other: number
-  nothing: number
-  lines: number
-  found: number
-  subjects: number
-  counts: Counts
-  hidden: number
-  trackers: {
-    trackerId: string
+export interface Request {
+  requestId: string
+  kind: 'access' | 'erasure'
+  state: 'open' | 'running' | 'done' | 'rejected' | 'cancelled'
+  reference: string | null
+  receivedAt: string
+  dueAt: string
+  extendedAt: string | null
+  closedAt: string | null
+  reason: string | null
+  person: {
+    identifiers: Identifier[]
+    subjects: SubjectRef[]
+  } | null
+  found: {
     subjects: number
-  }[]
-  others: {
-    line: number
-    outcome: 'nothing' | 'invalid' | 'repeated'
-  }[]
+    sessions: number
+    events: number
+  }
+  erased: {
+    subjects: number
+    sessions: number
+    events: number
+  }
+  left: number | null
+  resumesAt: string | null
+  assignee: {
+    id: string
+    email: string
+  } | null
+  createdAt: string
+  createdBy: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  startedBy: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  } | null
+}
+
+export interface RequestList {
+  requests: Request[]
+  nextCursor: string | null
+}
+
+export interface RequestCounts {
+  open: number
+  dueSoon: number
+  overdue: number
+  mine: number
+}
+
+export interface RequestNote {
+  id: string
+  at: string
+  by: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  text: string
+}
+
+export interface RequestExclusion {
+  trackerId: string
+  reason: string
+  at: string
+  by: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+}
+
+export interface EarlierRequest {
+  requestId: string
+  kind: 'access' | 'erasure'
+  state: 'open' | 'running' | 'done' | 'rejected' | 'cancelled'
+  reference: string | null
+  receivedAt: string
+  closedAt: string | null
+}
+
+export interface StoryEntry {
+  id: string
+  at: string
+  by: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+  requestId: string | null
+}
+
+export interface RequestPage {
+  request: Request
+  notes: RequestNote[]
+  exclusions: RequestExclusion[]
+  earlier: EarlierRequest[]
+  story: StoryEntry[]
+  hasMoreStory: boolean
+}
+
+export interface RequestRecord {
+  trackerId: string
+  subjectId: string
+  firstSeenAt: string | null
+  lastSeenAt: string | null
+  counts: Counts | null
+  isHidden: boolean
+  exclusion: {
+    reason: string
+    at: string
+    by: {
+      kind: 'member' | 'key'
+      id: string
+      name: string
+    } | {
+      kind: 'command-line'
+    }
+  } | null
+}
+
+export interface RequestRecordList {
+  records: RequestRecord[]
+  next: SubjectRef | null
 }
 
 export interface LedgerErasure {
@@ -452,6 +571,48 @@ export interface Certificate {
     reachesEveryByte: boolean
   }
   receipt: string | null
+}
+
+export interface RequestCertificate {
+  request: Request
+  certificates: Certificate[]
+  waiting: number
+  gone: number
+  stopped: number
+  excluded: number
+  nextPlace: number | null
+}
+
+export interface RequestReply {
+  language: 'en' | 'de'
+  suggested: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.nothing-held' | 'erasure.rejected' | null
+  replies: {
+    name: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.nothing-held' | 'erasure.rejected'
+    text: string
+  }[]
+}
+
+export interface BatchPlan {
+  read: number
+  used: number
+  empty: number
+  invalid: number
+  repeated: number
+  other: number
+  nothing: number
+  lines: number
+  found: number
+  subjects: number
+  counts: Counts
+  hidden: number
+  trackers: {
+    trackerId: string
+    subjects: number
+  }[]
+  others: {
+    line: number
+    outcome: 'nothing' | 'invalid' | 'repeated'
+  }[]
 }
 
 export interface BatchCertificate {

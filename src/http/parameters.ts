@@ -26,6 +26,7 @@ export const pathParameters = {
   memberId: text(identifier),
   batchId: text(identifier),
   requestId: text({ ...identifier, description: 'The privacy request, a UUID.' }),
+  noteId: text(identifier),
 }
 
 /** The decoded parameters of a path. */

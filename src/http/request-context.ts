@@ -222,6 +222,8 @@ export interface HttpTools extends SignInTools {
   wakeBatches(): void
   /** The same for the erasure of a privacy request. */
   wakeRequests(): void
+  /** The address that a request was sent to, such as `https://lethe.example`; `null` if it is unknown. */
+  serviceUrl(context: RequestContext): string | null
   /** The remaining erasure budget of the member. */
   erasuresLeft(context: RequestContext): Promise<BudgetState>
   passwords: Passwords

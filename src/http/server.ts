@@ -93,6 +93,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     installation: deps.installation,
     wakeBatches: deps.wakeBatches,
     wakeRequests: deps.wakeRequests,
+    serviceUrl: ({ request }: RequestContext) => deps.originPolicy.serviceUrl(request),
     erasuresLeft: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })

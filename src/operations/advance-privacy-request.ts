@@ -1,7 +1,6 @@
 import type { Origin } from '../domain/activity.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { Keyring } from '../domain/keyring.ts'
 import type {
   PrivacyRequest,
   PrivacyRequestRef,
@@ -10,16 +9,14 @@ import type {
   RequestSearch,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { OrganisationView, SearchStore } from '../domain/subject-search.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
 import type { FoundPerson } from './find-person.ts'
 import { finishRequest } from './finish-privacy-request.ts'
-import { countFound, searchRequest } from './search-request.ts'
+import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
-interface AdvanceDeps {
+interface AdvanceDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
-  search: SearchStore
-  keyring: Keyring
   journal?: Journal | undefined
   clock: Clock
   randomness: Randomness

@@ -5,9 +5,14 @@ import type { Keyring } from '../domain/keyring.ts'
 import { type LedgerStore, openHead } from '../domain/ledger.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
 import { maxPageSize } from '../domain/page.ts'
-import type { PrivacyRequest, PrivacyRequestStore, RequestItem } from '../domain/privacy-request.ts'
+import type {
+  PrivacyRequest,
+  PrivacyRequestStore,
+  RequestItem,
+  RequestOutcome,
+} from '../domain/privacy-request.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
-import { reissueReceipt } from './receipt.ts'
+import { certifyEntry, type EntryCertificate, reissueReceipt } from './receipt.ts'
 
 interface CertifyDeps {
   privacyRequests: PrivacyRequestStore
@@ -75,4 +80,36 @@ async function certifyItem(
     return { kind: 'nothing-held', name: identifier ?? '', checkedAt: record.checkedAt, ...proven }
   const { trackerId, erasedAt, alreadyErased, counts } = record
   return { kind: 'erasure', trackerId, erasedAt, alreadyErased, counts, ...proven }
+}
+
+const certifiedTogether = 50
+
+/** A page of a request's certificate: its entries, and counts of subjects with other outcomes. */
+interface CertifiedPage {
+  certificates: EntryCertificate[]
+  waiting: number
+  gone: number
+  stopped: number
+  nextPlace: number | null
+}
+
+/** The items after a position (-1 for all), each with everything that a page needs to verify its entry. */
+export async function certifyRequestPage(
+  deps: Pick<CertifyDeps, 'privacyRequests'> & Parameters<typeof certifyEntry>[0],
+  request: PrivacyRequest,
+  after: number,
+): Promise<CertifiedPage> {
+  const items = await deps.privacyRequests.items(request, after, certifiedTogether)
+  const certificates: EntryCertificate[] = []
+  for (const { entry } of items) {
+    if (!entry) continue
+    certificates.push(await certifyEntry(deps, { id: request.organisationId }, entry.ledgerIndex))
+    await nextTurn()
+  }
+  const count = (outcome: RequestOutcome) => items.filter((item) => item.outcome === outcome).length
+  const nextPlace = items.length < certifiedTogether ? null : (items.at(-1)?.position ?? null)
+  return {
+    ...{ certificates, waiting: count('waiting'), gone: count('gone'), stopped: count('stopped') },
+    nextPlace,
+  }
 }

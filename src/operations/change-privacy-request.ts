@@ -3,7 +3,6 @@ import { invalidField, type LetheError } from '../domain/errors.ts'
 import { isWellFormedText } from '../domain/identifier.ts'
 import { addMonths, type Clock } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { Keyring } from '../domain/keyring.ts'
 import {
   isClosed,
   maxReasonLength,
@@ -12,17 +11,15 @@ import {
   type PrivacyRequestStore,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { OrganisationView, SearchStore } from '../domain/subject-search.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
 import { monthsOfExtension } from './create-privacy-request.ts'
 import { finishRequest } from './finish-privacy-request.ts'
 import { requireRequest, withFound } from './privacy-request.ts'
-import { countFound, searchRequest } from './search-request.ts'
+import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
-interface ChangeDeps {
+interface ChangeDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
-  search: SearchStore
-  keyring: Keyring
   journal?: Journal | undefined
   clock: Clock
   randomness: Randomness
@@ -175,7 +172,8 @@ function requireState(request: PrivacyRequest, states: readonly PrivacyRequestSt
   if (!states.includes(request.state)) throw wrongState(request)
 }
 
-function wrongState(request: PrivacyRequest): LetheError {
+/** The error of a change that a request in this state does not allow. */
+export function wrongState(request: PrivacyRequest): LetheError {
   const is = isClosed(request) ? 'closed' : 'in progress'
   return invalidField('state', `this request is ${is} (${request.state}); nothing was changed`)
 }

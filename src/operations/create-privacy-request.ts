@@ -2,7 +2,6 @@ import type { Origin } from '../domain/activity.ts'
 import { invalidField, notFound, Problems } from '../domain/errors.ts'
 import { isWellFormedText } from '../domain/identifier.ts'
 import { addMonths, type Clock, type Instant } from '../domain/instant.ts'
-import type { Keyring } from '../domain/keyring.ts'
 import type { Person } from '../domain/person.ts'
 import {
   maxReferenceLength,
@@ -11,12 +10,12 @@ import {
   type PrivacyRequestStore,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { OrganisationView, SearchStore } from '../domain/subject-search.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
 import { isPerson, personRule } from './find-person.ts'
 import { requireRequest, toRequestId, withFound } from './privacy-request.ts'
-import { countFound, searchRequest } from './search-request.ts'
+import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 /** How many months an organisation has to answer, and by how many it may extend that. */
 export const monthsToAnswer = 1
@@ -32,11 +31,9 @@ export interface WantedRequest {
   requestId: string | null
 }
 
-interface CreateDeps {
+interface CreateDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
   trackers: TrackerStore
-  search: SearchStore
-  keyring: Keyring
   clock: Clock
   randomness: Randomness
 }

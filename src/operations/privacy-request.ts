@@ -9,8 +9,8 @@ import type {
   PrivacyRequestQuery,
   PrivacyRequestStore,
 } from '../domain/privacy-request.ts'
-import type { OrganisationView, SearchStore } from '../domain/subject-search.ts'
-import { countFound, searchRequest } from './search-request.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
+import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 interface RequestDeps {
   privacyRequests: PrivacyRequestStore
@@ -29,7 +29,7 @@ export async function requireRequest(
 
 /** While the request is open, `found` is what is stored now. Throws `not_found`. */
 export async function readRequest(
-  deps: RequestDeps & { search: SearchStore },
+  deps: RequestDeps & RequestSearchDeps,
   view: OrganisationView,
   requestId: string,
 ): Promise<PrivacyRequest> {
@@ -38,7 +38,7 @@ export async function readRequest(
 
 /** Searches again for the person of an open request. */
 export async function withFound(
-  deps: { search: SearchStore },
+  deps: RequestSearchDeps,
   view: OrganisationView,
   request: PrivacyRequest,
 ): Promise<PrivacyRequest> {

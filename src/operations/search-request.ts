@@ -1,6 +1,8 @@
-import type { Person } from '../domain/person.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import type { Person, SubjectRef } from '../domain/person.ts'
 import type { PrivacyRequest, RequestCounts } from '../domain/privacy-request.ts'
-import type { OrganisationView, SearchStore } from '../domain/subject-search.ts'
+import type { RequestExclusion, RequestHandlingStore } from '../domain/request-handling.ts'
+import type { FoundSubject, OrganisationView, SearchStore } from '../domain/subject-search.ts'
 import { type FoundPerson, findPerson } from './find-person.ts'
 
 /** A request whose person is still stored. */
@@ -8,13 +10,59 @@ export interface PersonRequest extends Pick<PrivacyRequest, 'organisationId' | '
   person: Person
 }
 
+export interface RequestSearchDeps {
+  search: SearchStore
+  requestHandling: RequestHandlingStore
+  keyring: Keyring
+}
+
+/** Without the subjects that a member excluded; identifiers that they have still count as held. */
+export interface FoundRequest extends FoundPerson {
+  excluded: { subjects: ExcludedSubject<FoundSubject>[]; hidden: ExcludedSubject<SubjectRef>[] }
+}
+
+type ExcludedSubject<Subject extends SubjectRef> = Subject & { exclusion: RequestExclusion }
+
 /** Finds what a request is about. Every search of a request uses this function. */
-export function searchRequest(
-  deps: { search: SearchStore },
+export async function searchRequest(
+  deps: RequestSearchDeps,
   view: OrganisationView,
-  { person }: PersonRequest,
-): Promise<FoundPerson> {
-  return findPerson(deps, view, person)
+  { organisationId, id, person }: PersonRequest,
+): Promise<FoundRequest> {
+  const found = await findPerson(deps, view, person)
+  const isExcluded = exclusionOf(deps.keyring, await deps.requestHandling.exclusions({ organisationId, id }))
+  const [subjects, excludedSubjects] = separate(found.subjects, isExcluded)
+  const [hidden, excludedHidden] = separate(found.hidden, isExcluded)
+  const [missing] = separate(found.missing, isExcluded)
+  const excluded = { subjects: excludedSubjects, hidden: excludedHidden }
+  return { ...found, subjects, hidden, missing, excluded }
+}
+
+type FindExclusion = (subject: SubjectRef) => RequestExclusion | undefined
+
+/** Exclusions are kept as digests, under the secret that was current then. */
+function exclusionOf(keyring: Keyring, exclusions: readonly RequestExclusion[]): FindExclusion {
+  if (exclusions.length === 0) return () => undefined
+  const hex = (digest: Uint8Array) => Buffer.from(digest).toString('hex')
+  const byDigest = new Map(exclusions.map((each) => [hex(each.digest), each]))
+  return ({ trackerId, subjectId }) => {
+    const digests = keyring.tombstoneDigests(trackerId, subjectId).map(hex)
+    return digests.map((digest) => byDigest.get(digest)).find((each) => each !== undefined)
+  }
+}
+
+function separate<Subject extends SubjectRef>(
+  found: readonly Subject[],
+  exclusionOf: FindExclusion,
+): [Subject[], ExcludedSubject<Subject>[]] {
+  const included: Subject[] = []
+  const excluded: ExcludedSubject<Subject>[] = []
+  for (const subject of found) {
+    const exclusion = exclusionOf(subject)
+    if (exclusion) excluded.push({ ...subject, exclusion })
+    else included.push(subject)
+  }
+  return [included, excluded]
 }
 
 /** Counts every subject, but only its visible data, as an erasure does. */

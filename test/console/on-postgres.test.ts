@@ -1,4 +1,11 @@
 import { onPostgres } from '../support/on-postgres.ts'
 
 // Runs tests of work in steps, which can interleave with others, on PostgreSQL.
-onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), ['people', 'person', 'request-report'])
+onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
+  'people',
+  'person',
+  'request-documents',
+  'request-handling',
+  'request-report',
+  'requests',
+])

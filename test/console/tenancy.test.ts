@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { editVariables } from '../../src/operations/variable.ts'
 import { createVariableToken } from '../../src/operations/variable-token.ts'
-import { dataOf, errorOf, indistinct, listIn, problemFields, textIn } from '../support/answers.ts'
+import { dataOf, errorOf, indistinct, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, askToErase, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
@@ -23,6 +23,18 @@ const batchId = textIn(dataOf(await client.ask('/batches', { method: 'POST', bod
 await editVariables(shop.services, 'shop', { apply: () => new Map([['colour', 'red']]) })
 const { token } = await createVariableToken(shop.services, { trackerId: 'shop', name: 'web' })
 
+const created = await client.ask('/requests', {
+  method: 'POST',
+  body: {
+    kind: 'access',
+    person: { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects: [] },
+  },
+})
+const requestId = textIn(objectIn(dataOf(created), 'request'), 'requestId')
+const noted = await client.ask(`/requests/${requestId}/notes`, { method: 'POST', body: { text: 'Ours' } })
+const [written] = listIn(dataOf(noted), 'notes')
+const ownSubject = { trackerId: 'shop', subjectId: 'anna' }
+
 /** A request to each route with the IDs of another organisation. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
@@ -32,14 +44,25 @@ const bodies: Record<string, object> = {
   '/console/api/trackers/{trackerId}/variables': { text: '{}', version: 1 },
   '/console/api/trackers/{trackerId}/variable-tokens': { name: 'Mine' },
   '/console/api/variable-tokens/{tokenId}/revoke': { name: 'web' },
+  '/console/api/requests/{requestId}/extend': { reason: 'Ours' },
+  '/console/api/requests/{requestId}/reject': { reason: 'Ours' },
+  '/console/api/requests/{requestId}/erase': { subjects: 1 },
+  '/console/api/requests/{requestId}/assign': { memberId: null },
+  '/console/api/requests/{requestId}/notes': { text: 'Ours' },
+  '/console/api/requests/{requestId}/exclude': { ...ownSubject, reason: 'Ours' },
+  '/console/api/requests/{requestId}/include': ownSubject,
 }
+
+const ownIds = { token: token.id, request: requestId, note: textIn(written, 'id') }
+const noCounts = { open: 0, dueSoon: 0, overdue: 0, mine: 0 }
+const absentIds = { token: 'nothing', request: 'nothing', note: 'nothing' }
 
 describe('what belongs to another organisation', () => {
   const routes = consoleRoutes.filter(({ path }) => path.includes('{'))
 
   for (const { method, path } of routes) {
     test(`is not found, indistinguishable from absence: ${method} ${path}`, async () => {
-      const fill = (tracker: string, key: string, member: string, batch: string, tokenId: string) =>
+      const fill = (tracker: string, key: string, member: string, batch: string, ids = absentIds) =>
         path
           .replace('/console/api', '')
           .replace('{trackerId}', tracker)
@@ -47,11 +70,13 @@ describe('what belongs to another organisation', () => {
           .replace('{keyId}', key)
           .replace('{memberId}', member)
           .replace('{batchId}', batch)
-          .replace('{tokenId}', tokenId)
+          .replace('{tokenId}', ids.token)
+          .replace('{requestId}', ids.request)
+          .replace('{noteId}', ids.note)
       const headers = { 'x-request-id': 'same' }
       const ask = { method, headers, ...(method !== 'GET' && { body: bodies[path] ?? {} }) }
-      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, batchId, token.id), ask)
-      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing', 'nothing', 'nothing'), ask)
+      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, batchId, ownIds), ask)
+      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing', 'nothing'), ask)
       assert.deepEqual(errorOf(foreign, 'not_found'), errorOf(absent, 'not_found'))
       assert.deepEqual(indistinct(foreign), indistinct(absent))
     })
@@ -69,6 +94,8 @@ describe('what belongs to another organisation', () => {
       ['/trackers', 'trackers'],
       ['/batches', 'batches'],
       ['/people', 'batches'],
+      ['/requests?state=all', 'requests'],
+      ['/requests?assignee=none', 'requests'],
     ] as const) {
       assert.deepEqual(listIn(dataOf(await stranger.ask(path)), field), [])
     }
@@ -96,6 +123,10 @@ describe('what belongs to another organisation', () => {
     assert.deepEqual([key?.rotatedAt, key?.name === 'Mine now'], [null, false])
     assert.equal((await shop.services.variables.current('shop')).document, '{"colour":"red"}')
     assert.deepEqual(await shop.services.variableTokens.list('shop'), [token])
+    const page = dataOf(await client.ask(`/requests/${requestId}`))
+    assert.partialDeepStrictEqual(page.request, { state: 'open', extendedAt: null, assignee: null })
+    assert.deepEqual([listIn(page, 'notes').length, page.exclusions], [1, []])
+    assert.deepEqual(dataOf(await stranger.ask('/request-counts')), noCounts)
   })
 
   test('can share an e-mail address with ours, and an invitation does not reveal it', async () => {

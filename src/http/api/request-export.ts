@@ -2,19 +2,26 @@ import { invalidField } from '../../domain/errors.ts'
 import { documentName } from '../../domain/organisation-profile.ts'
 import type { Person } from '../../domain/person.ts'
 import type { PrivacyRequest } from '../../domain/privacy-request.ts'
+import type { Services } from '../../domain/services.ts'
 import { exportPerson } from '../../operations/export-person.ts'
 import { requireProfile } from '../../operations/organisation-profile.ts'
 import { requireRequest } from '../../operations/privacy-request.ts'
 import { searchRequest } from '../../operations/search-request.ts'
 import type { ArchiveContext } from '../archive/index-page.ts'
 import { PersonArchive } from '../archive/person-archive.ts'
-import { identityOf, originOf } from '../request-context.ts'
+import { type HttpTools, identityOf, originOf, type RequestContext } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { text } from '../schema.ts'
 import { exampleRequest } from './request-examples.ts'
 import { requestPath, requestsTag } from './requests.ts'
 
 const zip = 'application/zip'
+
+interface ExportCall {
+  services: Services
+  context: RequestContext
+  http: Pick<HttpTools, 'respond'>
+}
 
 export const exportRequestRoute = defineRoute({
   method: 'GET',
@@ -31,41 +38,44 @@ export const exportRequestRoute = defineRoute({
     exampleParameters: { requestId: exampleRequest.requestId },
     example: '',
   },
-  async handle(call) {
-    const { services, context, http } = call
-    const view = organisationView(call)
-    const request = await requireRequest(services, view.organisationId, call.path.requestId)
-    const { person } = request
-    if (person === null) throw invalidField('state', `this request is closed (${request.state})`)
-    const { subjects } = await searchRequest(services, view, { ...request, person })
-    const archiveContext = await describeArchive(call, { ...request, person })
-    const headers = [
-      ...['Content-Type', zip],
-      ...['Content-Disposition', `attachment; filename="request-${request.id}.zip"`],
-    ]
-    await http.respond.stream(
-      context,
-      async ({ add, signal }) => {
-        const archive = new PersonArchive(archiveContext, add, signal)
-        try {
-          const { id: requestId } = request
-          await exportPerson(services, view, { requestId, subjects }, originOf(context), archive)
-          await archive.end()
-        } catch (error) {
-          await archive.abandon()
-          throw error
-        }
-      },
-      headers,
-      { isCompressed: true },
-    )
-    return undefined
-  },
+  handle: (call) => sendExport(call, call.path.requestId),
 })
+
+/** Streams the ZIP file of a request. The console sends the same one. */
+export async function sendExport(call: ExportCall, requestId: string): Promise<undefined> {
+  const { services, context, http } = call
+  const view = organisationView(call)
+  const request = await requireRequest(services, view.organisationId, requestId)
+  const { person } = request
+  if (person === null) throw invalidField('state', `this request is closed (${request.state})`)
+  const { subjects } = await searchRequest(services, view, { ...request, person })
+  const archiveContext = await describeArchive(call, { ...request, person })
+  const headers = [
+    ...['Content-Type', zip],
+    ...['Content-Disposition', `attachment; filename="request-${request.id}.zip"`],
+  ]
+  await http.respond.stream(
+    context,
+    async ({ add, signal }) => {
+      const archive = new PersonArchive(archiveContext, add, signal)
+      try {
+        const what = { requestId: request.id, subjects }
+        await exportPerson(services, view, what, originOf(context), archive)
+        await archive.end()
+      } catch (error) {
+        await archive.abandon()
+        throw error
+      }
+    },
+    headers,
+    { isCompressed: true },
+  )
+  return undefined
+}
 
 /** What the page of an archive says besides the data. */
 async function describeArchive(
-  { services, context }: Pick<Parameters<typeof organisationView>[0], 'services' | 'context'>,
+  { services, context }: Pick<ExportCall, 'services' | 'context'>,
   { organisationId, person, reference, receivedAt }: PrivacyRequest & { person: Person },
 ): Promise<ArchiveContext> {
   const { organisation, profile } = await requireProfile(services, organisationId)

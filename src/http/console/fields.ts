@@ -7,6 +7,8 @@ export const instant = text({ format: 'date-time' })
 
 export const Nothing = object({})
 
+export const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
+
 export const Actor: Schema<{ kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }> =
   {
     anyOf: [

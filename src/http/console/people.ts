@@ -15,10 +15,7 @@ import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, list, object, text } from '../schema.ts'
 import { Batch, BatchList, maxListedBatches, presentBatch, typedSubjects } from './batches.ts'
-import { instant } from './fields.ts'
-
-/** The person to erase, as the pages describe it. */
-export const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
+import { instant, SubjectRef } from './fields.ts'
 
 export const PersonPlan = object(
   {

@@ -12,8 +12,8 @@ import { presentSession, Session } from '../api/sessions.ts'
 import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { instant, instantOrNull } from './fields.ts'
-import { personField, SubjectRef } from './people.ts'
+import { instant, instantOrNull, SubjectRef } from './fields.ts'
+import { personField } from './people.ts'
 
 const PersonRecord = object(
   {

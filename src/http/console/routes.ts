@@ -9,7 +9,10 @@ import { organisationProfileRoutes } from './organisation-profile.ts'
 import { peopleRoutes } from './people.ts'
 import { personRoutes } from './person.ts'
 import { replyTextRoutes } from './reply-texts.ts'
+import { requestDocumentRoutes } from './request-documents.ts'
+import { requestHandlingRoutes } from './request-handling.ts'
 import { requestReportRoutes } from './request-report.ts'
+import { requestRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
@@ -27,6 +30,9 @@ export const consoleRoutes: readonly Route[] = [
   ...subjectRoutes,
   ...peopleRoutes,
   ...personRoutes,
+  ...requestRoutes,
+  ...requestHandlingRoutes,
+  ...requestDocumentRoutes,
   ...batchRoutes,
   ...activityRoutes,
   ...ledgerRoutes,

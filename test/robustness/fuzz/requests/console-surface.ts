@@ -4,12 +4,15 @@ import { commandLine } from '../../../../src/domain/activity.ts'
 import { idleTimeoutMs, type Member, maxSignInMs } from '../../../../src/domain/member.ts'
 import { encodeCursor } from '../../../../src/domain/page.ts'
 import { hashToken } from '../../../../src/domain/randomness.ts'
+import type { Store } from '../../../../src/domain/store.ts'
 import { createKey } from '../../../../src/operations/api-key.ts'
+import { createRequest } from '../../../../src/operations/create-privacy-request.ts'
 import { eraseSubject } from '../../../../src/operations/erase-subject.ts'
 import { inviteMember } from '../../../../src/operations/member.ts'
 import { createOrganisation } from '../../../../src/operations/organisation.ts'
 import { saveLogo, saveProfile } from '../../../../src/operations/organisation-profile.ts'
 import { saveReplyText } from '../../../../src/operations/reply-text.ts'
+import { addRequestNote } from '../../../../src/operations/request-handling.ts'
 import { createTracker } from '../../../../src/operations/tracker.ts'
 import { editVariables } from '../../../../src/operations/variable.ts'
 import { createVariableToken } from '../../../../src/operations/variable-token.ts'
@@ -65,6 +68,10 @@ const inPath: Record<string, readonly string[]> = {
   keyId: ['{{keyId}}', '{{keyId}}', '{{theirKey}}', 'nothing'],
   tokenId: ['{{tokenId}}', '{{tokenId}}', '{{theirToken}}', 'nothing'],
   batchId: ['{{batchId}}', '{{batchId}}', '{{theirBatch}}', 'nothing'],
+  requestId: ['{{requestId}}', '{{accessId}}', '{{theirRequest}}', 'nothing'],
+  // Only this kind is closed by a member.
+  'requestId of /console/api/requests/{requestId}/close': ['{{accessId}}', '{{theirRequest}}', 'nothing'],
+  noteId: ['{{noteId}}', '{{noteId}}', '{{theirNote}}', 'nothing'],
   memberId: ['{{colleagueId}}', '{{colleagueId}}', '{{theirMember}}', '{{memberId}}', 'nothing'],
 }
 
@@ -79,6 +86,9 @@ interface Settled {
   colleague: Member
   listTracker: string
   batchId: string
+  requestId: string
+  accessId: string
+  noteId: string
 }
 
 /** An organisation with everything that requests can be about. */
@@ -112,11 +122,12 @@ async function settle(service: TestService, id: string, prefix: string): Promise
   })
   await service.ingest(visit('listed', { trackerId: listTracker.id }))
   const batchId = await pausedBatch(service, organisationId, listTracker.id)
+  const requests = await openRequests(service, organisationId, listTracker.id, prefix)
   // The ledger has an entry to ask for.
   await eraseSubject(services, { organisationId, trackerId, since: 0 }, `${prefix}nobody`)
   return {
     ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
-    ...{ tokenId: token.id, listTracker: listTracker.id, batchId },
+    ...{ tokenId: token.id, listTracker: listTracker.id, batchId, ...requests },
     member: await addMember(service, organisationId, `${prefix}member@${id}.example`),
     colleague: await addMember(service, organisationId, `${prefix}colleague@${id}.example`),
   }
@@ -137,15 +148,33 @@ async function pausedBatch(service: TestService, organisationId: string, tracker
   return id
 }
 
+/** A request of each kind about somebody whom nothing else looks at; the erasure has a note. */
+async function openRequests(
+  { services }: TestService,
+  organisationId: string,
+  trackerId: string,
+  prefix: string,
+) {
+  const view = { organisationId, since: 0 }
+  const person = { identifiers: [], subjects: [{ trackerId, subjectId: 'listed' }] }
+  const wanted = { person, receivedAt: null, reference: `${prefix}reference`, requestId: null }
+  const erasure = await createRequest(services, view, { kind: 'erasure', ...wanted }, commandLine)
+  const access = await createRequest(services, view, { kind: 'access', ...wanted }, commandLine)
+  await addRequestNote(services, organisationId, erasure.id, `${prefix}note`, commandLine)
+  const [note] = await services.requestHandling.notes(erasure)
+  return { requestId: erasure.id, accessId: access.id, noteId: note?.id ?? '' }
+}
+
 function named(prefix: string, settled: Settled): Record<string, string> {
-  const { trackerId, keyId, tokenId, member, batchId } = settled
+  const { trackerId, keyId, tokenId, member, batchId, requestId, noteId } = settled
   const ids = { [`${prefix}Tracker`]: trackerId, [`${prefix}Key`]: keyId, [`${prefix}Member`]: member.id }
-  return { ...ids, [`${prefix}Token`]: tokenId, [`${prefix}Batch`]: batchId }
+  const requests = { [`${prefix}Request`]: requestId, [`${prefix}Note`]: noteId }
+  return { ...ids, ...requests, [`${prefix}Token`]: tokenId, [`${prefix}Batch`]: batchId }
 }
 
 async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
   const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
-  const { tokenId, listTracker, batchId } = own
+  const { tokenId, listTracker, batchId, requestId, accessId, noteId } = own
   const now = service.services.clock()
   const pending = { organisationId, email: `pending@${organisationId}.example` }
   const { token: link } = await inviteMember(service.services, pending, commandLine)
@@ -161,7 +190,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
-    ...{ tokenId, listTracker, batchId },
+    ...{ tokenId, listTracker, batchId, requestId, accessId, noteId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
     ...{ ended, old, idle, session },
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
@@ -169,7 +198,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   }
 }
 
-const untimely = ['member.sign-in-failed', 'batch.finished']
+const untimely = ['member.sign-in-failed', 'batch.finished', 'request.finished']
 
 async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
   const { organisationId, trackerId, listTracker } = settled
@@ -195,9 +224,27 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
         { sort: 'subjectId', ...first, ...bounds },
       ),
     ),
+    requests: JSON.stringify(await requestsOf(services, organisationId)),
     // Failed sign-ins are written behind their answers, and what a batch does when its turn comes: at any time.
     activity: JSON.stringify(
       rows.filter(({ kind, target }) => !untimely.includes(kind) && target !== listTracker),
     ),
   }
+}
+
+/** What becomes of a request after its erasure was started, the service decides at times of its own. */
+async function requestsOf({ privacyRequests, requestHandling }: Store, organisationId: string) {
+  const every = { limit: 200, after: null, state: null, kind: null, dueBefore: null }
+  const { rows } = await privacyRequests.list(organisationId, every)
+  return Promise.all(
+    rows.map(async (request) => {
+      const { id, dueAt, reference, assigneeId, rejectionReason, state } = request
+      const isStarted = request.startedBy !== null
+      return {
+        ...{ id, dueAt, reference, assigneeId, rejectionReason, state: isStarted ? 'started' : state },
+        notes: isStarted ? [] : await requestHandling.notes(request),
+        exclusions: await requestHandling.exclusions(request),
+      }
+    }),
+  )
 }

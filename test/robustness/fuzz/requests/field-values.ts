@@ -14,11 +14,12 @@ export const subjectIds = ['anna', 'a/b', '🦦']
 
 /** Values of a parameter in a path or a query: good ones alone, those that name nothing, or both with texts beside them. */
 export function textValue(
+  path: string,
   field: Field,
   surface: Surface,
   values: 'good' | 'missing' | 'any',
 ): fc.Arbitrary<string> {
-  const good = field.in === 'path' ? inPath(field, surface, values) : inQuery(field, surface)
+  const good = field.in === 'path' ? inPath(path, field, surface, values) : inQuery(field, surface)
   if (values !== 'any') return good
   return fc.oneof(
     { arbitrary: good, weight: 12 },
@@ -27,8 +28,8 @@ export function textValue(
   )
 }
 
-function inPath({ name }: Field, surface: Surface, values: 'good' | 'missing' | 'any') {
-  const known = surface.inPath[name]
+function inPath(path: string, { name }: Field, surface: Surface, values: 'good' | 'missing' | 'any') {
+  const known = surface.inPath[`${name} of ${path}`] ?? surface.inPath[name]
   assert.ok(known, `nobody has said what a good ${name} in a path is`)
   if (values === 'any') return fc.constantFrom(...known)
   return fc.constant((values === 'good' ? known.at(0) : known.at(-1)) ?? '')
@@ -119,6 +120,9 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     ],
   ),
   until: instant,
+  memberId: fc.constantFrom('{{colleagueId}}', '{{theirMember}}', null),
+  trackerId: fc.constantFrom('{{listTracker}}', '{{theirTracker}}'),
+  after: fc.constant({ trackerId: '{{listTracker}}', subjectId: 'a' }),
   limit: fc.constantFrom(1, 50, 200),
   format: fc.constantFrom('lines', 'csv'),
   column: fc.constantFrom('a', 'ada@example.com'),
@@ -134,6 +138,15 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   version: fc.constantFrom(0, 1, 2),
   lines: fc.array(fc.oneof(importLine, fc.jsonValue({ maxDepth: 2 })), { maxLength: 5 }),
   cursor: fc.constant('{{cursor}}'),
+  kind: fc.constantFrom('access', 'erasure'),
+  receivedAt: fc.constantFrom(
+    '2026-01-31T23:59:59.999Z',
+    '0000-12-31T00:00:00Z',
+    '2024-01-30T00:00:00+01:30',
+  ),
+  reference: fc.constantFrom('Ticket 7', '🦦'.repeat(200), 'ada@example.com'),
+  requestId: fc.oneof(fc.uuid(), fc.constant('{{erasure}}')),
+  reason: fc.constantFrom('Many systems', 'Two paragraphs\r\n\n\tand 🦦'),
 }
 
 const replyName = fc.constantFrom('access.received', 'erasure.erased')
@@ -163,6 +176,8 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     trackerIds: fc.constantFrom([], ['{{listTracker}}']),
     subjects: fc.constant(1),
   },
+  '/console/api/requests/{requestId}/exclude': { subjectId: fc.constant('listed') },
+  '/console/api/requests/{requestId}/include': { subjectId: fc.constant('listed') },
   '/console/api/people/erase': {
     person: fc.constant({
       identifiers: [],

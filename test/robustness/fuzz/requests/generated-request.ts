@@ -170,7 +170,7 @@ function targetOf(
   values: 'good' | 'missing' | 'any',
 ): fc.Arbitrary<string> {
   const written = (field: Field) =>
-    fc.tuple(textValue(field, surface, values), write).map(([text, writing]) => around(text, writing))
+    fc.tuple(textValue(path, field, surface, values), write).map(([text, writing]) => around(text, writing))
   const inPath = fields.filter((each) => each.in === 'path')
   const inQuery = fields.filter((each) => each.in === 'query')
   const filled = fc
@@ -241,7 +241,7 @@ function bodyOf(operation: Operation, onlyGood: boolean): fc.Arbitrary<SentBody 
   )
 }
 
-/** All fields of a body; of whom it names, one of the two ways to do so, and of a search no cursor. */
+/** All fields of a body but its cursor, and one of the two ways to name a person. */
 function wholeBody(values: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
   const { identifier, subjectId, address, person, cursor: _, ...others } = values
   if (address && person)
@@ -249,7 +249,10 @@ function wholeBody(values: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<
       fc.record<Record<string, unknown>>({ address }),
       fc.record<Record<string, unknown>>({ person }),
     )
-  if (!identifier || !subjectId) return fc.record(values)
+  if (!identifier || !subjectId) {
+    const { cursor: _, ...all } = values
+    return fc.record(all)
+  }
   return fc.oneof(
     fc.record<Record<string, unknown>>({ identifier, ...others }),
     fc.record<Record<string, unknown>>({ subjectId, ...others }),

@@ -43,7 +43,7 @@ function assertData({ method }: GeneratedRequest, answer: Answer): void {
 }
 
 function isFile({ headers }: Answer): boolean {
-  return /^attachment; filename="[\w.-]+\.(json|csv)"$/.test(headers.get('content-disposition') ?? '')
+  return /^attachment; filename="[\w.-]+\.(json|csv|zip)"$/.test(headers.get('content-disposition') ?? '')
 }
 
 /** A page or a part of one, never another file. */
@@ -58,7 +58,7 @@ function assertPage({ headers, body }: Answer): void {
     assert.match(String(body), /^<!doctype html>/i)
 }
 
-const parts = ['keys', 'members', 'trackers', 'variables', 'subjects', 'profile', 'activity']
+const parts = ['keys', 'members', 'trackers', 'variables', 'subjects', 'profile', 'requests', 'activity']
 
 /** What each route that is no mere reading may change, and nothing else may. */
 const mayChange: Record<string, readonly string[]> = {
@@ -92,6 +92,19 @@ const mayChange: Record<string, readonly string[]> = {
   'POST /console/api/people/erase': ['subjects', 'activity'],
   'POST /console/api/person': [],
   'POST /console/api/person/timeline': [],
+  'POST /console/api/requests': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/extend': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/reject': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/cancel': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/close': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/erase': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/assign': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/notes': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/exclude': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/include': ['requests', 'activity'],
+  'DELETE /console/api/requests/{requestId}/notes/{noteId}': ['requests', 'activity'],
+  'POST /console/api/requests/{requestId}/records': [],
+  'GET /console/api/requests/{requestId}/export': ['activity'],
   'POST /console/api/organisation/profile': ['profile', 'activity'],
   'POST /console/api/organisation/logo': ['profile', 'activity'],
   'DELETE /console/api/organisation/logo': ['profile', 'activity'],

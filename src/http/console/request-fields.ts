@@ -1,0 +1,101 @@
+import { activityKinds } from '../../domain/activity.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import type { Member } from '../../domain/member.ts'
+import {
+  requestKinds,
+  requestStates,
+  type PrivacyRequest as StoredRequest,
+} from '../../domain/privacy-request.ts'
+import type { RequestExclusion as Exclusion } from '../../domain/request-handling.ts'
+import type { RequestPage as Page } from '../../operations/request-page.ts'
+import { Identifier } from '../api/fields.ts'
+import { presentRequest as presentShared } from '../api/requests.ts'
+import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
+import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
+
+const Counts = object({ subjects: integer(), sessions: integer(), events: integer() })
+
+/** A request as the API describes it, and what only members see. */
+export const Request = object(
+  {
+    ...{ requestId: text(), kind: oneOf(requestKinds), state: oneOf(requestStates) },
+    reference: orNull(text()),
+    ...{ receivedAt: instant, dueAt: instant, extendedAt: orNull(instant), closedAt: orNull(instant) },
+    reason: orNull(text()),
+    person: orNull(object({ identifiers: list(Identifier), subjects: list(SubjectRef) })),
+    ...{ found: Counts, erased: Counts, left: orNull(integer()), resumesAt: orNull(instant) },
+    /** `null` if nobody is in charge, or the member was removed. */
+    assignee: orNull(object({ id: text(), email: text() })),
+    ...{ createdAt: instant, createdBy: Actor, startedBy: orNull(Actor) },
+  },
+  { title: 'Request' },
+)
+
+export const RequestList = object(
+  { requests: list(Request), nextCursor: orNull(text()) },
+  { title: 'RequestList' },
+)
+
+const Note = object({ id: text(), at: instant, by: Actor, text: text() }, { title: 'RequestNote' })
+
+const RequestExclusion = object(
+  { trackerId: text(), reason: text(), at: instant, by: Actor },
+  { title: 'RequestExclusion' },
+)
+
+const EarlierRequest = object(
+  {
+    ...{ requestId: text(), kind: oneOf(requestKinds), state: oneOf(requestStates) },
+    ...{ reference: orNull(text()), receivedAt: instant, closedAt: orNull(instant) },
+  },
+  { title: 'EarlierRequest' },
+)
+
+const StoryEntry = object(
+  { id: text(), at: instant, by: Actor, kind: oneOf(activityKinds), requestId: orNull(text()) },
+  { title: 'StoryEntry' },
+)
+
+/** What the page of a request shows, apart from its records. */
+export const RequestPage = object(
+  {
+    request: Request,
+    notes: list(Note),
+    exclusions: list(RequestExclusion),
+    /** Other requests of the same person. */
+    earlier: list(EarlierRequest),
+    ...{ story: list(StoryEntry), hasMoreStory: boolean() },
+  },
+  { title: 'RequestPage' },
+)
+
+export function presentRequest(request: StoredRequest, assignee: Member | null) {
+  const { createdAt, createdBy, startedBy } = request
+  return {
+    ...presentShared(request),
+    assignee: assignee && { id: assignee.id, email: assignee.email },
+    ...{ createdAt: formatInstant(createdAt), createdBy, startedBy },
+  }
+}
+
+export function presentPage({ request, assignee, notes, exclusions, earlier, story, hasMoreStory }: Page) {
+  return {
+    request: presentRequest(request, assignee),
+    notes: notes.map(atInstant),
+    exclusions: exclusions.map((each) => ({ trackerId: each.trackerId, ...presentExclusion(each) })),
+    earlier: earlier.map(({ id, kind, state, reference, receivedAt, closedAt }) => ({
+      ...{ requestId: id, kind, state, reference },
+      ...{ receivedAt: formatInstant(receivedAt), closedAt: instantOrNull(closedAt) },
+    })),
+    story: story.map(({ id, at, actor: by, kind, requestId }) => atInstant({ id, at, by, kind, requestId })),
+    hasMoreStory,
+  }
+}
+
+export function presentExclusion({ reason, at, by }: Exclusion) {
+  return { reason, at: formatInstant(at), by }
+}
+
+function atInstant<Entry extends { at: Instant }>(entry: Entry) {
+  return { ...entry, at: formatInstant(entry.at) }
+}

@@ -1,0 +1,138 @@
+import { maxExclusionReasonLength, maxNoteLength } from '../../domain/request-handling.ts'
+import {
+  addRequestNote,
+  assignRequest,
+  deleteRequestNote,
+  excludeRecord,
+  exclusionReasonRule,
+  includeRecord,
+  noteRule,
+} from '../../operations/request-handling.ts'
+import { listRequestRecords, type RequestRecord, readRequestPage } from '../../operations/request-page.ts'
+import { Counts } from '../api/fields.ts'
+import { identifier } from '../parameters.ts'
+import { originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { boolean, list, object, optional, orNull, text } from '../schema.ts'
+import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
+import { presentExclusion, presentPage, RequestPage } from './request-fields.ts'
+import { requestPath } from './requests.ts'
+
+/** The first three of its facts are `null` if the retention window hides its data. */
+const Record = object(
+  {
+    ...{ trackerId: text(), subjectId: text() },
+    ...{ firstSeenAt: orNull(instant), lastSeenAt: orNull(instant), counts: orNull(Counts) },
+    isHidden: boolean(),
+    exclusion: orNull(object({ reason: text(), at: instant, by: Actor })),
+  },
+  { title: 'RequestRecord' },
+)
+
+export const RequestRecordList = object(
+  { records: list(Record), next: orNull(SubjectRef) },
+  { title: 'RequestRecordList' },
+)
+
+/** The operations count characters; these only limit what they have to read. */
+const noteText = text({ maxLength: 2 * maxNoteLength, 'x-rule': noteRule })
+const exclusionReason = text({ maxLength: 2 * maxExclusionReasonLength, 'x-rule': exclusionReasonRule })
+
+export const subjectFields = { trackerId: text(identifier), subjectId: text(identifier) }
+
+/** The last record of the page before. IDs are in the body, because URLs are logged by proxies. */
+const recordAfter = optional(object(subjectFields, { 'x-rule': 'the next of the page before' }))
+
+export const requestHandlingRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/assign`,
+    access: 'member',
+    body: { memberId: orNull(text(identifier), { 'x-rule': 'the ID of a member, or null' }) },
+    bodyNamesNobody: true,
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      const { memberId } = call.body
+      await assignRequest(call.services, view.organisationId, requestId, memberId, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/notes`,
+    access: 'member',
+    body: { text: noteText },
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      const { text } = call.body
+      await addRequestNote(call.services, view.organisationId, requestId, text, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: `${requestPath}/notes/{noteId}`,
+    access: 'member',
+    body: {},
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId, noteId } = call.path
+      await deleteRequestNote(call.services, view.organisationId, requestId, noteId, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/records`,
+    access: 'member',
+    body: { after: recordAfter },
+    response: RequestRecordList,
+    async handle(call) {
+      const view = organisationView(call)
+      const { after = null } = call.body
+      const found = await listRequestRecords(call.services, view, call.path.requestId, after)
+      return { ...found, records: found.records.map(presentRecord) }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/exclude`,
+    access: 'member',
+    body: { ...subjectFields, reason: exclusionReason },
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      const { reason, ...subject } = call.body
+      await excludeRecord(call.services, view, requestId, subject, reason, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/include`,
+    access: 'member',
+    body: subjectFields,
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      await includeRecord(call.services, view, requestId, call.body, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+]
+
+function presentRecord({ trackerId, subjectId, visible, exclusion }: RequestRecord) {
+  return {
+    ...{ trackerId, subjectId, isHidden: visible === null, counts: visible?.counts ?? null },
+    firstSeenAt: instantOrNull(visible?.firstSeenAt ?? null),
+    lastSeenAt: instantOrNull(visible?.lastSeenAt ?? null),
+    exclusion: exclusion && presentExclusion(exclusion),
+  }
+}

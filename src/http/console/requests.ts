@@ -1,0 +1,154 @@
+import { instantRule, readInstant } from '../../domain/instant.ts'
+import { maxReferenceLength, requestKinds } from '../../domain/privacy-request.ts'
+import {
+  cancelRequest,
+  closeRequest,
+  extendRequest,
+  reasonRule,
+  rejectRequest,
+  startRequest,
+} from '../../operations/change-privacy-request.ts'
+import { createRequest, referenceRule } from '../../operations/create-privacy-request.ts'
+import { inboxStates, listInbox, planInbox } from '../../operations/inbox.ts'
+import { confirmSubjects } from '../../operations/request-handling.ts'
+import { countOpenRequests, readRequestPage } from '../../operations/request-page.ts'
+import { pageParameters } from '../api/fields.ts'
+import { identifier } from '../parameters.ts'
+import { originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { integer, object, oneOf, optional, text } from '../schema.ts'
+import { typedSubjects } from './batches.ts'
+import { personField } from './people.ts'
+import { presentPage, presentRequest, RequestList, RequestPage } from './request-fields.ts'
+
+export const RequestCounts = object(
+  { open: integer(), dueSoon: integer(), overdue: integer(), mine: integer() },
+  { title: 'RequestCounts' },
+)
+
+export const inboxParameters = {
+  ...pageParameters,
+  state: optional(oneOf(inboxStates, { 'x-rule': `one of ${inboxStates.join(', ')}` })),
+  kind: optional(oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` })),
+  assignee: optional(text({ ...identifier, 'x-rule': 'me, none or the ID of a member' })),
+  overdue: optional(oneOf(['true'], { 'x-rule': 'true' })),
+}
+
+/** The operations count characters; these only limit what they have to read. */
+export const reason = text({ maxLength: 2_000, 'x-rule': reasonRule })
+
+export const newRequestFields = {
+  kind: oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` }),
+  person: personField,
+  receivedAt: optional(text({ format: 'date-time', 'x-rule': instantRule })),
+  reference: optional(text({ maxLength: 2 * maxReferenceLength, 'x-rule': referenceRule })),
+}
+
+export const requestPath = '/console/api/requests/{requestId}'
+
+export const requestRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/requests',
+    access: 'member',
+    query: inboxParameters,
+    response: RequestList,
+    plan: ({ query: { overdue, ...query } }, problems) =>
+      planInbox({ ...query, isOverdue: overdue !== undefined }, problems),
+    async handle({ services, signedIn: { organisation, member }, plan }) {
+      const { requests, nextCursor } = await listInbox(services, organisation.id, member.id, plan)
+      return { requests: requests.map((each) => presentRequest(each.request, each.assignee)), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/request-counts',
+    access: 'member',
+    response: RequestCounts,
+    handle: ({ services, signedIn: { organisation, member } }) =>
+      countOpenRequests(services, organisation.id, member.id),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/requests',
+    access: 'member',
+    body: newRequestFields,
+    response: RequestPage,
+    plan: ({ body: { receivedAt, reference = null, ...wanted } }, problems) => ({
+      ...{ ...wanted, reference, requestId: null },
+      receivedAt: readInstant('receivedAt', receivedAt, problems),
+    }),
+    async handle(call) {
+      const view = organisationView(call)
+      const { id } = await createRequest(call.services, view, call.plan, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, id))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: requestPath,
+    access: 'member',
+    response: RequestPage,
+    handle: async (call) =>
+      presentPage(await readRequestPage(call.services, organisationView(call), call.path.requestId)),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/extend`,
+    access: 'member',
+    body: { reason },
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      await extendRequest(call.services, view, requestId, call.body.reason, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/reject`,
+    access: 'member',
+    body: { reason },
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      await rejectRequest(call.services, view, requestId, call.body.reason, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+  ending('cancel', cancelRequest),
+  ending('close', closeRequest),
+  defineRoute({
+    method: 'POST',
+    path: `${requestPath}/erase`,
+    access: 'member',
+    body: { subjects: typedSubjects },
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      await confirmSubjects(call.services, view, requestId, call.body.subjects)
+      await startRequest(call.services, view, requestId, originOf(call.context))
+      call.http.wakeRequests()
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  }),
+]
+
+function ending(verb: 'cancel' | 'close', end: typeof cancelRequest) {
+  return defineRoute({
+    method: 'POST',
+    path: `${requestPath}/${verb}`,
+    access: 'member',
+    body: {},
+    response: RequestPage,
+    async handle(call) {
+      const view = organisationView(call)
+      const { requestId } = call.path
+      await end(call.services, view, requestId, originOf(call.context))
+      return presentPage(await readRequestPage(call.services, view, requestId))
+    },
+  })
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { verifyReceipt } from '@lethe/client'
+import { dataOf, isObject, listIn, objectIn, textIn } from '../support/answers.ts'
+import { type ConsoleClient, openConsole } from '../support/console.ts'
+import { ofEmail, requestDesk } from '../support/console-requests.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+import { readZip } from '../support/zip.ts'
+
+const env = { LETHE_BATCH_PACE: '1000000/second' }
+const shop = await startShop({ after }, { scopes: ['analytics:view'], env })
+const client = await openConsole(shop, shop.organisationId)
+const desk = requestDesk(client)
+
+/** Starts an erasure, and waits for its end. */
+async function erase(id: string, subjects: number): Promise<void> {
+  dataOf(await desk.change(id, 'erase', { subjects }))
+  await until(async () => (await desk.request(id)).state === 'done')
+}
+
+const certificateOf = async (id: string, query = '') =>
+  dataOf(await client.ask(`/requests/${id}/certificate${query}`))
+const replyOf = async (id: string) => {
+  const { suggested, replies } = dataOf(await client.ask(`/requests/${id}/reply`))
+  return { suggested, text: textIn(listIn({ replies }, 'replies').at(-1), 'text') }
+}
+const isStored = async (subjectId: string) =>
+  (await shop.ask(subjectPath(subjectId), { key: shop.key })).status === 200
+
+function download({ cookie }: ConsoleClient, id: string): Promise<Response> {
+  return fetch(`${shop.url}/console/api/requests/${id}/export`, { headers: { cookie: String(cookie) } })
+}
+
+describe('an erasure of a member', () => {
+  test('erases everything but excluded records, once, and is certified and answered', async () => {
+    const email = 'ada@example.com'
+    await shop.ingest(['ada-1', 'ada-2', 'other'].flatMap((id) => visit(id, { identifiers: { email } })))
+    const id = await desk.open('erasure', ofEmail(email), { reference: 'DSR-1' })
+    dataOf(await desk.change(id, 'notes', { text: `She wrote from ${email}` }))
+    const other = { trackerId: 'shop', subjectId: 'other' }
+    dataOf(await desk.change(id, 'exclude', { ...other, reason: 'Shared device' }))
+    await erase(id, 2)
+    assert.deepEqual(await Promise.all(['ada-1', 'ada-2', 'other'].map(isStored)), [false, false, true])
+    const certificate = await certificateOf(id)
+    assert.partialDeepStrictEqual(certificate, {
+      request: { requestId: id, state: 'done', reference: 'DSR-1', erased: { subjects: 2 }, person: null },
+      ...{ waiting: 0, gone: 0, stopped: 0, excluded: 1, nextPlace: null },
+    })
+    const certificates = listIn(certificate, 'certificates').filter(isObject)
+    assert.equal(certificates.length, 2)
+    for (const { receipt, verifierKeys, entry } of certificates) {
+      await verifyReceipt(String(receipt), {
+        verifierKeys: listIn({ verifierKeys }, 'verifierKeys').map(String),
+      })
+      assert.equal(isObject(entry) && entry.kind, 'erasure')
+    }
+    const { suggested, text } = await replyOf(id)
+    assert.equal(suggested, 'erasure.erased')
+    assert.match(text, new RegExp(`Records about you: 2.*${shop.url}/verify.*DSR-1`, 's'))
+    const page = await desk.page(id)
+    assert.deepEqual(page.notes, [])
+    assert.doesNotMatch(JSON.stringify(page), /ada|other/)
+    const story = ['created', 'note-added', 'record-excluded', 'started', 'finished']
+    assert.deepEqual(await desk.story(id), story)
+  })
+
+  test('does not prove that nothing is held if records were only excluded', async () => {
+    await shop.ingest(visit('hers', { identifiers: { email: 'eve@example.com' } }))
+    const id = await desk.open('erasure', ofEmail('eve@example.com'))
+    const record = { trackerId: 'shop', subjectId: 'hers' }
+    dataOf(await desk.change(id, 'exclude', { ...record, reason: 'Somebody else' }))
+    await erase(id, 0)
+    assert.partialDeepStrictEqual(await certificateOf(id), { certificates: [], excluded: 1 })
+    assert.equal(await isStored('hers'), true)
+  })
+
+  test('proves that nothing is held about a person nobody knows', async () => {
+    const id = await desk.open('erasure', ofEmail('nobody@example.com'))
+    await erase(id, 0)
+    const [certificate] = listIn(await certificateOf(id), 'certificates')
+    assert.equal(objectIn(certificate, 'entry').kind, 'nothing-held')
+    assert.equal((await replyOf(id)).suggested, 'erasure.nothing-held')
+  })
+
+  test('is certified page by page', async () => {
+    const email = 'many@example.com'
+    await shop.ingest(
+      Array.from({ length: 60 }, (_, i) => visit(`many-${i}`, { identifiers: { email } })).flat(),
+    )
+    const id = await desk.open('erasure', ofEmail(email))
+    await erase(id, 60)
+    const first = await certificateOf(id)
+    const second = await certificateOf(id, `?after=${String(first.nextPlace)}`)
+    assert.deepEqual(
+      [first, second].map((page) => listIn(page, 'certificates').length),
+      [50, 10],
+    )
+    assert.equal(second.nextPlace, null)
+  })
+
+  test('is started once by members who do so concurrently', async () => {
+    await shop.ingest(visit('gus', { identifiers: { email: 'gus@example.com' } }))
+    const id = await desk.open('erasure', ofEmail('gus@example.com'))
+    await Promise.all(Array.from({ length: 5 }, () => desk.change(id, 'erase', { subjects: 1 })))
+    await until(async () => (await desk.request(id)).state === 'done')
+    assert.deepEqual(await desk.story(id), ['created', 'started', 'finished'])
+    assert.equal(listIn(await certificateOf(id), 'certificates').length, 1)
+  })
+})
+
+describe('the copy of a member', () => {
+  test('is a ZIP of what the request finds, without excluded records, and suggests the answer', async () => {
+    const email = 'hal@example.com'
+    await shop.ingest(['hal-mine', 'hal-other'].flatMap((id) => visit(id, { identifiers: { email } })))
+    const id = await desk.open('access', ofEmail(email))
+    const other = { trackerId: 'shop', subjectId: 'hal-other' }
+    dataOf(await desk.change(id, 'exclude', { ...other, reason: 'Shared device' }))
+    const answer = await download(client, id)
+    assert.deepEqual(
+      [answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')],
+      [200, 'application/zip', `attachment; filename="request-${id}.zip"`],
+    )
+    const files = readZip(Buffer.from(await answer.arrayBuffer()))
+    const texts = files.map(({ text }) => text).join('\n')
+    assert.deepEqual([texts.includes('hal-mine'), texts.includes('hal-other')], [true, false])
+    assert.equal((await replyOf(id)).suggested, 'access.copy-ready')
+    assert.deepEqual(await desk.story(id), ['created', 'record-excluded', 'exported'])
+    dataOf(await desk.change(id, 'close'))
+    assert.equal((await download(client, id)).status, 422)
+    assert.equal((await replyOf(id)).suggested, 'access.copy-ready')
+  })
+
+  test('is for members of the organisation', async () => {
+    const id = await desk.open('access', ofEmail('hal@example.com'))
+    const stranger = await openConsole(shop, await shop.createOrganisation())
+    assert.equal((await download(stranger, id)).status, 404)
+    assert.equal((await download({ ...stranger, cookie: null }, id)).status, 401)
+  })
+})

@@ -1,0 +1,45 @@
+import { dataOf, listIn, objectIn, textIn } from './answers.ts'
+import type { ConsoleClient, ErasedPerson } from './console.ts'
+import type { Answer } from './documented.ts'
+
+/** Requests of a member, as the console's pages send them. */
+export function requestDesk(client: Pick<ConsoleClient, 'ask'>) {
+  const create = (kind: 'access' | 'erasure', person: ErasedPerson, fields: object = {}): Promise<Answer> => {
+    const whole = { identifiers: [], subjects: [], ...person }
+    return client.ask('/requests', { method: 'POST', body: { kind, person: whole, ...fields } })
+  }
+  return {
+    create,
+    /** Creates a request and returns its ID. */
+    async open(kind: 'access' | 'erasure', person: ErasedPerson, fields: object = {}): Promise<string> {
+      const page = dataOf(await create(kind, person, fields))
+      return textIn(objectIn(page, 'request'), 'requestId')
+    },
+    change: (id: string, verb: string, body: object = {}): Promise<Answer> =>
+      client.ask(`/requests/${id}/${verb}`, { method: 'POST', body }),
+    page: async (id: string) => dataOf(await client.ask(`/requests/${id}`)),
+    request: async (id: string) => objectIn(dataOf(await client.ask(`/requests/${id}`)), 'request'),
+    /** The IDs on a page of the inbox. */
+    async list(query = ''): Promise<string[]> {
+      const requests = listIn(dataOf(await client.ask(`/requests${query}`)), 'requests')
+      return requests.map((each) => textIn(each, 'requestId'))
+    },
+    /** The kinds of the activity of a request, oldest first. */
+    story: async (id: string) =>
+      listIn(dataOf(await client.ask(`/requests/${id}`)), 'story').map((each) =>
+        textIn(each, 'kind').slice(8),
+      ),
+    async records(
+      id: string,
+      after?: object,
+    ): Promise<{ records: Record<string, unknown>[]; next: unknown }> {
+      const body = after === undefined ? {} : { after }
+      const found = dataOf(await client.ask(`/requests/${id}/records`, { method: 'POST', body }))
+      return { records: listIn(found, 'records').map((each) => objectIn({ each }, 'each')), next: found.next }
+    },
+  }
+}
+
+export function ofEmail(value: string): ErasedPerson {
+  return { identifiers: [{ name: 'email', value }] }
+}
