@@ -3,10 +3,11 @@ import { useEffect } from 'preact/hooks'
 import { ErrorBoundary } from './components/page.tsx'
 import { LoadError, Skeleton } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
+import { home } from './navigation.tsx'
+import { RequestPage } from './pages/request.tsx'
+import { RequestsPage } from './pages/requests.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { JoinPage, SignInPage } from './pages/sign-in.tsx'
-import { SubjectPage } from './pages/subject.tsx'
-import { TrackersPage } from './pages/trackers.tsx'
 import { cache, useResource } from './resource.ts'
 import { firstMatch, navigate, route, useAddress } from './router.tsx'
 import { MorePages } from './second-script.tsx'
@@ -17,10 +18,15 @@ import type { SignedIn } from './types.ts'
 
 /** The pages for members in the first script. The first match is shown. */
 const firstPages = [
-  route('/console/trackers', () => <TrackersPage />),
-  route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
+  route('/console/requests', () => <RequestsPage />),
+  // Anything else is a page of the second script, such as the report.
+  route('/console/requests/:requestId', (ids) => (isUuid(ids.requestId) ? <RequestPage {...ids} /> : null)),
   route('/console/search', () => <SearchPage />),
 ]
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f-]{36}$/i.test(text)
+}
 
 /** The console: two public pages, and the others for members. */
 export function App() {
@@ -51,7 +57,7 @@ function Members({ path }: { path: string }) {
       )
   }, [isStranger])
   useEffect(() => {
-    if (path === '/console') navigate('/console/trackers', { replace: true })
+    if (path === '/console') navigate(home, { replace: true })
   }, [path])
   if (session.data) {
     return (

@@ -11,12 +11,16 @@ import { PersonPage } from './pages/person.tsx'
 import { ReplyTextsPage } from './pages/reply-texts.tsx'
 import { RequestReportPage } from './pages/request-report.tsx'
 import { SettingsPage } from './pages/settings.tsx'
+import { SubjectPage } from './pages/subject.tsx'
 import { TrackerPage } from './pages/tracker.tsx'
+import { TrackersPage } from './pages/trackers.tsx'
 import { VariablesPage } from './pages/variables.tsx'
 import { route } from './router.tsx'
 
 /** The pages of the second script, which is loaded when one of them is opened. */
 export const morePages = [
+  route('/console/trackers', () => <TrackersPage />),
+  route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/trackers/:trackerId', ({ trackerId }) => <TrackerPage trackerId={trackerId} />),
   route('/console/trackers/:trackerId/variables', (ids) => <VariablesPage {...ids} />),
   route('/console/batches', () => <BatchesPage />),

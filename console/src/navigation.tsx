@@ -1,5 +1,8 @@
 import { Icon, type IconName } from './components/icon.tsx'
+import { countInWords } from './requests.ts'
+import { useResource } from './resource.ts'
 import { Link } from './router.tsx'
+import type { RequestCounts } from './types.ts'
 
 /** A page in the navigation. */
 interface NavPage {
@@ -8,8 +11,12 @@ interface NavPage {
   icon: IconName
 }
 
+/** The page to start with. */
+export const home = '/console/requests'
+
 /** The pages for daily work, at the bottom edge on phones. */
 export const mainPages: readonly NavPage[] = [
+  { to: home, title: 'Requests', icon: 'requests' },
   { to: '/console/trackers', title: 'Trackers', icon: 'trackers' },
   { to: '/console/erasures', title: 'Erasures', icon: 'erasures' },
   { to: '/console/batches', title: 'Batches', icon: 'batches' },
@@ -31,8 +38,22 @@ export function NavLinks({ of, path }: { of: readonly NavPage[]; path: string })
         <Link key={to} to={to} isCurrent={path === to || path.startsWith(`${to}/`)}>
           <Icon name={icon} />
           <span>{title}</span>
+          {to === home && <OpenCount />}
         </Link>
       ))}
     </>
+  )
+}
+
+/** How many requests are open, or overdue if there are any. */
+function OpenCount() {
+  const { data } = useResource<RequestCounts>('/request-counts')
+  if (!data || data.open === 0) return null
+  const { open, overdue } = data
+  return (
+    <span class={overdue > 0 ? 'count overdue' : 'count'}>
+      {overdue > 0 ? countInWords(overdue) : countInWords(open)}
+      <span class="visually-hidden">{overdue > 0 ? ' overdue' : ' open'}</span>
+    </span>
   )
 }

@@ -1,5 +1,7 @@
 import type { IconName } from './components/icon.tsx'
-import { mainPages, otherPages } from './navigation.tsx'
+import { home, mainPages, otherPages } from './navigation.tsx'
+import { draftOf, setRequestDraft } from './request-draft.ts'
+import type { FoundPerson } from './types.ts'
 
 /** A page or an action that the search box offers. */
 export interface Command {
@@ -8,13 +10,15 @@ export interface Command {
   to: string
   /** Other words that find it. */
   words?: string
+  /** Called before it opens. */
+  prepare?(): void
 }
 
-/**
- * The actions of the search box. An action that takes the text, such as one for the person it names, belongs in
- * `findCommands`.
- */
+const newRequest = { icon: 'requests', to: `${home}?create=true` } as const
+
+/** The actions of the search box that do not depend on the text. */
 const actions: readonly Command[] = [
+  { title: 'New request', ...newRequest, words: 'create add access copy erasure' },
   { title: 'Create a tracker', icon: 'plus', to: '/console/trackers?create=true', words: 'new add website' },
   { title: 'Create an API key', icon: 'plus', to: '/console/keys?create=true', words: 'new add token' },
   { title: 'Erase a list of people', icon: 'trash', to: '/console/batches/new', words: 'start batch delete' },
@@ -40,6 +44,16 @@ export function findCommands(text: string): CommandGroup[] {
     { title: 'Pages', commands: find([...mainPages, ...otherPages]) },
     { title: 'Actions', commands: find(actions) },
   ].filter(({ commands }) => commands.length > 0)
+}
+
+/** A new request of the person whom a text names; `null` if it names nobody. */
+export function requestCommand(text: string, people: readonly FoundPerson[]): Command | null {
+  if (people.length === 0 && !/\S[@=]\S/.test(text)) return null
+  return {
+    title: `New request for ${text}`,
+    ...newRequest,
+    prepare: () => setRequestDraft(draftOf(text, people)),
+  }
 }
 
 /** Each word of the text must be the start of a word of the command. */

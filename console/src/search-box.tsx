@@ -3,7 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { Icon } from './components/icon.tsx'
 import { Id } from './components/values.tsx'
 import { Ago, counted } from './components/when.tsx'
-import { type CommandGroup, findCommands } from './palette.ts'
+import { type Command, type CommandGroup, findCommands, requestCommand } from './palette.ts'
 import { type Resource, useFetched } from './resource.ts'
 import { navigate } from './router.tsx'
 import {
@@ -40,12 +40,14 @@ export function SearchBox() {
     searchPeople(query, resultsPerTracker),
   )
   const { groups, people } = isOpen && typed !== '' && query !== '' ? (found.data ?? noResults) : noResults
-  const commands = findCommands(typed)
-  const options = [
-    ...commands.flatMap(({ commands }) => commands.map(({ to }) => to)),
-    ...foundSubjects(groups).map(subjectAddress),
+  const named = findCommands(typed)
+  const request = requestCommand(typed, people)
+  const commands = request ? [...named, { title: 'This person', commands: [request] }] : named
+  const options: Pick<Command, 'to' | 'prepare'>[] = [
+    ...commands.flatMap(({ commands }) => commands),
+    ...foundSubjects(groups).map((subject) => ({ to: subjectAddress(subject) })),
   ]
-  const selected = moved ?? (typed.length >= commandLength && commands.length > 0 ? 0 : -1)
+  const selected = moved ?? (typed.length >= commandLength && named.length > 0 ? 0 : -1)
   useShortcuts(field, () => setOpen(true))
   // An erased person must not stay visible here.
   useLayoutEffect(() => onSearchText((text) => text === '' && setText('')), [])
@@ -62,9 +64,10 @@ export function SearchBox() {
       document.removeEventListener('focusin', leave)
     }
   }, [])
-  function open(to: string): void {
+  function open({ to, prepare }: Pick<Command, 'to' | 'prepare'>): void {
     setOpen(false)
     setText('')
+    prepare?.()
     navigate(to)
   }
   function showAll(): void {
@@ -80,6 +83,10 @@ export function SearchBox() {
       setOpen(true)
       // From the field down to the first, up to the last, and from either end back to the field.
       setMoved(((selected + 1 + step + options.length + 1) % (options.length + 1)) - 1)
+    }
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && request) {
+      event.preventDefault()
+      open(request)
     }
     if (event.key === 'Escape' && (isOpen || text !== '')) {
       event.preventDefault()
@@ -188,7 +195,7 @@ interface SearchResultsProps {
   /** The index of the selected option: commands first, then people. */
   selected: number
   found: Resource<FoundGroups>
-  onOpen(to: string): void
+  onOpen(option: Pick<Command, 'to' | 'prepare'>): void
   onShowAll(): void
 }
 
@@ -199,18 +206,18 @@ function SearchResults(props: SearchResultsProps) {
     document.getElementById(`${listId}-${selected}`)?.scrollIntoView({ block: 'nearest' })
   }, [selected])
   let number = -1
-  function option(to: string, content: ComponentChildren) {
+  function option(chosen: Pick<Command, 'to' | 'prepare'>, content: ComponentChildren) {
     number += 1
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: the keys belong to the field, which keeps the focus
       // biome-ignore lint/a11y/useFocusableInteractive: as above
       <div
-        key={to}
+        key={chosen.to}
         id={`${listId}-${number}`}
         class="search-result"
         role="option"
         aria-selected={number === selected}
-        onClick={() => onOpen(to)}
+        onClick={() => onOpen(chosen)}
       >
         {content}
       </div>
@@ -221,12 +228,19 @@ function SearchResults(props: SearchResultsProps) {
       <div id={listId} role="listbox" aria-label="Search results">
         {commands.map(({ title, commands }) => (
           <OptionGroup key={title} title={title}>
-            {commands.map(({ to, icon, title }) =>
+            {commands.map((command) =>
               option(
-                to,
-                <span class="command">
-                  <Icon name={icon} /> {title}
-                </span>,
+                command,
+                <>
+                  <span class="command">
+                    <Icon name={command.icon} /> <Id text={command.title} />
+                  </span>
+                  {command.prepare && (
+                    <span class="kbd" aria-hidden="true">
+                      {isMac ? '⌘ ↵' : 'Ctrl ↵'}
+                    </span>
+                  )}
+                </>,
               ),
             )}
           </OptionGroup>
@@ -235,7 +249,7 @@ function SearchResults(props: SearchResultsProps) {
           <OptionGroup key={tracker.id} title={tracker.name}>
             {subjects.map((subject) =>
               option(
-                subjectAddress(subject),
+                { to: subjectAddress(subject) },
                 <>
                   <code class="wrap">
                     <Id text={subject.subjectId} />

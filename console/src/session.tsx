@@ -49,7 +49,7 @@ export function useOtherTabs(memberId: string | undefined): void {
     async function follow({ data }: MessageEvent<Change>): Promise<void> {
       if (data === 'signed-out') return location.replace('/console/sign-in')
       const now = await read<SignedIn>('/session')
-      if (now.member.id !== memberId) location.replace('/console/trackers')
+      if (now.member.id !== memberId) location.replace('/console')
     }
     tabs.addEventListener('message', follow)
     return () => tabs.removeEventListener('message', follow)

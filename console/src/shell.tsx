@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { AccountMenu } from './account-menu.tsx'
 import { Logo } from './components/icon.tsx'
-import { mainPages, NavLinks, otherPages } from './navigation.tsx'
+import { home, mainPages, NavLinks, otherPages } from './navigation.tsx'
 import { Link } from './router.tsx'
 import { SearchBox } from './search-box.tsx'
 import { useSession } from './session.tsx'
@@ -16,7 +16,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
         Skip to content
       </a>
       <header class="sidebar">
-        <Link to="/console/trackers" class="brand">
+        <Link to={home} class="brand">
           <Logo />
           <span>
             <strong>Lethe</strong>

@@ -37,7 +37,7 @@ export function SignInAgain() {
     const now = await read<SignedIn>('/session')
     if (now.member.id === member.id) return end(true)
     // Another member must not see this page.
-    location.assign('/console/trackers')
+    location.assign('/console')
   }
   function giveUp(): void {
     end(false)

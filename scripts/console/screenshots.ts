@@ -6,7 +6,8 @@ import type { Tracker } from '../../src/domain/tracker.ts'
 import { createSample } from '../../src/operations/sample.ts'
 import { createTracker } from '../../src/operations/tracker.ts'
 import { noBrowser, openBrowser, openPage, settled } from '../../test/browser/browser.ts'
-import { openConsole } from '../../test/support/console.ts'
+import { dataOf, objectIn, textIn } from '../../test/support/answers.ts'
+import { type ConsoleClient, openConsole } from '../../test/support/console.ts'
 import { startTestService } from '../../test/support/service.ts'
 
 if (noBrowser) throw new Error(noBrowser)
@@ -33,12 +34,24 @@ async function takePictures(): Promise<void> {
   const [key] = await service.services.apiKeys.list(organisationId)
   const email = 'ines@example.com'
   let empty: Tracker | undefined
+  const requestId = await receiveRequests(member)
   const pages: Record<string, (page: Page) => Promise<unknown>> = {
     'sign-in': (page) =>
       page
         .context()
         .clearCookies()
         .then(() => page.goto('/console/sign-in')),
+    requests: (page) => page.goto('/console'),
+    request: (page) => page.goto(`/console/requests/${requestId}`),
+    'new-request': async (page) => {
+      await page.goto('/console')
+      await settled(page)
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(email)
+      await page.getByRole('group', { name: 'Sample shop' }).waitFor()
+      await page.keyboard.press('Control+Enter')
+      await page.getByRole('dialog').waitFor()
+    },
     trackers: (page) => page.goto('/console/trackers'),
     tracker: (page) => page.goto(`/console/trackers/${trackerId}`),
     variables: (page) => page.goto(`/console/trackers/${trackerId}/variables`),
@@ -104,6 +117,32 @@ async function takePictures(): Promise<void> {
     })
     return page
   }
+}
+
+/** Requests of a month. Returns the ID of one with a note. */
+async function receiveRequests(member: ConsoleClient): Promise<string> {
+  const dayMs = 86_400_000
+  const send = async (path: string, body: object) =>
+    objectIn(dataOf(await member.ask(`/requests${path}`, { method: 'POST', body })), 'request')
+  const ids: string[] = []
+  for (const [value, kind, daysAgo] of [
+    ['gustav@example.com', 'erasure', 33],
+    ['carlos@example.com', 'access', 27],
+    ['ines@example.com', 'erasure', 25],
+    ['hanna@example.com', 'access', 16],
+    ['nobody@example.com', 'erasure', 9],
+    ['emil@example.com', 'erasure', 4],
+    ['bela@example.com', 'access', 1],
+  ] as const) {
+    const receivedAt = new Date(Date.now() - daysAgo * dayMs).toISOString()
+    const person = { identifiers: [{ name: 'email', value }], subjects: [] }
+    const reference = `DSR-2026-${41 - daysAgo}`
+    ids.push(textIn(await send('', { kind, person, reference, receivedAt }), 'requestId'))
+  }
+  for (const id of ids.slice(1, 4)) await send(`/${id}/assign`, { memberId: member.member.id })
+  const [, , chosen = ''] = ids
+  await send(`/${chosen}/notes`, { text: 'Called back. Both devices are hers.' })
+  return chosen
 }
 
 async function look(page: Page, text: string): Promise<void> {

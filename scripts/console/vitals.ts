@@ -1,16 +1,19 @@
 // Measures first paint, layout shift and the longest task of the console's pages, with the sample, a tracker
-// with many data subjects and a data subject with many events. Arguments: SUBJECTS EVENTS.
+// with many data subjects, a data subject with many events, and many requests. Arguments: SUBJECTS EVENTS REQUESTS.
 import type { Page } from 'playwright-core'
+import { commandLine } from '../../src/domain/activity.ts'
+import { createRequest } from '../../src/operations/create-privacy-request.ts'
 import { createSample } from '../../src/operations/sample.ts'
 import { noBrowser, openBrowser, openPage, settled } from '../../test/browser/browser.ts'
 import { openConsole } from '../../test/support/console.ts'
-import { startTestService } from '../../test/support/service.ts'
+import { startTestService, type TestService } from '../../test/support/service.ts'
 import { anHourAgo, visit } from '../../test/support/shop.ts'
 import { longestTaskMs } from './longest-task.ts'
 
 if (noBrowser) throw new Error(noBrowser)
 
 const [subjects, events] = [Number(process.argv[2] ?? 50_000), Number(process.argv[3] ?? 100_000)]
+const requests = Number(process.argv[4] ?? 50_000)
 const batchSize = 5_000
 const owner = { trackerId: 'many' }
 const ends: (() => unknown)[] = []
@@ -36,16 +39,18 @@ async function measure(): Promise<void> {
     const some = { ...owner, sessionId: `s${i}`, startedAt, events: Math.min(batchSize, events - i) }
     await service.ingest(visit('busy', some))
   }
+  for (let i = 0; i < requests; i++) await addRequest(service, organisationId, i)
   const client = await openConsole(service, organisationId)
   const browser = await openBrowser(lifetime)
   const { page } = await openPage(browser, service, client)
   // Keeps what browsers cache from the first visit.
-  await page.goto('/console/trackers')
+  await page.goto('/console/requests')
   await settled(page)
   const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`)
   row('page', 'first paint, ms', 'layout shift', 'longest task, ms of CPU')
   row('---', '---:', '---:', '---:')
   for (const path of [
+    'requests',
     'trackers',
     `trackers/${trackerId}`,
     `trackers/${trackerId}/subjects/${subjectId}`,
@@ -68,6 +73,15 @@ async function measure(): Promise<void> {
   const taskMs = await longestTaskMs(browser, page, () => scrollDown(page))
   const pages = await page.evaluate(() => performance.getEntriesByType('resource').length)
   row(`… scrolled down through ${events} events, ${pages} requests`, '', '', taskMs)
+}
+
+/** Adds a request that was received within the last 40 days. */
+async function addRequest({ services }: TestService, organisationId: string, i: number): Promise<void> {
+  const person = { identifiers: [{ name: 'email', value: `person-${i}@example.com` }], subjects: [] }
+  const receivedAt = Date.now() - Math.round((40 * 86_400_000 * i) / requests)
+  const kind = i % 2 === 0 ? 'access' : 'erasure'
+  const wanted = { kind, person, receivedAt, reference: `DSR-${i}`, requestId: null } as const
+  await createRequest(services, { organisationId, since: 0 }, wanted, commandLine)
 }
 
 /** The browser's measurements of a page. */

@@ -28,7 +28,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   const seat = await openPage(browser, shop, client, { hasTouch: true })
   const empty = await openPage(browser, shop, nobody)
   for (const { page } of [seat, empty]) {
-    await page.goto('/console/search')
+    await page.goto('/console/requests')
     await settled(page)
   }
 
@@ -38,23 +38,24 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     return page
   }
 
-  test('requests six files, then the session, and nothing twice', () => {
+  test('requests six files, then the session and its data, and nothing twice', () => {
     const asked = seat.requested.map((address) =>
       address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),
     )
     // Browsers may or may not request the icon.
     assert.deepEqual(asked.filter((path) => !path.endsWith('.svg')).toSorted(), [
-      '/console/api/session',
+      ...['/console/api/request-counts', '/console/api/requests?limit=50', '/console/api/session'],
       ...['app.css', 'app.js', 'chunk.js', 'inter.woff2', 'theme.js'].map(
         (name) => `/console/assets/${name}`,
       ),
-      '/console/search',
+      '/console/requests',
     ])
   })
 
   // Other pages are checked in their own tests, with more content.
   test('is accessible in light and dark', async () => {
     for (const path of [
+      '/requests?view=closed',
       '/trackers',
       '/trackers/shop?days=365',
       '/trackers/waiting',

@@ -34,7 +34,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await page.getByText('Password must be 12 to 256 characters.').waitFor()
     await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
   })
 
   test('is created with scopes and an expiry, once the form is valid', async () => {
@@ -137,6 +137,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await keyboard.type('Request ID', requestId)
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /^Key created privacy desk/ }).waitFor({ state: 'detached' })
+    await row.waitFor()
     assert.equal(await page.getByRole('row').count(), 2)
     await keyboard.press('Clear filters')
     await page

@@ -16,6 +16,7 @@ const isWriting = process.env.LETHE_TEST_LAYOUT === 'write'
 
 const paths = [
   '/sign-in',
+  '/requests',
   '/trackers',
   '/trackers/shop',
   '/trackers/shop/subjects/anna',
@@ -31,7 +32,7 @@ const paths = [
   '/settings',
 ]
 /** The first page with each of the two frames is loaded; the others are opened from there. */
-const loaded = ['/sign-in', '/trackers']
+const loaded = ['/sign-in', '/requests']
 /** Each with the smallest size that a page must also fit: the window at 200 %, and a small phone. */
 const screens = {
   wide: { viewport: { width: 1280, height: 860 }, smallest: { width: 640, height: 400 } },

@@ -16,6 +16,7 @@ const parts = [
   'main > .page-head .actions',
   'main .card',
   'main .table-frame',
+  'main .inbox',
   'main .spark',
   'main .editor',
   'main .empty',

@@ -48,7 +48,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await other.page.getByText('ben@acme.example').waitFor()
     await otherHands.type('Password', password)
     await other.page.keyboard.press('Enter')
-    await other.page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await other.page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
 
     await page.reload()
     await page

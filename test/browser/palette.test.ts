@@ -23,8 +23,9 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     await page.keyboard.press('ControlOrMeta+k')
     assert.equal(await field.getAttribute('aria-expanded'), 'true')
     assert.deepEqual(await options.allInnerTexts(), [
-      ...['Trackers', 'Erasures', 'Batches', 'Activity', 'API keys', 'Members', 'Settings'],
+      ...['Requests', 'Trackers', 'Erasures', 'Batches', 'Activity', 'API keys', 'Members', 'Settings'],
       ...[
+        'New request',
         'Create a tracker',
         'Create an API key',
         'Erase a list of people',
@@ -34,8 +35,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     ])
     assert.equal(await selected.count(), 0)
     await assertAccessible(page, 'the palette')
-    await page.keyboard.press('ArrowDown')
-    await page.keyboard.press('ArrowDown')
+    for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowDown')
     assert.equal(await selected.innerText(), 'Erasures')
     assert.equal(await field.getAttribute('aria-activedescendant'), await selected.getAttribute('id'))
     await page.keyboard.press('Enter')
@@ -63,7 +63,8 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.insertText('nobody@example.com')
     await page.getByText('No people found.').waitFor()
-    assert.equal(await options.count(), 0)
+    assert.match((await options.allInnerTexts()).join(), /^New request for nobody@example\.com\s+(Ctrl|⌘) ↵$/)
+    assert.equal(await selected.count(), 0)
     await page.keyboard.press('Escape')
     assert.equal(await field.getAttribute('aria-expanded'), 'false')
     await page.keyboard.press('Escape')
@@ -72,6 +73,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
 
   test('start actions: a tracker, a key, a list and a member', async () => {
     for (const [text, dialog] of [
+      ['new req', 'New request'],
       ['create tracker', 'Create a tracker'],
       ['new key', 'Create an API key'],
       ['invite', 'Invite a member'],

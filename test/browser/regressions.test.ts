@@ -273,7 +273,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await dialog.getByLabel('E-mail address').fill(theirs)
     await dialog.getByLabel('Password').fill(password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
     await page.getByRole('button', { name: `Account: ${theirs}` }).waitFor()
     assert.equal(await page.getByRole('dialog').count(), 0)
     const keys = await shop.services.apiKeys.list(shop.organisationId)

@@ -164,14 +164,17 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
         .getByRole('listbox')
         .getByRole('group')
         .evaluateAll((all) => all.map((each) => each.ariaLabel)),
-      ['shop', 'weblog'],
+      ['This person', 'shop', 'weblog'],
     )
     await assertAccessible(page, 'suggestions')
     const marked = () => page.locator('[role=option][aria-selected=true]').allInnerTexts()
     const field = page.getByLabel(label)
     assert.equal(await field.getAttribute('aria-expanded'), 'true')
     await page.keyboard.press('ArrowDown')
+    assert.match((await marked()).join(), /^New request for ADA@example.com/)
+    await page.keyboard.press('ArrowDown')
     assert.match((await marked()).join(), /^(laptop|phone)\b/)
+    await page.keyboard.press('ArrowUp')
     await page.keyboard.press('ArrowUp')
     assert.deepEqual(await marked(), [], 'above the first is the field')
     await page.keyboard.press('ArrowUp')

@@ -52,7 +52,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     shop.passTime(15 * 60_000)
     await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
   })
 
   test('expires after inactivity; signing in again returns to the same page', async () => {

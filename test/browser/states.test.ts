@@ -5,6 +5,7 @@ import { Keyboard, noBrowser, openBrowser, openPage, settled, startNavigation } 
 
 /** Each page with its request and a text that shows that the data arrived; before pages that share the request. */
 const pages = [
+  ['/requests', '/requests?*', 'New request'],
   ['/trackers', '/trackers', 'Data subjects of shop'],
   ['/keys', '/keys', 'Actions for key-2'],
   ['/trackers/shop', '/trackers/shop/subjects?*', 'anna'],

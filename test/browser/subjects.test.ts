@@ -29,7 +29,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   const firstId = () => page.getByRole('rowheader').first().innerText()
 
   test('a tracker has a chart of the sessions of the last 30 days', async () => {
-    await page.goto('/console')
+    await page.goto('/console/trackers')
     await settled(page)
     const chart = page.getByRole('article', { name: 'shop' }).getByRole('img')
     assert.match((await chart.getAttribute('aria-label')) ?? '', /^62 sessions in the last 30 days, /)

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import type { ApiError } from '../api.ts'
 import { Button } from './button.tsx'
@@ -79,7 +79,7 @@ export function Note({
     </p>
   ) : (
     <p id={id} class="note problem">
-      <Icon name="alert" /> {sentence(problem)}
+      <Icon name="alert" /> {asSentence(problem)}
     </p>
   )
 }
@@ -95,7 +95,8 @@ export function Failure({ failure }: { failure: ApiError | null }) {
   )
 }
 
-function sentence(text: string): string {
+/** The message of a problem, which begins with the name of a field, as a sentence. */
+export function asSentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 
@@ -145,10 +146,18 @@ interface CopyFieldProps {
   hasFocus?: boolean
 }
 
-/** A text with a button that copies it. If the browser refuses, the text is selected for copying by hand. */
-export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
+interface Copying {
+  /** The field with the text. */
+  area: RefObject<HTMLTextAreaElement | null>
+  /** Whether it was copied just now. */
+  isCopied: boolean
+  copy(): Promise<void>
+}
+
+/** Copies a text. If the browser refuses, the text is selected for copying by hand. */
+export function useCopying(label: string, text: string): Copying {
   const [isCopied, setCopied] = useState(false)
-  const ref = useRef<HTMLTextAreaElement>(null)
+  const area = useRef<HTMLTextAreaElement>(null)
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text)
@@ -156,14 +165,20 @@ export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
       showToast(`${label} copied`)
       setTimeout(() => setCopied(false), 2_000)
     } catch {
-      ref.current?.select()
+      area.current?.select()
       showToast('Text selected: copy it with Ctrl+C or ⌘C')
     }
   }
+  return { area, isCopied, copy }
+}
+
+/** A text with a button that copies it. */
+export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
+  const { area, isCopied, copy } = useCopying(label, text)
   return (
     <div class="copy">
       <textarea
-        ref={ref}
+        ref={area}
         readOnly
         data-focus={hasFocus}
         value={text}

@@ -60,7 +60,7 @@ export function NotFoundPage() {
     <Page title="Page not found">
       <Empty icon="search" title="There is no page at this address">
         <p>
-          Check the address, or <Link to="/console/trackers">go to Trackers</Link>.
+          Check the address, or <Link to="/console/requests">go to Requests</Link>.
         </p>
       </Empty>
     </Page>

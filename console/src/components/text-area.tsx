@@ -11,10 +11,13 @@ interface TextAreaProps {
   problem?: string | undefined
   lang?: string
   area?: RefObject<HTMLTextAreaElement | null>
+  /** Whether it gets the focus when its form opens. */
+  hasFocus?: boolean
 }
 
 /** A labelled field for lines of prose. */
-export function TextArea({ label, value, rows, onInput, hint, problem, lang, area }: TextAreaProps) {
+export function TextArea(props: TextAreaProps) {
+  const { label, value, rows, onInput, hint, problem, lang, area, hasFocus } = props
   const id = useId()
   return (
     <div class="field">
@@ -26,6 +29,7 @@ export function TextArea({ label, value, rows, onInput, hint, problem, lang, are
         rows={rows}
         value={value}
         lang={lang}
+        data-focus={hasFocus}
         aria-invalid={problem !== undefined}
         aria-describedby={`${id}-note`}
         onInput={(event) => onInput(event.currentTarget.value)}

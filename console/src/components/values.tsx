@@ -42,6 +42,7 @@ export function ActorName({ actor }: { actor: Activity['actor'] }) {
 type State =
   | ('active' | 'expired' | 'revoked' | 'joined' | 'invited')
   | ('running' | 'paused' | 'stopped' | 'done')
+  | ('open' | 'rejected' | 'cancelled')
 
 /** The state of something, as a word with a coloured dot. */
 export function Badge({ state }: { state: State }) {

@@ -6,18 +6,13 @@ import { Icon } from '../components/icon.tsx'
 import { TextArea } from '../components/text-area.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { useForm } from '../form.ts'
+import { languages } from '../replies.ts'
 import { refresh, unexpected } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { OrganisationProfile, SavedLogo } from '../types.ts'
 
 export const profilePath = '/organisation/profile'
 const logoPath = '/organisation/logo'
-
-/** The languages of documents and replies. */
-export const languages = [
-  ['en', 'English'],
-  ['de', 'German'],
-] as const
 
 /** How the organisation appears on documents and replies. */
 export function ProfileCard({ profile }: { profile: OrganisationProfile }) {

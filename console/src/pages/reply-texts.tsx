@@ -10,10 +10,10 @@ import { TextArea } from '../components/text-area.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { When } from '../components/when.tsx'
 import { useForm } from '../form.ts'
+import { languages, replyTitle } from '../replies.ts'
 import { previewOf } from '../reply-preview.ts'
 import { refresh, useResource } from '../resource.ts'
 import type { ReplyText, ReplyTextList } from '../types.ts'
-import { languages } from './profile-card.tsx'
 
 const path = '/reply-texts'
 
@@ -21,16 +21,6 @@ const groups = [
   ['access', 'Access requests'],
   ['erasure', 'Erasure requests'],
 ] as const
-
-const outcomes: Record<string, string> = {
-  received: 'Received',
-  'more-information': 'More information needed',
-  extended: 'Extended',
-  'copy-ready': 'Copy ready',
-  erased: 'Erased',
-  'nothing-held': 'Nothing held',
-  rejected: 'Rejected',
-}
 
 const meanings: Record<string, string> = {
   organisation: 'the display name of your organisation',
@@ -62,7 +52,6 @@ export function ReplyTextsPage() {
   )
 }
 
-const titleOf = (name: string) => outcomes[name.split('.')[1] ?? ''] ?? name
 const keyOf = ({ name, language }: Pick<ReplyText, 'name' | 'language'>) => `${name} ${language}`
 
 function Texts({ list }: { list: ReplyTextList }) {
@@ -99,7 +88,7 @@ function Texts({ list }: { list: ReplyTextList }) {
                       aria-current={text.name === name ? 'true' : undefined}
                       onClick={() => setName(text.name)}
                     >
-                      <span>{titleOf(text.name)}</span>
+                      <span>{replyTitle(text.name)}</span>
                       <small>{keyOf(text) in drafts ? 'unsaved' : text.changedAt ? 'changed' : ''}</small>
                     </button>
                   </li>
@@ -163,7 +152,7 @@ function TextEditor({ text: saved, draft, values, onDraft }: TextEditorProps) {
       })}
     >
       <TextArea
-        label={titleOf(name)}
+        label={replyTitle(name)}
         value={typed}
         rows={18}
         onInput={edit}
@@ -222,7 +211,7 @@ function TextEditor({ text: saved, draft, values, onDraft }: TextEditorProps) {
           onClose={() => setRestoring(false)}
         >
           <p>
-            Your text “{titleOf(name)}” in {languages.find(([each]) => each === language)?.[1]} is deleted,
+            Your text “{replyTitle(name)}” in {languages.find(([each]) => each === language)?.[1]} is deleted,
             and the default is used again. Other texts do not change.
           </p>
         </Confirm>

@@ -60,9 +60,7 @@ export function SignInPage() {
 
 /** The page to open after signing in, never outside the console. */
 function destination(to: string | null): string {
-  return to !== null && /^\/console(\/|$)/.test(to) && !to.startsWith('/console/sign-in')
-    ? to
-    : '/console/trackers'
+  return to !== null && /^\/console(\/|$)/.test(to) && !to.startsWith('/console/sign-in') ? to : '/console'
 }
 
 /** The page of a one-time link. Its token is in the hash, which browsers do not send. */
@@ -135,7 +133,7 @@ export function JoinPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/invitation/accept', { token, password })
-          completeSignIn('/console/trackers')
+          completeSignIn('/console')
         })}
       >
         <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />

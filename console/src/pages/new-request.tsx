@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks'
+import { change } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Choice, Failure, Field, Note } from '../components/field.tsx'
+import { invalid, useForm } from '../form.ts'
+import { takeRequestDraft } from '../request-draft.ts'
+import { requestAddress } from '../requests.ts'
+import { cache, refresh } from '../resource.ts'
+import { navigate } from '../router.tsx'
+import { setSearchText } from '../search.ts'
+import type { Identifier, Request, RequestPage, SubjectRef } from '../types.ts'
+import { IdentifierFields, SubjectFields } from './person-fields.tsx'
+
+/** A name that trackers use often. */
+const firstIdentifier: Identifier = { name: 'email', value: '' }
+/** The server accepts no more in one person. */
+const maxNamed = 32
+
+/** The form of a new request, prefilled with the person that another page passed. */
+export function NewRequest({ onClose }: { onClose(): void }) {
+  const [draft] = useState(takeRequestDraft)
+  const [kind, setKind] = useState<Request['kind']>(draft?.kind ?? 'access')
+  const [day, setDay] = useState(today)
+  const [reference, setReference] = useState('')
+  const [identifiers, setIdentifiers] = useState<readonly Identifier[]>(
+    draft ? draft.identifiers : [firstIdentifier],
+  )
+  const [subjects, setSubjects] = useState<readonly SubjectRef[]>(draft?.subjects ?? [])
+  const form = useForm()
+  const isFull = identifiers.length + subjects.length >= maxNamed
+  // A problem may be with a part of the person, which the message names.
+  const [, problem] = Object.entries(form.fields).find(([field]) => field.startsWith('person')) ?? []
+  async function create(): Promise<void> {
+    if (day > today()) throw invalid('receivedAt', 'The day must be today or earlier')
+    const person = {
+      identifiers: identifiers
+        .map(({ name, value }) => ({ name: name.trim(), value: value.trim() }))
+        .filter(({ value }) => value !== ''),
+      subjects: subjects.filter(({ subjectId }) => subjectId !== ''),
+    }
+    const receivedAt = instantOf(day)
+    const page = await change<RequestPage>('/requests', {
+      ...{ kind, person },
+      ...(receivedAt !== null && { receivedAt }),
+      ...(reference.trim() !== '' && { reference: reference.trim() }),
+    })
+    const { requestId } = page.request
+    cache.setQueryData([`/requests/${requestId}`], page)
+    setSearchText('')
+    for (const path of ['/requests', '/request-counts']) void refresh(path)
+    navigate(requestAddress(requestId))
+  }
+  return (
+    <Dialog title="New request" onClose={onClose}>
+      <form class="new-request" noValidate onSubmit={form.submit(create)}>
+        <Choice
+          label="What the person asks for"
+          value={kind}
+          choices={[
+            ['access', 'A copy of their data'],
+            ['erasure', 'Erasure'],
+          ]}
+          onChange={(each) => setKind(each)}
+        />
+        <fieldset class="choice">
+          <legend class="label">Who they are</legend>
+          <ul class="person-parts">
+            {identifiers.map((identifier, i) => (
+              <IdentifierFields
+                key={i}
+                part={identifier}
+                number={i + 1}
+                hasFocus={i === 0 && identifier.value === ''}
+                onChange={(next) => setIdentifiers(replaced(identifiers, i, next))}
+              />
+            ))}
+            {subjects.map((subject, i) => (
+              <SubjectFields
+                key={i}
+                part={subject}
+                number={i + 1}
+                onChange={(next) => setSubjects(replaced(subjects, i, next))}
+              />
+            ))}
+          </ul>
+          <div class="actions">
+            <Button
+              kind="quiet"
+              icon="plus"
+              isDisabled={isFull}
+              onClick={() => setIdentifiers([...identifiers, { name: 'userId', value: '' }])}
+            >
+              Add an identifier
+            </Button>
+            <Button
+              kind="quiet"
+              icon="plus"
+              isDisabled={isFull}
+              onClick={() => setSubjects([...subjects, { trackerId: '', subjectId: '' }])}
+            >
+              Add a record
+            </Button>
+          </div>
+          {problem !== undefined && <Note id="person-problem" problem={problem} />}
+        </fieldset>
+        <div class="two-fields">
+          <Field
+            label="Received on"
+            type="date"
+            value={day}
+            onInput={setDay}
+            problem={form.fields.receivedAt}
+            hint="Due one calendar month later."
+          />
+          <Field
+            label="Reference"
+            value={reference}
+            onInput={setReference}
+            problem={form.fields.reference}
+            hint="Optional, for example a ticket. No name: it is kept after the request is closed."
+            isRequired={false}
+          />
+        </div>
+        <p class="note">
+          Lethe looks for this person in all trackers. Nothing is exported, erased or sent yet. When the
+          request is closed, who they are is deleted.
+        </p>
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            Create request
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The list with one item replaced, or removed if `next` is `null`. */
+function replaced<Item>(items: readonly Item[], at: number, next: Item | null): Item[] {
+  return items.flatMap((item, i) => (i !== at ? [item] : next === null ? [] : [next]))
+}
+
+/** The day in the reader's calendar. */
+function today(): string {
+  const now = new Date()
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+}
+
+/** Noon of an earlier day, which is that day in most time zones; `null` for now. */
+function instantOf(day: string): string | null {
+  return day === '' || day === today() ? null : new Date(`${day}T12:00`).toISOString()
+}

@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Menu, type MenuItem } from '../components/menu.tsx'
+import { certificateOf, exportAddress, isClosed } from '../requests.ts'
+import { refresh } from '../resource.ts'
+import { Link } from '../router.tsx'
+import type { Request } from '../types.ts'
+import { CancelDialog, CloseDialog, ExtendDialog, RejectDialog } from './request-dialogs.tsx'
+import { EraseRequestDialog } from './request-erasure.tsx'
+
+type Dialog = 'erase' | 'close' | 'extend' | 'reject' | 'cancel'
+
+/** What can be done with a request in its state. */
+export function RequestActions({ request }: { request: Request }) {
+  const [dialog, setDialog] = useState<Dialog | null>(null)
+  const { kind, state, found, extendedAt } = request
+  const items: MenuItem[] = []
+  const add = (title: string, opened: Dialog, isRisky = false) =>
+    items.push({ title, isRisky, onChoose: () => setDialog(opened) })
+  if (!isClosed(request) && extendedAt === null) add('Extend', 'extend')
+  if (state === 'open') add('Reject', 'reject')
+  if (!isClosed(request)) add('Cancel', 'cancel', true)
+  const dialogProps = { request, onClose: () => setDialog(null) }
+  return (
+    <>
+      {state === 'open' && found.subjects > 0 && <ExportLink {...request} isPrimary={kind === 'access'} />}
+      {state === 'open' && kind === 'access' && (
+        <Button
+          kind={found.subjects === 0 ? 'primary' : 'plain'}
+          icon="check"
+          onClick={() => setDialog('close')}
+        >
+          Close as answered
+        </Button>
+      )}
+      {state === 'open' && kind === 'erasure' && (
+        <Button kind="danger" icon="trash" onClick={() => setDialog('erase')}>
+          {found.subjects === 0 ? 'Confirm that nothing is held' : 'Erase everything found'}
+        </Button>
+      )}
+      <CertificateLink request={request} isPrimary />
+      {items.length > 0 && <Menu label="More actions" items={items} />}
+      {dialog === 'erase' && <EraseRequestDialog {...dialogProps} />}
+      {dialog === 'close' && <CloseDialog {...dialogProps} />}
+      {dialog === 'extend' && <ExtendDialog {...dialogProps} />}
+      {dialog === 'reject' && <RejectDialog {...dialogProps} />}
+      {dialog === 'cancel' && <CancelDialog {...dialogProps} />}
+    </>
+  )
+}
+
+const exportShownMs = 1_000
+
+interface LinkProps {
+  isPrimary?: boolean
+}
+
+/** Downloads what is held about the person, as a ZIP. */
+export function ExportLink({ requestId, isPrimary = false }: LinkProps & Pick<Request, 'requestId'>) {
+  return (
+    <a
+      class={isPrimary ? 'button primary' : 'button plain'}
+      href={exportAddress(requestId)}
+      download
+      // The browser does not tell when the download has begun, which is an entry of the story.
+      onClick={() => setTimeout(() => void refresh(`/requests/${requestId}`), exportShownMs)}
+    >
+      <Icon name="download" />
+      <span>Export copy (ZIP)</span>
+    </a>
+  )
+}
+
+/** Leads to the certificate, once there is one. */
+export function CertificateLink({ request, isPrimary = false }: LinkProps & { request: Request }) {
+  const address = certificateOf(request)
+  if (address === null) return null
+  return (
+    <Link to={address} class={isPrimary ? 'button primary' : 'button plain'}>
+      <Icon name="erasures" />
+      <span>Certificate</span>
+    </Link>
+  )
+}

@@ -1,0 +1,64 @@
+import { Confirm } from '../components/dialog.tsx'
+import { JobPace } from '../components/job-pace.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { counted, formatNumber } from '../components/when.tsx'
+import { changeRequest } from '../requests.ts'
+import type { Request } from '../types.ts'
+import type { RequestDialogProps } from './request-dialogs.tsx'
+
+/** Confirms an erasure by the number of records. */
+export function EraseRequestDialog({ request, onClose }: RequestDialogProps) {
+  const { requestId, found } = request
+  const isEmpty = found.subjects === 0
+  return (
+    <Confirm
+      title={isEmpty ? 'Confirm that nothing is held' : `Erase ${counted(found.subjects, 'record')}`}
+      action={isEmpty ? 'Check and confirm' : 'Erase for good'}
+      kind="danger"
+      typing={{ what: 'the number of records', text: String(found.subjects), field: 'subjects' }}
+      onConfirm={async () => {
+        await changeRequest(requestId, 'erase', { subjects: found.subjects })
+        showToast(isEmpty ? 'Checking all trackers' : 'Erasure started')
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      {isEmpty ? (
+        <p>
+          Lethe searches all trackers once more. If nothing is held, the certificate proves it. If this person
+          has come back, their data is erased.
+        </p>
+      ) : (
+        <p>
+          {counted(found.sessions, 'session')} and {counted(found.events, 'event')} are deleted from all
+          trackers, including data that your plan hides. Records that you excluded keep their data.
+        </p>
+      )}
+      <p>
+        This cannot be undone. Daily totals are kept; they cannot be traced to a person. The service continues
+        if you close this page, and searches once more at the end. Then who the request is about and its notes
+        are deleted, and you get a certificate.
+      </p>
+    </Confirm>
+  )
+}
+
+/** How far a running erasure is. */
+export function ErasureProgress({ request }: { request: Request }) {
+  const { found, erased, resumesAt, state } = request
+  const total = Math.max(found.subjects, erased.subjects)
+  return (
+    <>
+      <p id="erasure-progress" role="status">
+        {formatNumber(erased.subjects)} of {counted(total, 'record')} erased
+      </p>
+      <progress max={Math.max(1, total)} value={erased.subjects} aria-labelledby="erasure-progress" />
+      <JobPace done={erased.subjects} total={total} isRunning={state === 'running'} resumesAt={resumesAt} />
+      <p class="muted">
+        {resumesAt === null
+          ? 'You can close this page. The service continues, also after a restart.'
+          : 'The erasure budget is used up. The service continues automatically.'}
+      </p>
+    </>
+  )
+}

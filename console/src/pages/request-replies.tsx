@@ -1,0 +1,93 @@
+import { useId, useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
+import { Choice, useCopying } from '../components/field.tsx'
+import { LoadError, Skeleton } from '../components/states.tsx'
+import { languages, replyTitle } from '../replies.ts'
+import { isClosed } from '../requests.ts'
+import { useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
+import type { Request, RequestReply } from '../types.ts'
+import { CertificateLink, ExportLink } from './request-actions.tsx'
+
+/** The texts to answer with, with the facts filled in. */
+export function RequestReplies({ request }: { request: Request }) {
+  const [language, setLanguage] = useState<'en' | 'de' | null>(null)
+  const query = language === null ? '' : `?language=${language}`
+  // The facts depend on what the request has become.
+  const reply = useResource<RequestReply>(`/requests/${request.requestId}/reply${query}`)
+  const { data, error, reload } = reply
+  return (
+    <section class="card replies-card" aria-labelledby="reply">
+      <header>
+        <h2 id="reply">Reply</h2>
+        {data && (
+          <Choice
+            label="Language"
+            value={language ?? data.language}
+            choices={languages}
+            onChange={(each) => setLanguage(each)}
+            isSmall
+          />
+        )}
+      </header>
+      {error ? (
+        <LoadError error={error} onRetry={reload} />
+      ) : data ? (
+        <Replies key={`${data.language} ${data.suggested}`} reply={data} request={request} />
+      ) : (
+        <Skeleton lines={5} label="Loading the reply" />
+      )}
+    </section>
+  )
+}
+
+function Replies({
+  reply: { suggested, replies, language },
+  request,
+}: {
+  reply: RequestReply
+  request: Request
+}) {
+  const [name, setName] = useState(suggested ?? replies[0]?.name ?? '')
+  const id = useId()
+  const text = replies.find((each) => each.name === name)?.text ?? ''
+  const { area, isCopied, copy } = useCopying('Reply', text)
+  const isExportable = !isClosed(request) && request.found.subjects > 0
+  return (
+    <>
+      {replies.length > 1 && (
+        <div class="field inline">
+          <label for={id}>Text</label>
+          <select id={id} value={name} onChange={(event) => setName(event.currentTarget.value)}>
+            {replies.map((each) => (
+              <option key={each.name} value={each.name}>
+                {replyTitle(each.name)}
+                {each.name === suggested && ' (suggested)'}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      <textarea
+        ref={area}
+        class="prose-lines"
+        readOnly
+        rows={10}
+        value={text}
+        lang={language}
+        aria-label="Reply text"
+      />
+      <div class="actions">
+        <Button kind="primary" icon={isCopied ? 'check' : 'copy'} onClick={copy}>
+          {isCopied ? 'Copied' : 'Copy reply'}
+        </Button>
+        {isExportable && <ExportLink requestId={request.requestId} />}
+        <CertificateLink request={request} />
+      </div>
+      <p class="note">
+        Lethe sends nothing. Copy the text into your own mail, and attach what belongs to it.{' '}
+        <Link to="/console/settings/replies">Edit the texts</Link>
+      </p>
+    </>
+  )
+}

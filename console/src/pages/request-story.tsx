@@ -1,0 +1,219 @@
+import type { ComponentChildren } from 'preact'
+import { useNow } from '../components/due-ring.tsx'
+import { Icon, type IconName } from '../components/icon.tsx'
+import { ActorName, Id } from '../components/values.tsx'
+import { Ago, counted, When } from '../components/when.tsx'
+import { deadlineOf } from '../due.ts'
+import { isClosed } from '../requests.ts'
+import { useResource } from '../resource.ts'
+import type { Request, RequestPage, StoryEntry, TrackerList } from '../types.ts'
+import { ErasureProgress } from './request-erasure.tsx'
+import { AddNote, NoteCard } from './request-notes.tsx'
+import { RequestRecords } from './request-records.tsx'
+
+/** What happened to a request, in order. */
+export function RequestStory({ page }: { page: RequestPage }) {
+  const { request, notes, story, hasMoreStory } = page
+  const entries = [
+    ...story.filter(({ kind }) => kind !== 'request.created' && !isNote(kind)).map(toMoment(page)),
+    ...notes.map((note) => ({
+      at: note.at,
+      item: <NoteCard key={note.id} requestId={request.requestId} note={note} isFinal={isClosed(request)} />,
+    })),
+  ].toSorted((one, other) => (one.at < other.at ? -1 : 1))
+  return (
+    <section aria-labelledby="story">
+      <h2 id="story" class="visually-hidden">
+        Story
+      </h2>
+      <ol class="moments">
+        <Received request={request} />
+        <Found request={request} />
+        {hasMoreStory && <Moment icon="more">Earlier entries are in the activity.</Moment>}
+        {entries.map(({ item }) => item)}
+        {request.state === 'running' && (
+          <Moment icon="trash" title="Erasing" tone="active">
+            <ErasureProgress request={request} />
+          </Moment>
+        )}
+        {!isClosed(request) && <Pending request={request} />}
+      </ol>
+      {!isClosed(request) && <AddNote requestId={request.requestId} />}
+    </section>
+  )
+}
+
+/** Notes are shown themselves. */
+function isNote(kind: string): boolean {
+  return kind === 'request.note-added'
+}
+
+interface MomentProps {
+  icon: IconName
+  title?: ComponentChildren
+  /** Who and when. */
+  by?: StoryEntry['by']
+  at?: string
+  tone?: 'active' | 'good' | 'bad' | 'pending'
+  children?: ComponentChildren
+}
+
+export function Moment({ icon, title, by, at, tone, children }: MomentProps) {
+  return (
+    <li class={tone ? `moment ${tone}` : 'moment'}>
+      <span class="moment-icon">
+        <Icon name={icon} />
+      </span>
+      <div>
+        {title && (
+          <p class="moment-head">
+            <strong>{title}</strong>
+            {by && <ActorName actor={by} />}
+            {at && <Ago at={at} />}
+          </p>
+        )}
+        {children}
+      </div>
+    </li>
+  )
+}
+
+function Received({ request }: { request: Request }) {
+  const { kind, receivedAt, createdAt, createdBy, person } = request
+  return (
+    <Moment icon="requests" title="Received" by={createdBy} at={createdAt}>
+      <p>
+        {kind === 'access' ? 'A person asked for a copy of their data' : 'A person asked to be erased'} on{' '}
+        <When at={receivedAt} as="day" />.
+      </p>
+      {person ? (
+        <PersonList person={person} />
+      ) : (
+        <p class="muted">The request is closed, so who they are has been deleted from it.</p>
+      )}
+    </Moment>
+  )
+}
+
+/** What identifies the person. */
+function PersonList({ person: { identifiers, subjects } }: { person: NonNullable<Request['person']> }) {
+  const trackers = useResource<TrackerList>(subjects.length > 0 ? '/trackers' : null)
+  const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
+  return (
+    <ul class="person-names">
+      {identifiers.map(({ name, value }) => (
+        <li key={`${name} ${value}`}>
+          <span class="muted">{name}</span> <Id text={value} />
+        </li>
+      ))}
+      {subjects.map(({ trackerId, subjectId }) => (
+        <li key={`${trackerId} ${subjectId}`}>
+          <span class="muted">{nameOf(trackerId)}</span>{' '}
+          <code class="wrap">
+            <Id text={subjectId} />
+          </code>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Who was found: a person with the records about them. */
+function Found({ request }: { request: Request }) {
+  const { found, state } = request
+  const isNobody = found.subjects === 0
+  const figures = `${counted(found.sessions, 'session')}, ${counted(found.events, 'event')}`
+  return (
+    <Moment
+      icon={isNobody ? 'search' : 'person'}
+      title={isNobody ? 'Nobody found' : `One person with ${counted(found.subjects, 'record')}`}
+    >
+      <p>
+        {isNobody ? 'Nothing is held about this person in any tracker.' : figures}
+        {state === 'open' && <span class="muted"> · as of now</span>}
+      </p>
+      {state === 'open' && <RequestRecords request={request} />}
+    </Moment>
+  )
+}
+
+/** What is still to do. */
+function Pending({ request }: { request: Request }) {
+  const { words } = deadlineOf(request, useNow())
+  return (
+    <Moment icon="clock" tone="pending" title="Answer">
+      <p class="muted">
+        by <When at={request.dueAt} as="day" />, {words}
+      </p>
+    </Moment>
+  )
+}
+
+const titles: Record<string, readonly [IconName, string, MomentProps['tone']?]> = {
+  'request.extended': ['clock', 'Extended'],
+  'request.rejected': ['close', 'Rejected', 'bad'],
+  'request.cancelled': ['close', 'Cancelled'],
+  'request.closed': ['check', 'Answered', 'good'],
+  'request.started': ['trash', 'Erasure started'],
+  'request.finished': ['erasures', 'Erased', 'good'],
+  'request.exported': ['download', 'Copy exported'],
+  'request.assigned': ['person', 'Assignee changed'],
+  'request.note-deleted': ['note', 'Note deleted'],
+  'request.record-excluded': ['close', 'Record excluded'],
+  'request.record-included': ['check', 'Record included'],
+}
+
+function toMoment(page: RequestPage) {
+  return ({ id, at, by, kind }: StoryEntry) => {
+    const [icon, title, tone] = titles[kind] ?? ['activity', kind]
+    return {
+      at,
+      item: (
+        <Moment key={id} icon={icon} title={title} by={by} at={at} {...(tone && { tone })}>
+          <Detail page={page} kind={kind} at={at} />
+        </Moment>
+      ),
+    }
+  }
+}
+
+/** What an entry of the story does not say itself. */
+function Detail({
+  page: { request, exclusions },
+  kind,
+  at,
+}: { page: RequestPage } & Pick<StoryEntry, 'kind' | 'at'>) {
+  const { reason, state, dueAt, erased, left } = request
+  if (kind === 'request.extended') {
+    return (
+      <>
+        <p>
+          Due on <When at={dueAt} as="day" />.
+        </p>
+        {reason !== null && state !== 'rejected' && <p class="quote">{reason}</p>}
+      </>
+    )
+  }
+  if (kind === 'request.rejected' && reason !== null) return <p class="quote">{reason}</p>
+  if (kind === 'request.record-excluded') {
+    const exclusion = exclusions.find((each) => each.at === at)
+    return exclusion ? <p class="quote">{exclusion.reason}</p> : null
+  }
+  if (kind === 'request.finished') {
+    return (
+      <>
+        <p>
+          {erased.subjects === 0
+            ? 'Nothing was held about this person.'
+            : `${counted(erased.subjects, 'record')} with ${counted(erased.sessions, 'session')} and ${counted(erased.events, 'event')}, in all trackers.`}
+        </p>
+        {left !== null && left > 0 && (
+          <p>
+            {counted(left, 'record')} arrived after the last search, and {left === 1 ? 'is' : 'are'} kept.
+          </p>
+        )}
+      </>
+    )
+  }
+  return null
+}

@@ -1,0 +1,84 @@
+import { ApiError, change } from './api.ts'
+import { asSentence } from './components/field.tsx'
+import { formatNumber } from './components/when.tsx'
+import { certificateAddress, refreshErasures } from './erasure.ts'
+import { cache, forget, refresh } from './resource.ts'
+import type { Request, RequestPage } from './types.ts'
+
+export const requestKinds = { access: 'Access', erasure: 'Erasure' } as const
+
+export function requestAddress(requestId: string): string {
+  return `/console/requests/${requestId}`
+}
+
+/** The reference of a request, or the start of its ID. */
+export function requestTitle({ reference, requestId }: Pick<Request, 'reference' | 'requestId'>): string {
+  return reference ?? `Request ${requestId.slice(0, 8)}`
+}
+
+/** The server stops counting there. */
+const maxCount = 10_000
+
+export function countInWords(count: number): string {
+  return `${formatNumber(count)}${count >= maxCount ? '+' : ''}`
+}
+
+export function isClosed({ state }: Pick<Request, 'state'>): boolean {
+  return state !== 'open' && state !== 'running'
+}
+
+/** Sends a change of a request, and shows what it has become everywhere. */
+export async function changeRequest(requestId: string, verb: string, body: object = {}): Promise<void> {
+  await showChanged(requestId, change<RequestPage>(`/requests/${requestId}/${verb}`, body))
+}
+
+/** Deletes a note of a request. */
+export async function deleteNote(requestId: string, noteId: string): Promise<void> {
+  const path = `/requests/${requestId}/notes/${noteId}`
+  await showChanged(requestId, change<RequestPage>(path, {}, 'DELETE'))
+}
+
+async function showChanged(requestId: string, changing: Promise<RequestPage>): Promise<void> {
+  try {
+    const page = await changing
+    cache.setQueryData([`/requests/${requestId}`], page)
+    for (const path of ['/requests', '/request-counts']) void refresh(path)
+  } catch (error) {
+    // Somebody else may have changed it.
+    void refresh(`/requests/${requestId}`)
+    throw withoutUnknownFields(error)
+  }
+}
+
+/** The fields of the dialogs. A problem with another one, such as the state, is shown as a failure. */
+const shownFields = ['reason', 'text', 'subjects']
+
+function withoutUnknownFields(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const [[field, problem] = ['', '']] = Object.entries(error.fields)
+  if (field === '' || shownFields.includes(field)) return error
+  return new ApiError(error.status, error.code, asSentence(problem), error.requestId)
+}
+
+/** Removes from the cache who a closed request was about, and refreshes what its end changes. */
+export function forgetPerson(requestId: string): void {
+  forget(`/requests/${requestId}/records`)
+  // Lists contain who open requests are about.
+  cache.removeQueries({
+    type: 'inactive',
+    predicate: ({ queryKey }) => /^\/requests\?/.test(String(queryKey[0])),
+  })
+  refreshErasures()
+  for (const path of ['/requests', '/request-counts']) void refresh(path)
+}
+
+/** The address of the ZIP with everything that is held about the person. */
+export function exportAddress(requestId: string): string {
+  return `/console/api/requests/${requestId}/export`
+}
+
+/** The address of the certificate; `null` if the request proves nothing. */
+export function certificateOf({ requestId, kind, state, found, erased }: Request): string | null {
+  const isProven = state === 'done' && (kind === 'erasure' || found.subjects === 0)
+  return isProven || (state === 'cancelled' && erased.subjects > 0) ? certificateAddress(requestId) : null
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, textIn } from '../support/answers.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, overflowOf, settled } from './browser.ts'
+
+const dayMs = 86_400_000
+
+describe('the inbox of requests in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.ingest(visit('laptop', { identifiers: { email: 'ada@example.com' } }))
+  const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
+  const nobody = await openConsole(shop, await shop.createOrganisation())
+  const browser = await openBrowser({ after })
+  const seat = await openPage(browser, shop, client, { hasTouch: true })
+  const { page } = seat
+  const keyboard = new Keyboard(page)
+  const rows = page.locator('.request-row')
+
+  /** Creates a request that was received some days ago, and returns its ID. */
+  async function create(reference: string, daysAgo: number, kind = 'erasure', value = 'ada@example.com') {
+    const receivedAt = new Date(Date.now() - daysAgo * dayMs).toISOString()
+    const person = { identifiers: [{ name: 'email', value }], subjects: [] }
+    const body = { kind, person, reference, receivedAt }
+    const { request } = dataOf(await client.ask('/requests', { method: 'POST', body }))
+    return textIn(request, 'requestId')
+  }
+
+  const send = (requestId: string, verb: string, body = {}) =>
+    client.ask(`/requests/${requestId}/${verb}`, { method: 'POST', body }).then(dataOf)
+
+  test('is the first page of the console, and says so nicely when it is empty', async () => {
+    const empty = await openPage(browser, shop, nobody)
+    await empty.page.goto('/console')
+    await empty.page.getByRole('heading', { name: 'No open requests' }).waitFor()
+    assert.equal(new URL(empty.page.url()).pathname, '/console/requests')
+    await assertAccessible(empty.page, 'an empty inbox')
+    await empty.page.getByRole('link', { name: /^Overdue/ }).click()
+    await empty.page.getByRole('heading', { name: 'Nothing is overdue' }).waitFor()
+    await empty.page.context().close()
+  })
+
+  test('shows what is due next on top, with the days left in words', async () => {
+    await create('later', 1, 'access')
+    await create('over', 40, 'erasure', 'nobody@example.com')
+    await create('soon', 26)
+    const { member } = client
+    await send(await create('mine', 12), 'assign', { memberId: member.id })
+    await send(await create('gone', 3), 'cancel')
+    await page.goto('/console')
+    await settled(page)
+    assert.deepEqual(await page.locator('.request-what strong').allInnerTexts(), [
+      ...['over', 'soon', 'mine', 'later'],
+    ])
+    assert.deepEqual(await page.locator('.inbox h2').allInnerTexts(), [
+      ...['Overdue', 'Due within 7 days', 'Due later'],
+    ])
+    const [over = '', soon = '', mine = ''] = await rows.allInnerTexts()
+    assert.match(over, /^Erasure · received .*open\nnothing held\nunassigned\n\d+ days overdue/ms)
+    assert.match(soon, /1 record\n.*[2-6] days left/ms)
+    assert.match(mine, /A\nyou\n/)
+    assert.equal(await page.getByRole('link', { name: 'Requests 1 overdue' }).count(), 1)
+    await assertAccessible(page, 'the inbox')
+  })
+
+  test('is narrowed by view and kind, also with Back', async () => {
+    const references = () => page.locator('.request-what strong').allInnerTexts()
+    for (const [view, expected] of [
+      ['Mine 1', ['mine']],
+      ['Overdue 1', ['over']],
+    ] as const) {
+      await page.getByRole('link', { name: view, exact: true }).click()
+      await settled(page)
+      assert.deepEqual(await references(), expected)
+    }
+    await page.getByRole('link', { name: 'Closed', exact: true }).click()
+    await page.getByRole('heading', { name: 'No closed requests' }).waitFor()
+    await page.getByRole('radio', { name: 'Cancelled' }).check({ force: true })
+    await page.getByText('gone', { exact: true }).waitFor()
+    await page.goBack()
+    await settled(page)
+    assert.deepEqual(await references(), ['over'])
+    await page.getByRole('link', { name: /^Open/ }).click()
+    await page.getByRole('radio', { name: 'Access' }).check({ force: true })
+    await page.getByText('soon', { exact: true }).waitFor({ state: 'detached' })
+    await settled(page)
+    assert.deepEqual(await references(), ['later'])
+  })
+
+  test('is walked through with the arrow keys, and Enter opens a request', async () => {
+    await goTo(page, '/requests')
+    await rows.first().focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('End')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'soon', level: 1 }).waitFor()
+  })
+
+  test('has pages, and a request of another organisation is not found', async () => {
+    for (let i = 0; i < 50; i++) await create(`more ${i}`, 2)
+    await goTo(page, '/requests')
+    await page.getByRole('button', { name: 'Next' }).waitFor()
+    assert.equal(await rows.count(), 50)
+    await keyboard.press('Next')
+    await page.getByText('Page 2').waitFor()
+    await settled(page)
+    assert.equal(await rows.count(), 4)
+    const id = await create('theirs', 2)
+    const other = await openPage(browser, shop, nobody)
+    await other.page.goto(`/console/requests/${id}`)
+    await other.page.getByRole('heading', { name: 'Not found' }).waitFor()
+    await other.page.context().close()
+  })
+
+  test('fits a small phone', async () => {
+    await page.setViewportSize({ width: 360, height: 740 })
+    await goTo(page, '/requests')
+    assert.ok((await overflowOf(page)) <= 0)
+    await assertAccessible(page, 'the inbox on a phone', { coloursAreKnown: true })
+    await page
+      .getByRole('navigation', { name: 'Console' })
+      .getByRole('link', { name: /^Requests/ })
+      .tap()
+    await rows.first().tap()
+    await page.getByRole('heading', { name: 'over', level: 1 }).waitFor()
+    await settled(page)
+    assert.ok((await overflowOf(page)) <= 0)
+    assert.deepEqual(seat.complaints, [])
+  })
+})
