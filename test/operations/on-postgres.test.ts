@@ -1,4 +1,8 @@
 import { onPostgres } from '../support/on-postgres.ts'
 
 // What combines several ports of the store; the rest is the store's contract.
-onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), ['export-person', 'privacy-request'])
+onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
+  'export-person',
+  'privacy-request',
+  'sample',
+])

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { allScopes } from '../../src/domain/api-key.ts'
 import { isIdentifier } from '../../src/domain/identifier.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { authenticateKey } from '../../src/operations/api-key.ts'
+import { certifyRequest } from '../../src/operations/certify-privacy-request.ts'
 import { createSample, sampleVisits } from '../../src/operations/sample.ts'
 import { always } from '../support/rows.ts'
 import { noon, openDeps } from './fixture.ts'
@@ -68,16 +69,80 @@ describe('the sample visits', () => {
 })
 
 describe('the sample', () => {
+  let sample: Awaited<ReturnType<typeof createSample>>
+  const view = { organisationId: 'sample', since: always }
+  before(async () => {
+    sample = await createSample(deps())
+  })
+
+  async function trackersOf(email: string): Promise<string[]> {
+    const sought = { identifier: { name: 'email', value: email } }
+    const { rows } = await deps().search.subjects(view, { sought, limit: 9, after: null })
+    return rows.map(({ trackerId }) => trackerId).sort()
+  }
+
   it('has a key that works, a subject worth a look, and a person on two trackers', async () => {
-    const { organisationId, trackerId, subjectId, issued } = await createSample(deps())
+    const { organisationId, trackerId, subjectId, issued } = sample
     const caller = await authenticateKey(deps(), issued.keyString)
     assert.equal(caller?.key.organisationId, organisationId)
     assert.deepEqual(caller?.key.scopes, allScopes())
     const record = await deps().subjects.read({ organisationId, trackerId, since: always }, subjectId)
-    const ada = { identifier: { name: 'email', value: 'ada@example.com' } }
-    const view = { organisationId, since: always }
-    const { rows: found } = await deps().search.subjects(view, { sought: ada, limit: 9, after: null })
-    assert.deepEqual(found.map((each) => each.trackerId).sort(), ['sample-blog', trackerId, trackerId])
+    assert.deepEqual(await trackersOf('ada@example.com'), ['sample-blog', trackerId, trackerId])
     assert.ok(record && record.counts.events > 3 && record.lastSeenAt > noon - 7 * day)
+  })
+
+  const erased = { erased: 3, left: 0, entries: ['erasure', 'erasure', 'erasure'] }
+  const expected: [reference: string, state: string, fields?: object][] = [
+    ['Ticket 1003', 'done', { ...erased, isLate: true }],
+    ['Ticket 1010', 'open', { dueInDays: 41 }],
+    ['Ticket 1018', 'open', { dueInDays: -4 }],
+    ['Ticket 1024', 'open', { dueInDays: 5 }],
+    ['Ticket 1027', 'rejected'],
+    ['Ticket 1030', 'done', { left: 0, entries: ['nothing-held'] }],
+    ['Ticket 1033', 'done'],
+    ['Ticket 1036', 'done', erased],
+    ['Ticket 1038', 'cancelled'],
+    ['Ticket 1042', 'open', { dueInDays: 29 }],
+    ['Ticket 1043', 'open', { dueInDays: 29 }],
+    ['Ticket 1044', 'open', { dueInDays: 29 }],
+  ]
+  it('has requests in every state but running, with the receipts of what was erased', async () => {
+    const query = { limit: 50, after: null, state: null, kind: null, dueBefore: null }
+    const { rows } = await deps().privacyRequests.list('sample', query)
+    const byReference = rows.toSorted((a, b) => ((a.reference ?? '') < (b.reference ?? '') ? -1 : 1))
+    const found = await Promise.all(
+      byReference.map(async (request) => {
+        const entries: string[] = []
+        const signal = new AbortController().signal
+        await certifyRequest(deps(), request, async ({ kind }) => void entries.push(kind), signal)
+        const { reference, state, person, closedAt, dueAt, erased, left } = request
+        assert.equal(person === null, state !== 'open')
+        assert.equal(closedAt, state === 'open' ? null : noon)
+        const dueInDays = state === 'open' ? (dueAt - noon) / day : null
+        return [
+          reference,
+          state,
+          {
+            dueInDays,
+            isLate: closedAt !== null && closedAt > dueAt,
+            erased: erased.subjects,
+            left,
+            entries,
+          },
+        ]
+      }),
+    )
+    const usual = { dueInDays: null, isLate: false, erased: 0, left: null, entries: [] }
+    assert.deepEqual(
+      found,
+      expected.map(([reference, state, fields]) => [reference, state, { ...usual, ...fields }]),
+    )
+  })
+
+  it('holds no more of the people whom its requests erased, and everything of the others', async () => {
+    for (const name of ['nuno', 'jonas', 'viktor'])
+      assert.deepEqual(await trackersOf(`${name}@example.com`), [])
+    for (const name of ['bela', 'carlos', 'goran', 'hanna', 'karim', 'lena', 'marie'])
+      assert.equal((await trackersOf(`${name}@example.com`)).length, 3, name)
   })
 })

@@ -94,8 +94,8 @@ async function introduce(
   const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
   return [
     '',
-    'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, and this key,',
-    'which can read, send and erase data and is not shown again:',
+    'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, a dozen requests,',
+    'and this key, which can read, send and erase data and is not shown again:',
     '',
     `  ${issued.keyString}`,
     '',

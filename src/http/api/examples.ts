@@ -104,21 +104,29 @@ export const exampleOrigin = 'lethe.local/sample'
 
 export const exampleVerifierKey = 'lethe.local/sample+b53cd3fc+Adg2RagO0ojwpfGvuysXpX6rGoUnzpaFzfEOBlVfGf7y'
 
-export const exampleHead = { size: 1, rootHash: 'UF56OoNdldBqsBQqPSRIsDzsuW3R1TUckDQAk5AWy/Y=' }
+export const exampleHead = { size: 8, rootHash: 'uhp8WWLBDi9TvjLIA+6ChR4JS4Ra1w5l61h4+CCNW2M=' }
 
-export const exampleEntry = {
-  index: 0,
-  record:
-    '{"alreadyErased":false,"counts":{"events":3,"sessions":2},"erasedAt":"2026-11-15T09:30:00.000Z","subject":"Yr7ZFUovOMtAxGcbRlPdDqtiZb54lLSj-zKcnsAzsUc","trackerId":"sample-shop","version":1}',
-  leafHash: exampleHead.rootHash,
-}
+export const exampleEntries = [
+  {
+    index: 0,
+    record:
+      '{"alreadyErased":false,"counts":{"events":1,"sessions":1},"erasedAt":"2026-11-15T09:30:00.000Z","subject":"wTeU4bbehnKxBXxvt5DDaQcIvBUYTt1s1JSe7mqo8bw","trackerId":"sample-blog","version":1}',
+    leafHash: 'vj78iuXlytWsb7UuFQeCajf2ohILHFYWVCylg03Ndtw=',
+  },
+  {
+    index: 1,
+    record:
+      '{"alreadyErased":false,"counts":{"events":4,"sessions":1},"erasedAt":"2026-11-15T09:30:00.000Z","subject":"9UzaqapWQwUu1uzuoxHQTsCzBerTwza8VzHwoR0Bo8Q","trackerId":"sample-shop","version":1}',
+    leafHash: 'L7WdV4rOx/qXmx1mH5fHLn6otMbnU9Diu/9M6p/mA6k=',
+  },
+]
 
 export const exampleCheckpoint = [
   exampleOrigin,
-  '1',
+  String(exampleHead.size),
   exampleHead.rootHash,
   '',
-  '— lethe.local/sample tTzT/IFkKNoaxGv6hmAQ3K/UjZkB4Yq0QxrzDDsGgl4sxwgf2Erd6NosR7js6Ex93kp7/AD/7p7YbleGo4rq7WqXLQU=',
+  '— lethe.local/sample tTzT/GYLfHmD03ShCXNbV5s1OzWtYZGKG48glJICTTF1669N/+lrKzvaD/PLbIK4+L6YphsBNVTH0914EJTSfn87EQo=',
   '',
 ].join('\n')
 
@@ -129,7 +137,10 @@ export const exampleReceipt = {
   receipt: [
     'c2sp.org/tlog-proof@v1',
     'extra eyJub25jZSI6IkZzV0VfRTFxYklVMUR2RXN0UUM0c3hMSEowaWM5MjFJejRsOXliamtxLWMiLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjozLFwic2Vzc2lvbnNcIjoyfSxcImVyYXNlZEF0XCI6XCIyMDI2LTExLTE1VDA5OjMwOjAwLjAwMFpcIixcInN1YmplY3RcIjpcIllyN1pGVW92T010QXhHY2JSbFBkRHF0aVpiNTRsTFNqLXpLY25zQXpzVWNcIixcInRyYWNrZXJJZFwiOlwic2FtcGxlLXNob3BcIixcInZlcnNpb25cIjoxfSJ9',
-    'index 0',
+    'index 7',
+    'PAfmufegfrIdiTdYV8yhMYEaEgqabJfYqIMd8PpqFEY=',
+    '3+v+haeNFIwy0B5PuscxSvmQWtLzDG/kOEOkcW3ZCJI=',
+    'uP8xzmdzO+kRgfJsqPlBxNFek9cinWzpLjAaRUZueog=',
     '',
     exampleCheckpoint,
   ].join('\n'),

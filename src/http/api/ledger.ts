@@ -5,7 +5,7 @@ import { defineRoute } from '../route.ts'
 import { count, integer, list, object, text } from '../schema.ts'
 import {
   exampleCheckpoint,
-  exampleEntry,
+  exampleEntries,
   exampleHead,
   exampleOrigin,
   exampleVerifierKey,
@@ -115,7 +115,7 @@ export const listEntriesRoute = defineRoute({
       'Oldest first; entries never change. Anyone can compute the root of the tree from them. An entry does not identify anyone; a receipt does.',
     exampleParameters: { limit: 2 },
     exampleAlone: { cursor: 'BHsDZ_X_RwfYWzEsImVudHJ5Il0' },
-    example: { entries: [exampleEntry], nextCursor: null },
+    example: { entries: exampleEntries, nextCursor: 'EyFl3d4cPY7fWzIsImVudHJ5Il0' },
   },
   plan: ({ query }, problems) => planEntryList(query, problems),
   async handle({ services, context, plan }) {
@@ -137,7 +137,7 @@ export const proveConsistencyRoute = defineRoute({
     description:
       'The hashes that lead from the root of the tree of the first `from` entries to the root in the checkpoint (RFC 9162, section 2.1.4). Anyone who kept a checkpoint of that size can verify that its entries are still there.',
     exampleParameters: { from: 0 },
-    example: { from: 0, to: 1, proof: [], checkpoint: exampleCheckpoint },
+    example: { from: 0, to: exampleHead.size, proof: [], checkpoint: exampleCheckpoint },
   },
   async handle({ services, context, query }) {
     const { organisationId } = identityOf(context)

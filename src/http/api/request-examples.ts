@@ -26,8 +26,19 @@ export const exampleRequest = {
 }
 
 export const exampleRequestList = {
-  requests: [exampleRequest],
-  nextCursor: 'Aq47Fkr7fcVkWzE3OTcwNjMzMDAwMDAsIjBiOWQ4YTUyLTdjMWUtNGYzYS05YTY2LTNkMmY1ZThjMWI3MCJd',
+  requests: [
+    {
+      ...exampleRequest,
+      requestId: '7d3f0c2e-58a1-4b6d-9e47-c1a5f2b8d603',
+      kind: 'access' as const,
+      reference: 'Ticket 1018',
+      receivedAt: '2026-10-11T09:30:00.000Z',
+      dueAt: '2026-11-11T09:30:00.000Z',
+      person: { identifiers: [{ name: 'email', value: 'hanna@example.com' }], subjects: [] },
+      found: { subjects: 3, sessions: 3, events: 4 },
+    },
+  ],
+  nextCursor: '94lNcjn5O66CWzE3OTQzODk0MDAwMDAsIjdkM2YwYzJlLTU4YTEtNGI2ZC05ZTQ3LWMxYTVmMmI4ZDYwMyJd',
 }
 
 export const exampleExtended = {
@@ -79,10 +90,10 @@ export const exampleClosed = {
 
 const certificateHead = [
   exampleOrigin,
-  '4',
-  'SekUNYL32Bm80JLWELZrgIuoQzyUUsfDRGL9J0/rR3U=',
+  '11',
+  '22LVRzOIaTAGb5w7UoAWYwDhtJZX7kNyLupCU1aleG8=',
   '',
-  '— lethe.local/sample tTzT/GHDAnMVEOHcZGK7OL0epNMG9n0kLTO8VoKvNFkoZVAUI4ReKvb+m+9Ixx6W8Qh75l+I9c8/kCk8z/pNml3DBwc=',
+  '— lethe.local/sample tTzT/FmYpjv6+4btXaNYCbM7cvaRlxDOIWrAshu5reRgA5Seed+WuKMa615Tb75XST1078ocSGXjfcaqi9cHuqdPrgE=',
   '',
 ]
 
@@ -108,19 +119,27 @@ export const exampleCertificate = {
   complete: true,
   entries: [
     certified(
-      ...([1, 'sample-blog', { sessions: 1, events: 3 }] as const),
+      ...([8, 'sample-blog', { sessions: 1, events: 3 }] as const),
       'eyJub25jZSI6Ik91R2F6V29VeExxZVRQWjNZNEZZeUF6b3daSDdmWktmeDdqRjJqaVA5djgiLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjozLFwic2Vzc2lvbnNcIjoxfSxcImVyYXNlZEF0XCI6XCIyMDI2LTExLTE1VDA5OjMwOjAwLjAwMFpcIixcInN1YmplY3RcIjpcIjk3OHY4SWRuaENPdDN6QXZJRkdwd2dhUzVqVTA4MmpwUURLV3A3ZjMyZklcIixcInRyYWNrZXJJZFwiOlwic2FtcGxlLWJsb2dcIixcInZlcnNpb25cIjoxfSJ9',
-      ['UF56OoNdldBqsBQqPSRIsDzsuW3R1TUckDQAk5AWy/Y=', 'Bz/DHg/8TCf58QUxh0ktszNHQof/5Slqm3LJ2ecBO9s='],
+      [
+        '0UHgijC0aVmvAlURXMq7omsrI0HRZ6KuadJU1x+VZdg=',
+        'hXWrQ03Ajcwam35iHHyXCtjgJOsF+OmlVwnhg3gEO3c=',
+        'uhp8WWLBDi9TvjLIA+6ChR4JS4Ra1w5l61h4+CCNW2M=',
+      ],
     ),
     certified(
-      ...([2, 'sample-shop', { sessions: 2, events: 5 }] as const),
+      ...([9, 'sample-shop', { sessions: 2, events: 5 }] as const),
       'eyJub25jZSI6IjdPVTZzU0pRWkt6b1JpWkZXMW9IRWNCVWNSeGxFUWhnZ2tfRmpzQlFSQXciLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjo1LFwic2Vzc2lvbnNcIjoyfSxcImVyYXNlZEF0XCI6XCIyMDI2LTExLTE1VDA5OjMwOjAwLjAwMFpcIixcInN1YmplY3RcIjpcIlFxRzFuNXhISXYxdmw2ZWpZS2xSM2VSOUdFQXdveUR3QnV1QzdTR2tQTDhcIixcInRyYWNrZXJJZFwiOlwic2FtcGxlLXNob3BcIixcInZlcnNpb25cIjoxfSJ9',
-      ['hXWrQ03Ajcwam35iHHyXCtjgJOsF+OmlVwnhg3gEO3c=', '84A9lbCW7qZUOSz210HsjBvTVtGvVcBREzVtyU2WcpU='],
+      [
+        'N8g113QuqAhEK1nlRkm6JKjHC5pVIO4/SJHPVbWvq0g=',
+        'hXWrQ03Ajcwam35iHHyXCtjgJOsF+OmlVwnhg3gEO3c=',
+        'uhp8WWLBDi9TvjLIA+6ChR4JS4Ra1w5l61h4+CCNW2M=',
+      ],
     ),
     certified(
-      ...([3, 'sample-shop', { sessions: 2, events: 4 }] as const),
+      ...([10, 'sample-shop', { sessions: 2, events: 4 }] as const),
       'eyJub25jZSI6Ild3c21pN1FmWVpHMDlJOHdIR0ZzdHo4aDhWWDR5VThERk43TzBuT0dWa3ciLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjo0LFwic2Vzc2lvbnNcIjoyfSxcImVyYXNlZEF0XCI6XCIyMDI2LTExLTE1VDA5OjMwOjAwLjAwMFpcIixcInN1YmplY3RcIjpcIlFlQXNreWhjWW11emNPTEhsOUJ3X21sWUl1N3k4LVRnN1NpdDlTeFlpYWdcIixcInRyYWNrZXJJZFwiOlwic2FtcGxlLXNob3BcIixcInZlcnNpb25cIjoxfSJ9',
-      ['0UHgijC0aVmvAlURXMq7omsrI0HRZ6KuadJU1x+VZdg=', '84A9lbCW7qZUOSz210HsjBvTVtGvVcBREzVtyU2WcpU='],
+      ['b4ax1jAQobguTHWfWSWtat7kH7LF8+nzMcte5WJAxd8=', 'uhp8WWLBDi9TvjLIA+6ChR4JS4Ra1w5l61h4+CCNW2M='],
     ),
   ],
   nothingHeld: [],
