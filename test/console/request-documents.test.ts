@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
 import { dataOf, isObject, listIn, objectIn, textIn } from '../support/answers.ts'
 import { type ConsoleClient, openConsole } from '../support/console.ts'
 import { ofEmail, requestDesk } from '../support/console-requests.ts'
+import { emptyStore } from '../support/empty-store.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 import { readZip } from '../support/zip.ts'
@@ -136,5 +138,41 @@ describe('the copy of a member', () => {
     const stranger = await openConsole(shop, await shop.createOrganisation())
     assert.equal((await download(stranger, id)).status, 404)
     assert.equal((await download({ ...stranger, cookie: null }, id)).status, 401)
+  })
+})
+
+describe('a closed request', () => {
+  test('leaves nothing of the person, of its notes or of excluded records in the store’s files', async (t) => {
+    const store = await emptyStore(t)
+    const own = await startShop(t, { scopes: ['analytics:view'], env: { ...env, LETHE_STORE: store } })
+    const member = await openConsole(own, own.organisationId)
+    const theirs = requestDesk(member)
+    const email = 'marker-1@example.com'
+    await own.ingest(['marker-mine', 'marker-other'].flatMap((id) => visit(id, { identifiers: { email } })))
+    const endings = {
+      reject: (id: string) => theirs.change(id, 'reject', { reason: 'Not identified' }),
+      cancel: (id: string) => theirs.change(id, 'cancel'),
+      erase: (id: string) => theirs.change(id, 'erase', { subjects: 1 }),
+    }
+    for (const end of Object.values(endings)) {
+      const id = await theirs.open('erasure', ofEmail(email))
+      dataOf(await theirs.change(id, 'notes', { text: 'marker-note: she called' }))
+      const other = { trackerId: 'shop', subjectId: 'marker-other' }
+      dataOf(await theirs.change(id, 'exclude', { ...other, reason: 'Shared device' }))
+      dataOf(await end(id))
+      await until(async () => (await theirs.request(id)).closedAt !== null)
+    }
+    // What was excluded is erased as somebody else's.
+    const id = await theirs.open('erasure', { subjects: [{ trackerId: 'shop', subjectId: 'marker-other' }] })
+    dataOf(await theirs.change(id, 'erase', { subjects: 1 }))
+    await until(async () => (await theirs.request(id)).closedAt !== null)
+    for (const each of await theirs.list('?state=all'))
+      assert.doesNotMatch(JSON.stringify(await theirs.page(each)), /marker/)
+    await own.services.maintenance.scrub(own.services.clock())
+    await own.stop()
+    if (!store.startsWith('sqlite:')) return
+    const path = store.slice('sqlite:'.length)
+    for (const file of [path, `${path}-wal`].filter(existsSync))
+      assert.equal(readFileSync(file).includes('marker'), false, file)
   })
 })
