@@ -1,5 +1,7 @@
+import { commandLine } from '../../../../src/domain/activity.ts'
 import { encodeCursor } from '../../../../src/domain/page.ts'
 import { revokeKey } from '../../../../src/operations/api-key.ts'
+import { createRequest } from '../../../../src/operations/create-privacy-request.ts'
 import { dataOf, textIn } from '../../../support/answers.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../../../support/shop.ts'
@@ -30,6 +32,7 @@ const senders: Record<string, Credential> = {
   full: keyNamed('full'),
   view: keyNamed('view', (scope) => scope === 'analytics:view' || scope === 'public'),
   erase: keyNamed('erase', (scope) => scope === 'analytics:delete-data' || scope === 'public'),
+  manage: keyNamed('manage', (scope) => scope === 'analytics:manage-requests' || scope === 'public'),
   collect: keyNamed('collect', (scope) => scope === 'analytics:collect' || scope === 'public'),
   foreign: keyNamed('foreign'),
   revoked: strange(['Authorization', 'Bearer {{revoked}}']),
@@ -51,7 +54,7 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
   await service.createTracker(rival, 'blog')
   // Whoever was erased comes back later than anything that was.
   let startedAt = service.services.clock()
-  const renew = () => {
+  const renew = async () => {
     startedAt = Math.max(startedAt, service.services.clock()) + 10_000
     const rows = ['shop', 'blog'].flatMap((trackerId) =>
       allSubjectIds.flatMap((subjectId) => [
@@ -59,8 +62,12 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
         ...visit(subjectId, { trackerId, startedAt, sessionId: 's2' }),
       ]),
     )
-    return service.ingest(rows)
+    await service.ingest(rows)
+    meanings.erasure = await addRequest(service, own, 'erasure')
+    meanings.access = await addRequest(service, own, 'access')
+    meanings.theirs = await addRequest(service, rival, 'access')
   }
+  const meanings: Record<string, string> = { trackerId: 'shop', theirTracker: 'blog' }
   await renew()
   const full = (await service.createKey(own)).keyString
   const revoked = await service.createKey(own)
@@ -71,34 +78,64 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
   return {
     ...service,
     operations: apiOperations,
-    inPath: { trackerId: ['shop', 'shop', 'shop', 'blog', 'nothing'], subjectId: allSubjectIds },
+    inPath: {
+      ...{ trackerId: ['shop', 'shop', 'shop', 'blog', 'nothing'], subjectId: allSubjectIds },
+      requestId: ['{{erasure}}', '{{erasure}}', '{{access}}', '{{theirs}}', 'nothing'],
+      'requestId of /v1/analytics/requests/{requestId}/close': ['{{access}}', '{{theirs}}', 'nothing'],
+    },
     cursors: [...cursors, ...forgedCursors().map(({ cursor }) => cursor)],
     senders,
     origins: { none: { lines: [], refusal: () => null } },
-    meanings: {
+    meanings: Object.assign(meanings, {
       full,
       view: (await service.createKey(own, ['analytics:view'])).keyString,
       erase: (await service.createKey(own, ['analytics:delete-data'])).keyString,
+      manage: (await service.createKey(own, ['analytics:manage-requests'])).keyString,
       collect: (await service.createKey(own, ['analytics:collect'])).keyString,
       foreign: (await service.createKey(rival)).keyString,
       revoked: revoked.keyString,
       expired: expired.keyString,
       damaged: `${full.slice(0, -1)}!`,
-    },
+    }),
     isPipelined: true,
-    effectsOf: ({ method }, _, { status }) => (method === 'DELETE' && status === 200 ? ['subjects'] : []),
+    effectsOf: ({ method }, { path }, { status }) =>
+      status === 200 && (method === 'DELETE' || path.startsWith('/v1/analytics/requests/{requestId}/'))
+        ? ['subjects or requests']
+        : [],
     renew,
     look: async () => ({}),
     lookAtTheirs: async () => ({}),
     assertSafe: () => {},
-    // They do not go together, an instant is finer than the format says, or a ledger is smaller.
+    // They do not go together, an instant is finer than the format says, a ledger is smaller, or a request is in another state.
     mayClash: [
       ...['cursor', 'from', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore', 'identifier', 'subjectId'],
+      ...[
+        'person',
+        'receivedAt',
+        'dueBefore',
+        'requestId',
+        'state',
+        'kind',
+        'extendedAt',
+        'reason',
+        'reference',
+      ],
     ],
     forgedTargets: forgedCursors().map(
       ({ list, cursor }) => `${list}${list.includes('?') ? '&' : '?'}cursor=${cursor}`,
     ),
   }
+}
+
+/** A request of somebody about whom nothing is stored. */
+async function addRequest(
+  { services }: TestService,
+  organisationId: string,
+  kind: 'access' | 'erasure',
+): Promise<string> {
+  const person = { identifiers: [{ name: 'email', value: 'ada@example.com' }], subjects: [] }
+  const wanted = { kind, person, receivedAt: null, reference: null, requestId: null }
+  return (await createRequest(services, { organisationId, since: 0 }, wanted, commandLine)).id
 }
 
 /** The lists that go on with a cursor, and what such a cursor is bound to. */

@@ -18,7 +18,10 @@ export type Look = Record<string, string>
 /** A running service and the operations to try on it: those of the API or those of the console. */
 export interface Surface extends TestService {
   operations: readonly Operation[]
-  /** Values of parameters in paths. The first is there, and another organisation's or nobody's comes later. */
+  /**
+   * Values of parameters in paths, by name, or by `name of path` for one path. The first is there, and another organisation's or
+   * nobody's comes later.
+   */
   inPath: Record<string, readonly string[]>
   cursors: readonly string[]
   /** By name; the first is that of somebody who may do everything. */
