@@ -7,6 +7,7 @@ import { killBatches } from './kill-batch.ts'
 import { killErasures } from './kill-erasure.ts'
 import { killImports } from './kill-import.ts'
 import { killMixedWork } from './kill-mixed.ts'
+import { killRequests } from './kill-request.ts'
 import { killScrubs } from './kill-scrub.ts'
 import { killSweeps } from './kill-sweep.ts'
 import type { MakeKillable } from './killable-store.ts'
@@ -19,6 +20,8 @@ interface Plans {
   sweeps?: Plan
   /** Each row a subject. */
   batches: Plan
+  /** Each row a request. */
+  requests: Plan
   mixed: Plan
   /** Where the store is embedded. */
   scrubs?: Plan
@@ -43,6 +46,7 @@ export function killTests(
     if (plans.imports) killImports(makeStore, plans.imports, total)
     if (plans.erasures) killErasures(makeStore, plans.erasures, total)
     killBatches(makeStore, plans.batches, total)
+    killRequests(makeStore, plans.requests, total)
     if (plans.sweeps) killSweeps(makeStore, plans.sweeps, total)
     if (plans.scrubs) killScrubs(plans.scrubs, total)
     killMixedWork(makeStore, plans.mixed, total)
