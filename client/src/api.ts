@@ -240,7 +240,7 @@ export interface CreateRequestBody {
   }
   /** When the person asked: now, which is the default, or earlier. */
   receivedAt?: string
-  /** Your own name for the request, such as a ticket number. It is kept after the request is closed, so it should not name the person. */
+  /** Your own name for the request, such as a ticket number. It is kept after the request is closed, so it must not contain an identifier or an ID of the person. */
   reference?: string
   /** A UUID of your choice, which makes this safe to repeat. */
   requestId?: string

@@ -3,6 +3,7 @@ import { invalidField, type LetheError } from '../domain/errors.ts'
 import { isWellFormedText } from '../domain/identifier.ts'
 import { addMonths, type Clock } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
+import { namesPerson } from '../domain/person.ts'
 import {
   isClosed,
   maxReasonLength,
@@ -41,8 +42,8 @@ export async function extendRequest(
   reason: string,
   origin: Origin,
 ): Promise<PrivacyRequest> {
-  checkReason(reason)
   const request = await requireRequest(deps, view.organisationId, requestId)
+  checkReason(reason, request)
   const dueAt = addMonths(request.dueAt, monthsOfExtension)
   const extension = { dueAt, reason, now: deps.clock() }
   const note = noteOf(deps, request, 'request.extended', origin)
@@ -64,7 +65,7 @@ export async function rejectRequest(
   reason: string,
   origin: Origin,
 ): Promise<PrivacyRequest> {
-  checkReason(reason)
+  checkReason(reason, await requireRequest(deps, view.organisationId, requestId))
   const closing = { from: ['open'], to: 'rejected', rejectionReason: reason } as const
   return endUnanswered(deps, view, requestId, closing, origin)
 }
@@ -157,9 +158,11 @@ function noteOf(
   return activityNote(deps, origin, { organisationId, kind, target: id })
 }
 
-function checkReason(reason: string): void {
+function checkReason(reason: string, { person }: PrivacyRequest): void {
   if (!isWellFormedText(reason, paragraphs, maxReasonLength) || reason.trim() === '')
     throw invalidField('reason', `reason must be ${reasonRule}`)
+  if (person !== null && namesPerson(reason, person))
+    throw invalidField('reason', 'reason must not name the person, because it is kept')
 }
 
 function requireKind({ kind }: PrivacyRequest, expected: PrivacyRequest['kind']): void {

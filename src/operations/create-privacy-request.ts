@@ -2,7 +2,7 @@ import type { Origin } from '../domain/activity.ts'
 import { invalidField, notFound, Problems } from '../domain/errors.ts'
 import { isWellFormedText } from '../domain/identifier.ts'
 import { addMonths, type Clock, type Instant } from '../domain/instant.ts'
-import type { Person } from '../domain/person.ts'
+import { namesPerson, type Person } from '../domain/person.ts'
 import {
   maxReferenceLength,
   type PrivacyRequest,
@@ -54,6 +54,8 @@ export function checkWanted(
   if (receivedAt !== null && receivedAt > now) problems.add('receivedAt', 'receivedAt must be now or earlier')
   if (reference !== null && !isWellFormedText(reference, oneLine, maxReferenceLength))
     problems.add('reference', `reference must be ${referenceRule}`)
+  else if (reference !== null && namesPerson(reference, person))
+    problems.add('reference', 'reference must not name the person, because it is kept')
 }
 
 /**

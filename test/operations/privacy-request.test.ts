@@ -166,6 +166,7 @@ describe('a request', () => {
     ['a long reference', 'reference', { reference: 'a'.repeat(201) }],
     ['an empty reference', 'reference', { reference: '' }],
     ['half a character in its reference', 'reference', { reference: '\udfff' }],
+    ['its person in its reference', 'reference', { reference: 'Ticket of ADA@example.com' }],
     ['a line break in its reference', 'reference', { reference: 'a\nb' }],
   ]
   for (const [what, field, wanted] of invalid) {
@@ -299,7 +300,7 @@ describe('a change of a request', () => {
   it('needs a reason that can be read and stored', async () => {
     const { view, person } = await open()
     const { id } = await create(view, person)
-    for (const reason of ['', '   ', 'a'.repeat(1_001), 'a\0b', '\ud800']) {
+    for (const reason of ['', '   ', 'a'.repeat(1_001), 'a\0b', '\ud800', 'Ada%40example.com asked']) {
       for (const change of [extendRequest, rejectRequest]) {
         const { fields } = await failure('validation_error', change(deps(), view, id, reason, member))
         assert.deepEqual(Object.keys(fields), ['reason'])

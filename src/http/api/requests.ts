@@ -129,7 +129,7 @@ export const createRequestBody = {
     text({
       ...{ minLength: 1, maxLength: maxReferenceLength, pattern: referencePattern },
       description:
-        'Your own name for the request, such as a ticket number. It is kept after the request is closed, so it should not name the person.',
+        'Your own name for the request, such as a ticket number. It is kept after the request is closed, so it must not contain an identifier or an ID of the person.',
       'x-rule': referenceRule,
     }),
   ),

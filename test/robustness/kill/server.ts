@@ -13,7 +13,7 @@ import type { KillableStore } from './killable-store.ts'
 
 /** A key that may do everything to the shop. */
 export async function createKey(cli: CommandLine, name = 'all'): Promise<string> {
-  const scopes = ['analytics:view', 'analytics:delete-data']
+  const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests']
   const args = ['keys', 'create', '--org', 'acme', '--name', name, '--json', '--scope', ...scopes]
   return textOf(onlyJson(await cli.run(args)), 'key')
 }

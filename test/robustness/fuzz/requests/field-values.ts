@@ -144,7 +144,7 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     '0000-12-31T00:00:00Z',
     '2024-01-30T00:00:00+01:30',
   ),
-  reference: fc.constantFrom('Ticket 7', '🦦'.repeat(200), 'ada@example.com'),
+  reference: fc.constantFrom('Ticket 7', '🦦'.repeat(200)),
   requestId: fc.oneof(fc.uuid(), fc.constant('{{erasure}}')),
   reason: fc.constantFrom('Many systems', 'Two paragraphs\r\n\n\tand 🦦'),
 }
