@@ -69,7 +69,8 @@ function toSearch(
   return {
     subjects: [...held, ...missing],
     found: isFirst ? counts : sum(request.found, counts),
-    isComplete: found.isComplete,
+    // With nothing to erase, another search would find the same.
+    isComplete: found.isComplete || held.length === 0,
   }
 }
 
