@@ -79,8 +79,3 @@ export class UnexpectedAnswerError extends ClientError {
     this.isWorthRepeating = temporaryStatuses.includes(status)
   }
 }
-
-/** A checkpoint file that cannot be used: it is damaged, of another batch, or written by a newer version. */
-export class JournalError extends Error {
-  override name = 'JournalError'
-}

@@ -14,8 +14,6 @@ export interface Outgoing {
   /** For the complete response, including its last byte. */
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** Receives the budgets of every response of the service, success or failure. */
-  onBudgets?: ((budgets: readonly Budget[]) => void) | undefined
 }
 
 /** The envelope of a success. */
@@ -31,7 +29,7 @@ export interface Answer {
 export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<Answer> {
   const requestId = outgoing.headers['x-request-id'] ?? null
   const { response, text } = await receive(outgoing, requestId)
-  return readAnswer(response, text, requestId, outgoing.onBudgets, now())
+  return readAnswer(response, text, requestId, now())
 }
 
 /** Reads a response. Throws its error, or that it is not from Lethe. */
@@ -39,15 +37,13 @@ export function readAnswer(
   { status, headers }: Response,
   text: string,
   requestId: string | null,
-  onBudgets: Outgoing['onBudgets'],
   now: number,
 ): Answer {
   const body = parse(text)
   const meta = isObject(body) && isMeta(body.meta) ? body.meta : null
   const moment = servedAt(headers, meta?.timestamp ?? null, now)
-  const budgets = readBudgets(headers)
-  if (meta !== null) onBudgets?.(budgets)
-  if (status === 200 && meta !== null && isObject(body)) return { data: body.data, meta, budgets }
+  if (status === 200 && meta !== null && isObject(body))
+    return { data: body.data, meta, budgets: readBudgets(headers) }
   const retryAfterMs = readRetryAfter(headers, moment)
   if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
   if (status === 200 && body === undefined && headers.get('content-type')?.startsWith('application/json')) {

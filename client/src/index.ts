@@ -1,5 +1,7 @@
 export type {
   AddedCounts,
+  CertifiedAbsence,
+  CertifiedErasure,
   Consistency,
   Counts,
   EntryList,
@@ -15,26 +17,31 @@ export type {
   ListEntriesQuery,
   ListEventsQuery,
   ListReceiptsQuery,
+  ListRequestsQuery,
   ListSessionsQuery,
   ListSubjectsQuery,
+  Person,
+  PrivacyRequest,
+  PrivacyRequestList,
   Receipt,
   ReceiptList,
   RefusedLine,
+  RequestCertificate,
+  RequestCounts,
   Session,
   SessionList,
   Subject,
   SubjectList,
+  SubjectRef,
   SubjectSummary,
 } from './api.ts'
-export type { BatchProgress } from './batch-tally.ts'
-export type { BatchOptions, BatchOutcome } from './erase-batch.ts'
+export type { EraseManyOptions, EraseManyOutcome, EraseManyProgress } from './erase-many.ts'
 export type { ErasureReport } from './erasure-report.ts'
 export {
   ApiError,
   ClientError,
   ConnectionError,
   type ErrorCode,
-  JournalError,
   TimeoutError,
   UnexpectedAnswerError,
 } from './errors.ts'
@@ -47,13 +54,13 @@ export {
   maxBatchLines,
   type SessionLine,
 } from './ingest-line.ts'
-export type { Journal } from './journal.ts'
 export type { ErasureRecord, LedgerRecord, NothingHeldRecord } from './ledger-record.ts'
 export { LetheClient } from './lethe-client.ts'
 export type { Listing } from './listing.ts'
-export { defaultErasuresPerHour } from './pace.ts'
-export type { PersonExport, PersonOutcome, Sought, SubjectRef } from './person.ts'
+export type { NewRequest, PersonRef } from './new-request.ts'
+export type { PersonExport, Sought } from './person.ts'
 export type { RetryPolicy } from './repeat.ts'
+export type { Requests } from './requests.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export type { Sender } from './sender.ts'
 export type {
@@ -77,3 +84,4 @@ export {
 } from './verify-checkpoint.ts'
 export { type ConsistencyClaim, type VerifiedConsistency, verifyConsistency } from './verify-consistency.ts'
 export { type ReceiptOptions, type VerifiedReceipt, verifyReceipt } from './verify-receipt.ts'
+export type { WaitOptions } from './wait-for-request.ts'

@@ -31,24 +31,15 @@ import {
   type SubjectList,
   type SubjectSummary,
 } from './api.ts'
-import type { BatchProgress } from './batch-tally.ts'
-import {
-  type BatchDeps,
-  type BatchOptions,
-  type BatchOutcome,
-  distinctIds,
-  eraseBatch,
-  planBatch,
-} from './erase-batch.ts'
 import type { ErasureReport } from './erasure-report.ts'
-import type { Outgoing } from './exchange.ts'
 import { pathSegment } from './identifier.ts'
 import { batchCall, type IngestReport, ingest } from './ingest.ts'
 import type { IngestLine } from './ingest-line.ts'
 import type { Listing } from './listing.ts'
-import { erasePerson, type PersonExport, type PersonOutcome, type Sought, type SubjectRef } from './person.ts'
+import type { PersonExport, Sought } from './person.ts'
 import { type AttemptState, repeat } from './repeat.ts'
 import { ledgerPath, searchPath, subjectPath, subjectsPath } from './request-parts.ts'
+import { Requests } from './requests.ts'
 import { Sender } from './sender.ts'
 import type { SenderOptions } from './sender-options.ts'
 import { SubjectExport } from './subject-export.ts'
@@ -58,9 +49,12 @@ import { createVariables, type Variables, type VariablesOptions } from './variab
 /** A client of a Lethe service with an API key. */
 export class LetheClient {
   readonly #transport: Transport
+  /** The requests of people: for a copy of their data, or for its erasure. */
+  readonly requests: Requests
 
   constructor(options: LetheClientOptions) {
     this.#transport = new Transport(options)
+    this.requests = new Requests(this.#transport)
   }
 
   /** Lists the data subjects of a tracker. */
@@ -149,53 +143,12 @@ export class LetheClient {
     }
   }
 
-  /**
-   * Erases a person's data subjects in every tracker, within the budget, with an outcome for each: those
-   * found now, including hidden ones, or the given ones. With `journal`, pass the given ones: erased subjects
-   * cannot be found again.
-   */
-  async *erasePerson(
-    who: Sought | readonly SubjectRef[],
-    options: BatchOptions = {},
-  ): AsyncGenerator<PersonOutcome, void, undefined> {
-    const subjects: SubjectRef[] = []
-    if (Symbol.iterator in who) subjects.push(...who)
-    else
-      for await (const { subjects: seen, hidden = [] } of this.searchSubjects(who).pages())
-        subjects.push(...seen, ...hidden)
-    const { url, runtime, policy } = this.#transport
-    const erase = (
-      { trackerId, subjectId }: SubjectRef,
-      state: AttemptState,
-      onBudgets: Outgoing['onBudgets'],
-    ) => this.#eraseOnce(trackerId, subjectId, state, { onBudgets })
-    yield* erasePerson(subjects, { url, runtime, policy, erase }, options)
-  }
-
   /** Permanently erases a data subject. Repeated if there is no response, which is safe. */
   eraseSubject(trackerId: string, subjectId: string, options: CallOptions = {}): Promise<ErasureReport> {
     const { runtime, policy } = this.#transport
     return repeat(runtime, policy, options.signal, (state) =>
       this.#eraseOnce(trackerId, subjectId, state, options),
     )
-  }
-
-  /** Erases many data subjects, within the budget, with an outcome for each. */
-  eraseSubjects(
-    trackerId: string,
-    subjectIds: Iterable<string>,
-    options: BatchOptions = {},
-  ): AsyncGenerator<BatchOutcome, void, undefined> {
-    return eraseBatch(this.#batch(trackerId, subjectIds), options)
-  }
-
-  /** What `eraseSubjects` would do: how many subjects remain, and how long they will take. Sends nothing. */
-  planErasures(
-    trackerId: string,
-    subjectIds: Iterable<string>,
-    options: BatchOptions = {},
-  ): Promise<BatchProgress> {
-    return planBatch(this.#batch(trackerId, subjectIds), options)
   }
 
   /** Lists the receipts of a data subject's erasures, newest first, as long as their tombstones are kept. */
@@ -265,23 +218,11 @@ export class LetheClient {
     return createVariables({ fetch, runtime, ...options, url: options.url ?? url })
   }
 
-  #batch(trackerId: string, subjectIds: Iterable<string>): BatchDeps {
-    pathSegment('trackerId', trackerId)
-    const { url, runtime, policy } = this.#transport
-    return {
-      ...{ url, trackerId, runtime, policy },
-      ids: distinctIds(subjectIds),
-      // Without the signal, because the service would complete a running erasure anyway, and its result
-      // matters.
-      attempt: (subjectId, state, onBudgets) => this.#eraseOnce(trackerId, subjectId, state, { onBudgets }),
-    }
-  }
-
   async #eraseOnce(
     trackerId: string,
     subjectId: string,
     state: AttemptState,
-    options: CallOptions & { onBudgets?: Outgoing['onBudgets'] },
+    options: CallOptions,
   ): Promise<ErasureReport> {
     const path = subjectPath(trackerId, subjectId)
     const call: Call<Erasure> = { ...options, method: 'DELETE', path, isData: isErasure }

@@ -3,34 +3,46 @@ import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Sends a request once and returns its response, of any size, in pieces. Throws the error of the service, or
- * why there is no usable response. The timeout applies to each piece.
+ * Sends a request once and returns its response, of the given type and of any size, in pieces. Throws the error
+ * of the service, or why there is no usable response. The timeout applies to each piece.
  */
-export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<AsyncGenerator<string>> {
-  const { fetch, method, url, headers, timeoutMs, signal, onBudgets } = outgoing
+export async function openStream(
+  outgoing: Outgoing,
+  type: string,
+  { now }: Runtime,
+): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
+  const { fetch, method, url, headers, timeoutMs, signal } = outgoing
   const requestId = headers['x-request-id'] ?? null
   const deadline = new Deadline(timeoutMs, signal, requestId)
   const response = await deadline.wait(() =>
     fetch(url, { method, headers, signal: deadline.signal, redirect: 'manual' }),
   )
   const { body } = response
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
-  if (response.status !== 200 || body === null || !isJson) {
+  const isExpected = response.headers.get('content-type')?.startsWith(type) ?? false
+  if (response.status !== 200 || body === null || !isExpected) {
     const text = await deadline.wait(() => response.text())
-    readAnswer(response, text, requestId, onBudgets, now())
+    readAnswer(response, text, requestId, now())
     throw new ConnectionError('the response is empty', requestId)
   }
-  return pieces(body, deadline)
+  return piecesOf(body, deadline)
 }
 
-async function* pieces(body: ReadableStream<Uint8Array>, deadline: Deadline): AsyncGenerator<string> {
-  const reader = body.getReader()
+/** Decodes UTF-8 that arrives in pieces. */
+export async function* decoded(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
+  for await (const piece of pieces) yield decoder.decode(piece, { stream: true })
+}
+
+async function* piecesOf(
+  body: ReadableStream<Uint8Array>,
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader()
   try {
     for (;;) {
       const { done, value } = await deadline.wait(() => reader.read())
       if (done) return
-      yield decoder.decode(value, { stream: true })
+      yield value
     }
   } finally {
     // A caller that stops early does not read the rest.

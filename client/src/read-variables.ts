@@ -39,7 +39,7 @@ export async function readVariables(
   const { status } = response
   if (status === 304 && etag !== null) return { content: null, budgets: readBudgets(response.headers) }
   const body = status === 200 ? text : withoutToken(text)
-  const { data, meta, budgets } = readAnswer(response, body, null, undefined, now())
+  const { data, meta, budgets } = readAnswer(response, body, null, now())
   if (!isVariables(data))
     throw new UnexpectedAnswerError(status, 'The response does not match the API.', meta.requestId)
   return { content: { ...data, etag: response.headers.get('etag') }, budgets }

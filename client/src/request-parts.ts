@@ -12,6 +12,12 @@ export function batchesPath(trackerId: string): string {
   return `/v1/ingest/trackers/${pathSegment('trackerId', trackerId)}/batches`
 }
 
+export const requestsPath = '/v1/analytics/requests'
+
+export function requestPath(requestId: string): string {
+  return `${requestsPath}/${pathSegment('requestId', requestId)}`
+}
+
 export const searchPath = '/v1/analytics/subjects/search'
 
 export const ledgerPath = '/v1/analytics/ledger'

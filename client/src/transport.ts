@@ -1,12 +1,15 @@
+import type { Bytes } from './base64.ts'
+import { exhaustedForMs } from './budget.ts'
 import type { Payload } from './compress.ts'
 import { UnexpectedAnswerError } from './errors.ts'
 import { type Answer, exchange, type Outgoing } from './exchange.ts'
 import { exportEncodings } from './export-encodings.ts'
 import { Listing } from './listing.ts'
-import { openStream } from './open-stream.ts'
+import { decoded, openStream } from './open-stream.ts'
 import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
 import { baseUrl, queryString, requestIdHeader } from './request-parts.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
+import { hmacSha256 } from './web-crypto.ts'
 
 export interface LetheClientOptions {
   /** The address of the service, such as `https://lethe.example`. Its path precedes those of the API. */
@@ -42,10 +45,11 @@ export interface Call<Data> extends CallOptions {
   /** Sent as it is, instead of `body`. */
   payload?: Payload
   isData(value: unknown): value is Data
-  onBudgets?: Outgoing['onBudgets']
 }
 
 export const maxPageSize = 200
+/** No budget has a longer window. */
+const longestWindowMs = 86_400_000
 const jsonHeader = { 'content-type': 'application/json' }
 
 /** Sends the requests of a client with its key, timeout and retry policy. */
@@ -57,8 +61,16 @@ export class Transport {
   readonly #headers: Record<string, string>
   readonly #exportHeaders: Record<string, string>
   readonly #timeoutMs: number
+  readonly #options: LetheClientOptions
 
-  constructor({ url, apiKey, timeoutMs = 30_000, retry, fetch, runtime }: LetheClientOptions) {
+  readonly #isPatient: boolean
+  /** When a budget that was used up resets. */
+  #resetsAt = 0
+
+  constructor(options: LetheClientOptions, { isPatient = false } = {}) {
+    const { url, apiKey, timeoutMs = 30_000, retry, fetch, runtime } = options
+    this.#options = options
+    this.#isPatient = isPatient
     this.url = baseUrl(url)
     if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be the string of an API key.')
     this.#headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
@@ -69,6 +81,21 @@ export class Transport {
     this.#timeoutMs = timeoutMs
     this.policy = { ...defaultRetryPolicy, ...retry }
     this.runtime = runtime ?? systemRuntime
+  }
+
+  /**
+   * The same transport for work that takes long: it waits for a budget that is used up before it sends a
+   * request, and up to two days for one that others have used up.
+   */
+  patient(): Transport {
+    const maxTotalMs = 2 * longestWindowMs
+    return new Transport({ ...this.#options, retry: { ...this.policy, maxTotalMs } }, { isPatient: true })
+  }
+
+  /** A digest of a text that only holders of the API key can compute. */
+  keyedDigest(text: string): Promise<Bytes> {
+    const encoder = new TextEncoder()
+    return hmacSha256(encoder.encode(this.#options.apiKey), encoder.encode(text))
   }
 
   /** A list whose pages are requested with a query. */
@@ -106,14 +133,29 @@ export class Transport {
   }
 
   /** Opens a response of any size. Requests are repeated until it starts; later errors end it. */
-  open(path: string, { requestId, timeoutMs = this.#timeoutMs, signal }: CallOptions) {
+  async open(path: string, options: CallOptions): Promise<AsyncIterable<string>> {
+    return decoded(await this.#open(path, 'application/json', this.#exportHeaders, options))
+  }
+
+  /** The same for a response in another format than JSON. */
+  openBytes(path: string, type: string, options: CallOptions): Promise<AsyncIterable<Uint8Array>> {
+    return this.#open(path, type, { ...this.#headers, accept: `${type}, application/json` }, options)
+  }
+
+  #open(
+    path: string,
+    type: string,
+    headers: Record<string, string>,
+    { requestId, timeoutMs = this.#timeoutMs, signal }: CallOptions,
+  ) {
     return repeat(this.runtime, this.policy, signal, ({ leftMs }) =>
       openStream(
         {
           ...{ fetch: this.fetch, method: 'GET', url: `${this.url}${path}`, signal },
-          headers: { ...this.#exportHeaders, ...requestIdHeader(requestId) },
+          headers: { ...headers, ...requestIdHeader(requestId) },
           timeoutMs: Math.min(timeoutMs, leftMs),
         },
+        type,
         this.runtime,
       ),
     )
@@ -134,6 +176,8 @@ export class Transport {
     }: Call<Data>,
     { leftMs }: AttemptState,
   ): Promise<Answer & { data: Data }> {
+    const { now, wait } = this.runtime
+    if (this.#isPatient && this.#resetsAt > now()) await wait(this.#resetsAt - now(), rest.signal)
     const answer = await exchange(
       {
         fetch: this.fetch,
@@ -147,6 +191,7 @@ export class Transport {
       this.runtime,
     )
     const { data, meta } = answer
+    this.#resetsAt = now() + exhaustedForMs(answer.budgets)
     if (isData(data)) return { ...answer, data }
     throw new UnexpectedAnswerError(200, 'The response does not match the API.', meta.requestId)
   }

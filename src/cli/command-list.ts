@@ -19,6 +19,7 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   convert: async () => (await import('./commands/convert.ts')).addConvertCommand,
   identifiers: async () => (await import('./commands/identifiers.ts')).addIdentifiersCommand,
   subjects: async () => (await import('./remote/subjects.ts')).addSubjectsCommand,
+  requests: async () => (await import('./remote/requests.ts')).addRequestsCommand,
   ship: async () => (await import('./remote/ship.ts')).addShipCommand,
   receipts: async () => (await import('./remote/receipts.ts')).addReceiptsCommand,
   ledger: async () => (await import('./commands/ledger.ts')).addLedgerCommand,

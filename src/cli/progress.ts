@@ -134,6 +134,10 @@ export function addedInWords({ subjects, sessions, events }: IngestCounts): stri
   return `${counted(subjects, 'subject')}, ${counted(sessions, 'session')}, ${counted(events, 'event')}`
 }
 
+export function sizeInWords(bytes: number): string {
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
+
 /** Aligns rows under their headings. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = headings.map((heading, column) =>

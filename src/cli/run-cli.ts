@@ -114,6 +114,7 @@ function wantsJson(args: readonly string[]): boolean {
 const helpVariables: Record<string, readonly (keyof typeof variables)[]> = {
   lethe: ['LETHE_STORE', 'LETHE_URL', 'LETHE_API_KEY'],
   subjects: ['LETHE_URL', 'LETHE_API_KEY'],
+  requests: ['LETHE_URL', 'LETHE_API_KEY'],
   ship: ['LETHE_URL', 'LETHE_API_KEY'],
   receipts: ['LETHE_URL', 'LETHE_API_KEY'],
   health: ['LETHE_HOST', 'LETHE_PORT'],

@@ -201,7 +201,6 @@ describe('the client', () => {
   const own = modules.map((file) => `./${file}`)
 
   const foreignImports: Record<string, string[]> = {
-    'file-journal.ts': ['node:fs/promises', 'node:path'],
     'openfeature-provider.ts': ['@openfeature/core'],
     'openfeature-server.ts': ['@openfeature/server-sdk'],
     'openfeature-web.ts': ['@openfeature/web-sdk'],

@@ -48,7 +48,13 @@ describe('--help', () => {
     assert.deepEqual(named(await help()), ['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_URL'])
     const remote = ['LETHE_API_KEY', 'LETHE_URL']
     const ofOthers: Record<string, string[]> = {
-      ...{ subjects: remote, ship: remote, receipts: remote, health: ['LETHE_HOST', 'LETHE_PORT'] },
+      ...{
+        subjects: remote,
+        requests: remote,
+        ship: remote,
+        receipts: remote,
+        health: ['LETHE_HOST', 'LETHE_PORT'],
+      },
       ...{ convert: [], copy: [], completion: [] },
     }
     for (const [words] of all.filter(([words]) => words.length > 0)) {

@@ -149,15 +149,15 @@ describe('the package of the client, without a service', () => {
 })
 
 const use = [
-  "import { ApiError, type BatchOutcome, LetheClient } from '@lethe/client'",
-  "import { fileJournal } from '@lethe/client/file-journal'",
+  "import { ApiError, type EraseManyOutcome, LetheClient } from '@lethe/client'",
   "import { LetheWebProvider } from '@lethe/client/openfeature-web'",
   "import { createVariables } from '@lethe/client/variables'",
   "import { OpenFeature } from '@openfeature/web-sdk'",
   "const client = new LetheClient({ url: 'http://127.0.0.1', apiKey: 'x', fetch })",
   "const events: number = (await client.readSubject('a', 'b')).counts.events",
-  'const outcomes: BatchOutcome[] = []',
-  "for await (const each of client.eraseSubjects('a', ['b'], { journal: fileJournal('c') })) outcomes.push(each)",
+  'const outcomes: EraseManyOutcome[] = []',
+  "const people = [{ identifiers: [{ name: 'email', value: 'a' }] }]",
+  "for await (const each of client.requests.eraseMany(people, { reference: 'c' })) outcomes.push(each)",
   '// @ts-expect-error There is no such sort.',
   "client.listSubjects('a', { sort: 'name' })",
   "const variables = createVariables({ url: 'http://127.0.0.1', token: 'lethevar_x' })",

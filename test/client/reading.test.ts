@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { ApiError, type ExportEntry, LetheClient } from '@lethe/client'
-import { clientOf, movedTime, recordingFetch } from '../support/client.ts'
+import { clientOf, collect, movedTime, recordingFetch } from '../support/client.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -21,12 +21,6 @@ await shop.ingest(
     visit(busy, { sessionId, startedAt: anHourAgo - number * 10_000, events: 3, attributes: { number } }),
   ),
 )
-
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
 
 describe('listing data subjects', () => {
   it('gives one after the other, over as many pages as it takes', async () => {
@@ -168,49 +162,18 @@ describe('a person', () => {
     assert.deepEqual(identifiers, [sought.identifier])
   })
 
-  it('is exported and erased as a whole, with an outcome for each of its subjects', async () => {
+  it('is exported as a whole, subject by subject', async () => {
     await shop.createTracker(shop.organisationId, 'blog')
     const known = (subjectId: string, trackerId: string) =>
       visit(subjectId, { trackerId }).map((row) => ({ ...row, identifiers: { userId: 'u-8' } }))
     await shop.ingest([...known('anna', 'shop'), ...known('anna', 'blog'), ...visit('ben')])
     const sought = { identifier: { name: 'userId', value: 'u-8' } }
     const exported: string[] = []
-    for await (const { found, export: whole } of erasing.exportPerson(sought)) {
+    for await (const { found, export: whole } of client.exportPerson(sought)) {
       const entries = await collect(whole)
       exported.push(`${found.trackerId} ${entries.length}`)
     }
     assert.deepEqual(exported.sort(), ['blog 3', 'shop 3'])
-    const outcomes = await collect(erasing.erasePerson(sought, { erasuresPerHour: 1_000_000 }))
-    assert.deepEqual(
-      outcomes.map(({ trackerId, subjectId, status }) => `${trackerId} ${subjectId} ${status}`).sort(),
-      ['blog anna erased', 'shop anna erased'],
-    )
-    const refs = outcomes.map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
-    const again = await collect(erasing.erasePerson(refs, { erasuresPerHour: 1_000_000 }))
-    assert.ok(again.every((each) => each.status === 'erased' && each.erasure.alreadyErased))
-    assert.deepEqual(await collect(erasing.erasePerson(sought)), [])
-  })
-})
-
-describe('a person whom a shorter plan hides in part', () => {
-  it('is erased as a whole', async () => {
-    const { organisations, retention, retentionDays, activityDays, clock } = shop.services
-    const setPlan = async (plan: 'pro' | 'free') => {
-      await organisations.setPlan(shop.organisationId, plan)
-      await retention.settleWindows({ policy: { retentionDays, activityDays }, now: clock(), rule: 'grace' })
-    }
-    await setPlan('pro')
-    const identifiers = { userId: 'u-9' }
-    const startedAt = Date.now() - 300 * 86_400_000
-    await shop.ingest([...visit('old', { startedAt, identifiers }), ...visit('new', { identifiers })])
-    await setPlan('free')
-    const sought = { identifier: { name: 'userId', value: 'u-9' } }
-    const page = await client.searchSubjects(sought).page()
-    assert.deepEqual(page.hidden, [{ trackerId: 'shop', subjectId: 'old' }])
-    const outcomes = await collect(erasing.erasePerson(sought, { erasuresPerHour: 1_000_000 }))
-    assert.deepEqual(outcomes.map(({ subjectId }) => subjectId).sort(), ['new', 'old'])
-    await setPlan('pro')
-    assert.deepEqual(await collect(client.searchSubjects(sought)), [])
   })
 })
 

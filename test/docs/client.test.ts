@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as client from '@lethe/client'
 import { defaultRetryPolicy } from '../../client/src/repeat.ts'
+import { Requests } from '../../client/src/requests.ts'
 import { Sender } from '../../client/src/sender.ts'
 import { Variables } from '../../client/src/variables.ts'
 import { code, codes, flat, read, section, tableRows } from './markdown.ts'
@@ -54,14 +55,30 @@ test('the client page lists exactly the options of the client and of a call', ()
   assert.deepEqual(codes(retry), fieldsOf('client/src/repeat.ts', 'RetryPolicy'))
 })
 
-test('the client page lists exactly the options of a batch and the fields of its progress', () => {
-  const batches = section(page, 'Batches')
+test('the client page lists exactly the methods of requests', () => {
+  const documented = tableRows(section(page, 'Requests')).map(([call]) => code(call).replace(/\(.*/, ''))
+  const descriptors = Object.entries(Object.getOwnPropertyDescriptors(Requests.prototype))
+  const methods = descriptors.filter(([, { value }]) => typeof value === 'function').map(([name]) => name)
   assert.deepEqual(
-    tableRows(batches).map(([option]) => code(option)),
-    fieldsOf('client/src/erase-batch.ts', 'BatchOptions'),
+    documented,
+    methods.filter((name) => name !== 'constructor'),
   )
-  const [, progress = ''] = /\*\*Progress\*\* has ([^.]*)\./.exec(batches) ?? []
-  assert.deepEqual(codes(progress).sort(), fieldsOf('client/src/batch-tally.ts', 'BatchProgress').sort())
+})
+
+test('the client page lists exactly the options of erasing many people and the fields of its progress', () => {
+  const many = section(page, 'Erasing many people')
+  assert.deepEqual(
+    tableRows(many)
+      .map(([option]) => code(option))
+      .sort(),
+    ['receivedAt', ...fieldsOf('client/src/erase-many.ts', 'EraseManyOptions')].sort(),
+  )
+  const [, progress = ''] = /\*\*Progress\*\* has (.*)\n/s.exec(many) ?? []
+  const counts = fieldsOf('client/src/api.ts', 'RequestCounts')
+  assert.deepEqual(
+    codes(progress).sort(),
+    [...fieldsOf('client/src/erase-many.ts', 'EraseManyProgress'), ...counts].sort(),
+  )
 })
 
 test('the client page lists exactly the exported errors', () => {

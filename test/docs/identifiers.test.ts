@@ -22,6 +22,8 @@ const foreign = new Set([
   ...['ProxyPass', 'optionalDependencies', 'trustProxy'],
   // Of Matomo's exports.
   ...['ecommerceOrder', 'ecommerceAbandonedCart', 'visitIp'],
+  // Of the client of 0.2.
+  ...['planErasures', 'fileJournal', 'JournalError', 'defaultErasuresPerHour'],
 ])
 
 /** Names in camel case, such as `defineRoute` or `RequestContext`, and calls, such as `take(key)`. */

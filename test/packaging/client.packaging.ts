@@ -23,17 +23,15 @@ const refusal = await client.readSubject('shop', 'nobody').catch((error) => erro
 const isRefused = refusal instanceof ApiError && refusal.status === 404
 const { record } = await ${verifySample}
 const { version } = createVariables({ url: process.env.LETHE_URL, token: 'lethevar_x', refreshSeconds: 3_600 })
-console.log(counts.events, isRefused, record.counts.events, typeof fileJournal('x.journal').read, version)`
+console.log(counts.events, isRefused, record.counts.events, typeof client.requests.create, version)`
 const programs = {
   'import.mjs': `
 import process from 'node:process'
 import { ApiError, LetheClient, verifyReceipt } from '@lethe/client'
-import { fileJournal } from '@lethe/client/file-journal'
 import { createVariables } from '@lethe/client/variables'
 ${body}`,
   'require.cjs': `
 const { ApiError, LetheClient, verifyReceipt } = require('@lethe/client')
-const { fileJournal } = require('@lethe/client/file-journal')
 const { createVariables } = require('@lethe/client/variables')
 async function main() {${body}
 }
@@ -90,12 +88,12 @@ describe('the packed client', () => {
 
 function typed(): string {
   return [
-    "import { ApiError, type BatchOutcome, LetheClient, verifyReceipt } from '@lethe/client'",
-    "import { fileJournal } from '@lethe/client/file-journal'",
+    "import { ApiError, type EraseManyOutcome, LetheClient, verifyReceipt } from '@lethe/client'",
     "const client = new LetheClient({ url: 'http://127.0.0.1', apiKey: 'x', fetch })",
     "const events: number = (await client.readSubject('a', 'b')).counts.events",
-    'const outcomes: BatchOutcome[] = []',
-    "for await (const each of client.eraseSubjects('a', ['b'], { journal: fileJournal('c') })) outcomes.push(each)",
+    'const outcomes: EraseManyOutcome[] = []',
+    "const people = [{ identifiers: [{ name: 'email', value: 'a' }] }]",
+    "for await (const each of client.requests.eraseMany(people, { reference: 'c' })) outcomes.push(each)",
     "const proven: boolean = (await verifyReceipt('', { verifierKeys: [] })).isSubjectProven",
     '// @ts-expect-error There is no such sort.',
     "client.listSubjects('a', { sort: 'name' })",
@@ -106,9 +104,8 @@ function typed(): string {
 function typedRequire(): string {
   return [
     "import lethe = require('@lethe/client')",
-    "import { fileJournal } from '@lethe/client/file-journal'",
     "const client = new lethe.LetheClient({ url: 'http://127.0.0.1', apiKey: 'x', fetch })",
-    "client.eraseSubjects('a', ['b'], { journal: fileJournal('c') })",
+    "client.requests.create({ kind: 'access', person: { subjects: [{ trackerId: 'a', subjectId: 'b' }] } })",
     '// @ts-expect-error There is no such sort.',
     "client.listSubjects('a', { sort: 'name' })",
   ].join('\n')

@@ -7,6 +7,13 @@ export function clientOf(shop: Pick<Shop, 'url' | 'key'>, options: Partial<Lethe
   return new LetheClient({ url: shop.url, apiKey: shop.key, ...options })
 }
 
+/** Every item, in order. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
 /** Runtime in which waiting takes no time: clocks are moved on instead, the client's and whatever else `passTime` moves. */
 export interface MovedTime extends Runtime {
   /** Every wait there was, in milliseconds. */

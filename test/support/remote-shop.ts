@@ -9,12 +9,14 @@ export interface RemoteShop extends Shop {
   env: Record<string, string>
   /** Runs a command of `lethe subjects`. Somebody sits at the terminal only when `answers` are given. */
   subjects(args: readonly string[], options?: { answers?: readonly string[] }): Promise<LocalOutcome>
+  /** The same for `lethe requests`. */
+  requests(args: readonly string[], options?: { answers?: readonly string[] }): Promise<LocalOutcome>
 }
 
 export async function startRemoteShop(
   t: Lifetime,
   {
-    scopes = ['analytics:view', 'analytics:delete-data'],
+    scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests'],
     env: serviceEnv = {},
   }: { scopes?: readonly Scope[]; env?: Record<string, string> } = {},
 ): Promise<RemoteShop> {
@@ -23,11 +25,11 @@ export async function startRemoteShop(
   const shop = await startShop(t, { scopes, env: budgets })
   const cli = commandLine(t)
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
+  const run = (words: readonly string[], { answers }: { answers?: readonly string[] } = {}) =>
+    cli.run(words, { env, ...(answers && { answers, columns: () => 80 }) })
   return {
-    ...shop,
-    cli,
-    env,
-    subjects: (args, { answers } = {}) =>
-      cli.run(['subjects', ...args], { env, ...(answers && { answers, columns: () => 80 }) }),
+    ...{ ...shop, cli, env },
+    subjects: (args, options) => run(['subjects', ...args], options),
+    requests: (args, options) => run(['requests', ...args], options),
   }
 }

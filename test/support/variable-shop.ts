@@ -1,3 +1,4 @@
+import { allScopes } from '../../src/domain/api-key.ts'
 import { editVariables } from '../../src/operations/variable.ts'
 import { createVariableToken } from '../../src/operations/variable-token.ts'
 import type { Lifetime } from './service.ts'
@@ -17,7 +18,7 @@ export async function startVariableShop(
   env: Record<string, string> = {},
 ): Promise<VariableShop> {
   const shop = await startShop(t, {
-    scopes: ['analytics:view', 'analytics:delete-data', 'analytics:collect'],
+    scopes: allScopes(),
     env,
   })
   const set = async (after: Record<string, unknown>) => {

@@ -1,189 +1,134 @@
 import { createReadStream } from 'node:fs'
-import {
-  ApiError,
-  type BatchOptions,
-  type BatchOutcome,
-  type BatchProgress,
-  type ClientError,
-  type Identifier,
-  isIdentifier,
-  type LetheClient,
-} from '@lethe/client'
-import { fileJournal } from '@lethe/client/file-journal'
+import { type EraseManyOutcome, type EraseManyProgress, isIdentifier, type LetheClient } from '@lethe/client'
 import { identifierRule } from '../../domain/identifier.ts'
 import { readFailure, splitLines } from '../../domain/split-lines.ts'
 import type { CommandKit } from '../command-kit.ts'
-import {
-  counted,
-  countsInWords,
-  duration,
-  grouped,
-  legible,
-  Progress,
-  type ProgressView,
-} from '../progress.ts'
-import { flagOrAnswer, type Terminal } from '../terminal.ts'
+import { counted, countsInWords, grouped, legible, Progress, shareOf, workProgress } from '../progress.ts'
 import { onStopSignal } from '../until-stopped.ts'
-import { isRefusal, notConfirmed } from './with-client.ts'
+import { confirmCount, restTeller } from './requests-erase.ts'
+import { isRefusal } from './with-client.ts'
 
 const drawEveryMs = 250
 const tellEveryMs = 600_000
 
-export interface EraseFlags {
+export interface EraseManyFlags {
   fromFile?: string
-  by?: Identifier
-  receipts?: string
-  journal?: string
-  perHour: number
+  reference: string
+  /** `false` with `--no-wait`. */
+  wait: boolean
   yes?: true
   dryRun?: true
   json?: true
 }
 
-interface FailedErasure {
+interface Failure {
   subjectId: string
   code: string
   message: string
   requestId: string | null
 }
 
-/** Erases the data subjects listed in a file. Shows the plan first, and always prints a summary. */
+/** Erases the data subjects listed in a file, each with a request, and always prints a summary. */
 export async function eraseMany(
   kit: CommandKit,
   client: LetheClient,
-  tracker: string,
-  flags: EraseFlags,
+  trackerId: string,
+  { fromFile = '-', reference, wait, yes, dryRun, json }: EraseManyFlags,
 ): Promise<void> {
-  const { terminal } = kit
-  const { fromFile = '-', perHour, yes, dryRun, json } = flags
+  const { terminal, fail, summarise } = kit
   const ids = await readIdList(fromFile)
-  const path = flags.journal ?? (fromFile === '-' ? null : `${fromFile}.journal`)
-  const journal = path === null ? undefined : fileJournal(path)
-  const pace = { journal, erasuresPerHour: perHour }
-  const plan = await client.planErasures(tracker, ids, pace)
-  const checked = dryRun ? await checkBatch(client, tracker, ids) : null
-  terminal.tell(planInWords(plan, perHour, path))
-  if (checked !== null) {
-    if (json) kit.summarise({ ...summary(plan, [], dryRun), checked })
-    else terminal.print(checkInWords(checked, plan.total))
+  if (dryRun) {
+    const checked = await checkBatch(client, trackerId, ids)
+    if (json) summarise({ subjects: ids.length, checked, dryRun })
+    else terminal.print(checkInWords(checked, ids.length))
     return
   }
-  if (!yes && plan.done < plan.total) await confirmCount(terminal, plan.total - plan.done)
+  if (!yes) await confirmCount(terminal, ids.length)
   const stop = new AbortController()
-  const stopping = onStopSignal({ onFirst: (signal) => stop.abort(stoppedBy(signal, path)) })
-  try {
-    const options = { ...pace, signal: stop.signal }
-    await run(kit, plan, (more) => client.eraseSubjects(tracker, ids, { ...options, ...more }), json)
-  } finally {
-    stopping.release()
-  }
-}
-
-export async function confirmCount(terminal: Terminal, count: number): Promise<void> {
-  const question = `This cannot be undone. Type the number of data subjects, ${count}, to erase them: `
-  const answer = await flagOrAnswer(terminal, undefined, '--yes', question)
-  if (answer.trim() !== String(count)) throw notConfirmed()
-}
-
-async function run(
-  { terminal, fail, summarise }: CommandKit,
-  plan: BatchProgress,
-  erase: (options: BatchOptions) => AsyncIterable<BatchOutcome>,
-  json?: true,
-): Promise<void> {
-  let progress = plan
-  const failures: FailedErasure[] = []
-  const shown = new Progress(terminal, Date.now, { view: () => batchProgress(progress), tellEveryMs })
+  const stopping = onStopSignal({ onFirst: (signal) => stop.abort(stoppedBy(signal)) })
+  let progress: EraseManyProgress | null = null
+  const shown = new Progress(terminal, Date.now, { view: batchProgress(() => progress), tellEveryMs })
   const ticking = setInterval(() => shown.tick(), drawEveryMs)
-  const onProgress = (state: BatchProgress) => {
-    progress = state
-  }
+  const tellRest = restTeller(terminal)
+  const failures: Failure[] = []
   try {
-    for await (const outcome of erase({ onProgress })) {
-      if (outcome.status === 'erased') continue
-      failures.push(failedErasure(outcome.subjectId, outcome.error))
-      terminal.tell(`${legible(outcome.subjectId)}: ${outcome.error.message}`)
+    const people = ids.map((subjectId) => ({ subjects: [{ trackerId, subjectId }] }))
+    const outcomes = client.requests.eraseMany(people, {
+      reference,
+      isAwaited: wait,
+      signal: stop.signal,
+      onProgress(now) {
+        progress = now
+        tellRest(now.resumesAt)
+      },
+    })
+    for await (const outcome of outcomes) {
+      const failure = failureOf(outcome)
+      if (failure === null) continue
+      failures.push(failure)
+      terminal.tell(`${legible(failure.subjectId)}: ${failure.message}`)
     }
   } finally {
     clearInterval(ticking)
     shown.end()
-    if (json) summarise(summary(progress, failures))
-    else terminal.print(summaryInWords(progress))
+    stopping.release()
+    if (progress !== null) {
+      if (json) summarise({ reference, ...toJson(progress), failures, dryRun: false })
+      else terminal.print(summaryInWords(progress))
+    }
   }
-  if (progress.failed > 0) fail()
+  if (failures.length > 0) fail()
 }
 
-function planInWords(
-  { total, done, leftMs }: BatchProgress,
-  perHour: number,
-  checkpointFile: string | null,
-): string {
-  if (done === total) return `All ${counted(total, 'subject')} are already done.`
-  const earlier = done === 0 ? '' : `${grouped(done)} of ${grouped(total)} are already done; `
-  const rate = `${grouped(perHour)} per hour`
-  const pace = leftMs === 0 ? `at most ${rate}` : `about ${roughly(leftMs)} at ${rate}`
-  const progress = checkpointFile === null ? 'without a checkpoint file' : `progress in ${checkpointFile}`
-  return `${earlier}${counted(total - done, 'subject')}, ${pace}, ${progress}.`
+function failureOf(outcome: EraseManyOutcome): Failure | null {
+  const subjectId = outcome.person.subjects?.[0]?.subjectId ?? ''
+  if (outcome.status === 'failed') {
+    const { code, details, requestId } = outcome.error
+    return { subjectId, code, message: details.map(({ message }) => message).join('; '), requestId }
+  }
+  const { state, requestId } = outcome.request
+  if (state !== 'rejected' && state !== 'cancelled') return null
+  return { subjectId, code: state, message: `The request ${requestId} was ${state}.`, requestId: null }
 }
 
-function batchProgress({ done, failed, total, leftMs }: BatchProgress): ProgressView {
-  const ended = done + failed
-  const share = ended / total
-  const facts = [`${Math.floor(share * 100)}%`, `${grouped(ended)} of ${grouped(total)} subjects`]
-  if (failed > 0) facts.push(`${failed} failed`)
-  return { share, done: ended, facts: [...facts, `${duration(leftMs)} left`] }
+/** The rate is that of this run. */
+function batchProgress(progress: () => EraseManyProgress | null) {
+  return workProgress(() => {
+    const { total = 0, started = 0, done = 0, doneBefore = 0, stopped = 0, failed = 0 } = progress() ?? {}
+    const step = started + failed < total ? 'Starting' : 'Erasing'
+    return {
+      step,
+      unit: 'subjects',
+      count: done - doneBefore,
+      share: shareOf(done + stopped + failed, total),
+    }
+  })
 }
 
-function summaryInWords({
-  erased,
-  alreadyErased,
-  unknown,
-  failed,
-  total,
-  done,
-  counts,
-}: BatchProgress): string {
+function summaryInWords(progress: EraseManyProgress): string {
+  const { total, started, done, doneBefore, stopped, failed, erased } = progress
+  const running = started - done - stopped
   const parts = [
-    `Erased ${grouped(erased)} of ${counted(total, 'subject')}: ${countsInWords(counts)}.`,
-    alreadyErased > 0 && `${grouped(alreadyErased)} had no data: already erased, expired, or never seen.`,
-    unknown > 0 &&
-      `${grouped(unknown)} have no data now; a response was lost, so it is unknown how much was deleted.`,
-    failed > 0 && `${grouped(failed)} failed; run it again to retry them.`,
-    total > done + failed && `${grouped(total - done - failed)} remain.`,
+    `Erased ${grouped(erased.subjects)} of ${counted(total, 'subject')}: ${countsInWords(erased)}.`,
+    done > erased.subjects &&
+      `${grouped(done - erased.subjects)} had no data: already erased, expired, or never seen.`,
+    doneBefore > 0 && `${grouped(doneBefore)} of the requests were done by an earlier run.`,
+    stopped + failed > 0 && `${grouped(stopped + failed)} failed.`,
+    running > 0 && `The service continues with ${grouped(running)}.`,
+    started + failed < total && `${grouped(total - started - failed)} remain.`,
   ]
   return parts.filter((part) => part !== false).join(' ')
 }
 
-function summary(
-  { total, done, leftMs: _, counts, ...rest }: BatchProgress,
-  failures: readonly FailedErasure[],
-  dryRun = false,
-): object {
-  const left = total - done - rest.failed
-  return { subjects: total, ...rest, left, ...counts, failures, dryRun }
+function toJson({ total, erased, resumesAt: _, ...rest }: EraseManyProgress): object {
+  const { sessions, events } = erased
+  return { subjects: total, ...rest, erased: erased.subjects, sessions, events }
 }
 
-function failedErasure(subjectId: string, error: ClientError): FailedErasure {
-  const { message, requestId } = error
-  return { subjectId, code: error instanceof ApiError ? error.code : error.name, message, requestId }
-}
-
-function stoppedBy(signal: NodeJS.Signals, checkpointFile: string | null): Error {
-  const next =
-    checkpointFile === null
-      ? 'Without a checkpoint file, the next run starts from the beginning.'
-      : 'Run it again to continue.'
-  return new Error(`Stopped by ${signal} before the end. ${next}`)
-}
-
-/** A duration for people, rounded to its two largest units. */
-function roughly(ms: number): string {
-  const minutes = Math.round(ms / 60_000)
-  if (minutes < 1) return `${Math.ceil(ms / 1_000)} s`
-  if (minutes < 60) return `${minutes} min`
-  const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24]
-  if (days > 0) return `${days} d ${hours} h`
-  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+function stoppedBy(signal: NodeJS.Signals): Error {
+  return new Error(
+    `Stopped by ${signal} before the end. The service continues with what was started. Run it again to continue.`,
+  )
 }
 
 /** How many data subjects a dry run reads at most. With the default budgets, it does not have to wait. */

@@ -104,13 +104,14 @@ export function addReceiptsVerify(receipts: Command, { terminal, config }: Comma
         ...(tracker !== undefined && { trackerId: tracker }),
         ...(subject !== undefined && { subjectId: subject }),
         ...(identifier !== undefined && { identifier }),
-      }).catch(refuse)
+      }).catch(refuseReceipt)
       if (json) terminal.print(JSON.stringify(verified))
       else for (const line of inWords(verified)) terminal.print(line)
     })
 }
 
-function refuse(error: unknown): never {
+/** For `catch`: says why a receipt is not valid. */
+export function refuseReceipt(error: unknown): never {
   if (!(error instanceof VerificationError)) throw error
   if (error.reason === 'malformed_key') throw new UsageError(`--key: ${error.message}`)
   throw new Error(`The receipt is not valid (${error.reason}). ${error.message}`, { cause: error })

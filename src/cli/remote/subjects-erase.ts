@@ -1,31 +1,17 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import {
-  defaultErasuresPerHour,
-  type ErasureReport,
-  type FoundSubject,
-  type Identifier,
-  type LetheClient,
-  type SubjectRef,
-} from '@lethe/client'
-import { fileJournal } from '@lethe/client/file-journal'
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { exportFileName } from '../../domain/subject-export.ts'
+import type { ErasureReport, Identifier, LetheClient } from '@lethe/client'
+import type { Command } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
-import { counted, countsInWords, legible } from '../progress.ts'
+import { countsInWords, legible } from '../progress.ts'
 import { flagOrAnswer, type Terminal, UsageError } from '../terminal.ts'
-import { onStopSignal } from '../until-stopped.ts'
-import { confirmCount, type EraseFlags, eraseMany } from './erase-many.ts'
-import {
-  describeSubject,
-  foundTable,
-  hiddenInWords,
-  subjectArgument,
-  trackerArgument,
-} from './subjects-read.ts'
-import { writeWhole } from './whole-file.ts'
+import { type EraseManyFlags, eraseMany } from './erase-many.ts'
+import { type ErasePersonFlags, erasePerson } from './erase-person.ts'
+import { referenceOption } from './requests-create.ts'
+import { describeSubject, subjectArgument, trackerArgument } from './subjects-read.ts'
 import { byOption, isRefusal, notConfirmed, withClient } from './with-client.ts'
+
+interface EraseFlags extends ErasePersonFlags, Omit<EraseManyFlags, 'reference'> {
+  by?: Identifier
+}
 
 export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
   const { terminal, config } = kit
@@ -36,43 +22,48 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
     .addArgument(subjectArgument('[subject]'))
     .option('--from-file <file>', 'erase the IDs in a file, one per line; - for standard input')
     .addOption(byOption('erase all data subjects of a person, in every tracker'))
-    .option('--receipts <folder>', 'with --by: a folder for the receipts, one file each')
-    .option(
-      '--journal <file>',
-      'the checkpoint file, from which a repeated run continues (default: the file + .journal)',
-    )
     .addOption(
-      new Option('--per-hour <count>', 'how many to erase per hour, until the service reports its budget')
-        .default(defaultErasuresPerHour)
-        .argParser(readCount),
+      referenceOption('your own name for the requests of --by, or of --from-file, which requires it'),
     )
+    .option('--receipts <folder>', 'with --by: a folder for the receipts, one file each')
+    .option('--no-wait', 'with --by or --from-file: only start; the service continues on its own')
     .option('--yes', 'confirm without a question')
     .option('--dry-run', 'show what would be erased, but erase nothing')
     .option('--json', 'print one JSON object')
     .action((tracker: string | undefined, subject: string | undefined, options: EraseFlags) => {
       const settings = config()
-      const { by } = options
-      if (by) {
-        if (tracker !== undefined || options.fromFile !== undefined)
-          throw new UsageError('--by cannot be combined with a tracker or --from-file.')
-        const work = (client: LetheClient) => erasePerson(kit, client, by, options)
-        return withClient(settings, terminal, work)
-      }
-      if (tracker === undefined || options.receipts !== undefined)
-        throw new UsageError('Specify a tracker, or a person with --by. --receipts requires --by.')
-      if ((subject === undefined) === (options.fromFile === undefined)) {
-        throw new UsageError('Specify either one data subject or --from-file.')
-      }
-      if (options.journal === '-') {
-        throw new UsageError('--journal must be a file. For a file named -, use ./-')
-      }
-      if (subject === undefined) {
-        const work = (client: LetheClient) => eraseMany(kit, client, tracker, options)
-        return withClient(settings, terminal, work, { reportsWaits: options.dryRun ?? false })
-      }
-      const work = options.dryRun ? preview : eraseOne
-      return withClient(settings, terminal, (client) => work(terminal, client, tracker, subject, options))
+      const work = workOf(kit, tracker, subject, options)
+      return withClient(settings, terminal, work, {
+        reportsWaits: options.fromFile === undefined || options.dryRun === true,
+      })
     })
+}
+
+/** What the arguments ask for. Throws `UsageError` if they contradict each other. */
+function workOf(
+  kit: CommandKit,
+  tracker: string | undefined,
+  subject: string | undefined,
+  options: EraseFlags,
+): (client: LetheClient) => Promise<void> {
+  const { terminal } = kit
+  const { by, fromFile, reference, receipts, dryRun } = options
+  if (by) {
+    if (tracker !== undefined || fromFile !== undefined)
+      throw new UsageError('--by cannot be combined with a tracker or --from-file.')
+    return (client) => erasePerson(kit, client, by, options)
+  }
+  if (tracker === undefined || receipts !== undefined)
+    throw new UsageError('Specify a tracker, or a person with --by. --receipts requires --by.')
+  if ((subject === undefined) === (fromFile === undefined))
+    throw new UsageError('Specify either one data subject or --from-file.')
+  if (subject === undefined) {
+    if (reference === undefined)
+      throw new UsageError('--from-file requires --reference: with the same one, a repeated run continues.')
+    return (client) => eraseMany(kit, client, tracker, { ...options, reference })
+  }
+  const work = dryRun ? preview : eraseOne
+  return (client) => work(terminal, client, tracker, subject, options)
 }
 
 async function preview(
@@ -146,98 +137,4 @@ function inWords({ subjectId, alreadyErased, countsKnown, counts }: ErasureRepor
   return countsKnown
     ? `${id} had no data: already erased, expired, or never seen.`
     : `${id} has no data now. A response was lost, so it is unknown how much was deleted.`
-}
-
-function readCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number of at least 1.')
-  return Number(text)
-}
-
-/**
- * Erases all data subjects of a person within the budget, after confirmation. Because an erased subject
- * cannot be found again, a list of them is kept next to the checkpoint file until all are erased.
- */
-async function erasePerson(
-  { terminal, fail, summarise }: CommandKit,
-  client: LetheClient,
-  identifier: Identifier,
-  { journal, perHour, yes, dryRun, json, receipts }: EraseFlags,
-): Promise<void> {
-  const listFile = journal === undefined ? null : `${journal}.subjects`
-  const isResumed = listFile !== null && existsSync(listFile)
-  const { subjects, hidden } = isResumed ? await readList(listFile) : await find(client, identifier)
-  const found = [...subjects, ...hidden]
-  if (isResumed) terminal.tell(`Continuing with ${counted(found.length, 'subject')} in ${listFile}.`)
-  else for (const line of [...foundTable(subjects), ...hiddenInWords(hidden.length)]) terminal.tell(line)
-  if (dryRun || found.length === 0) {
-    terminal.tell(found.length === 0 ? 'Nobody was found. Nothing was erased.' : 'Nothing was erased.')
-    if (json) summarise({ subjects, hidden, erasures: [], dryRun: dryRun ?? false })
-    return
-  }
-  if (!yes) await confirmCount(terminal, found.length)
-  if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify({ subjects, hidden })])
-  const stop = new AbortController()
-  const stopping = onStopSignal({
-    onFirst: (signal) =>
-      stop.abort(new Error(`Stopped by ${signal} before the end. Run it again to continue.`)),
-  })
-  const erasures: object[] = []
-  let failures = 0
-  try {
-    const options = {
-      ...{ erasuresPerHour: perHour, signal: stop.signal },
-      journal: journal === undefined ? undefined : fileJournal(journal),
-    }
-    for await (const outcome of client.erasePerson(found, options)) {
-      const { trackerId, subjectId } = outcome
-      const name = `${legible(trackerId)} ${legible(subjectId)}`
-      if (outcome.status === 'failed') {
-        failures += 1
-        terminal.tell(`${name}: ${outcome.error.message}`)
-        continue
-      }
-      const { counts, receipt } = outcome.erasure
-      erasures.push(outcome.erasure)
-      if (receipts !== undefined) await saveReceipt(receipts, outcome, receipt)
-      if (json) continue
-      const isHidden = hidden.some((each) => each.trackerId === trackerId && each.subjectId === subjectId)
-      terminal.print(`Erased ${name}: ${isHidden ? 'hidden data' : countsInWords(counts)}.`)
-    }
-  } finally {
-    stopping.release()
-    if (json) summarise({ subjects, hidden, erasures, dryRun: false })
-  }
-  if (failures > 0) fail()
-  else if (listFile) await rm(listFile, { force: true })
-}
-
-/** The result of a search: visible subjects, and those hidden by a shorter plan. */
-interface Found {
-  subjects: FoundSubject[]
-  hidden: SubjectRef[]
-}
-
-async function find(client: LetheClient, identifier: Identifier): Promise<Found> {
-  const found: Found = { subjects: [], hidden: [] }
-  for await (const { subjects, hidden = [] } of client.searchSubjects({ identifier }).pages()) {
-    found.subjects.push(...subjects)
-    found.hidden.push(...hidden)
-  }
-  return found
-}
-
-/** Reads a list that an earlier run wrote. Earlier versions wrote an array. */
-async function readList(file: string): Promise<Found> {
-  const written: Found | FoundSubject[] = JSON.parse(await readFile(file, 'utf8'))
-  return Array.isArray(written) ? { subjects: written, hidden: [] } : written
-}
-
-async function saveReceipt(
-  folder: string,
-  { trackerId, subjectId }: SubjectRef,
-  text: string,
-): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const name = exportFileName(trackerId, subjectId).replace(/json$/, 'receipt.txt')
-  await writeWhole(join(folder, name), [text])
 }

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
 import { exportFileName } from '../../domain/subject-export.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { legible } from '../progress.ts'
+import { legible, sizeInWords } from '../progress.ts'
 import { UsageError } from '../terminal.ts'
 import { onStopSignal } from '../until-stopped.ts'
 import { hiddenInWords, subjectArgument, trackerArgument } from './subjects-read.ts'
@@ -77,10 +77,6 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
 function inWords(written: readonly { bytes: number }[], folder: string): string {
   const bytes = written.reduce((sum, each) => sum + each.bytes, 0)
   return `Wrote ${written.length} data subjects and index.json to ${folder} (${sizeInWords(bytes)}).`
-}
-
-function sizeInWords(bytes: number): string {
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 interface WrittenExport extends FoundSubject {

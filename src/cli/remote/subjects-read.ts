@@ -69,7 +69,7 @@ function rows(subjects: readonly SubjectSummary[], withHeadings: boolean): strin
   return withHeadings ? lines : lines.slice(1)
 }
 
-function readInstantFlag(text: string): string {
+export function readInstantFlag(text: string): string {
   if (parseInstant(text) === null) throw new InvalidArgumentError(`Expected ${instantRule}.`)
   return text
 }

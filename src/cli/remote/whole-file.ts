@@ -3,22 +3,22 @@ import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-type Text = AsyncIterable<string> | Iterable<string | Buffer>
+type Content = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
 
 /**
  * Writes a file that only its owner can read and that exists only when complete. Returns its size in bytes.
  */
-export async function writeWhole(file: string, text: Text): Promise<number> {
+export async function writeWhole(file: string, content: Content): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} already exists. Choose another file.`)
-  return replaceWhole(file, text)
+  return replaceWhole(file, content)
 }
 
 /** Replaces a file by one that only its owner can read: after a crash, it is the old one or the new one. */
-export async function replaceWhole(file: string, text: Text): Promise<number> {
+export async function replaceWhole(file: string, content: Content): Promise<number> {
   const partial = `${file}.partial`
   await rm(partial, { force: true })
   try {
-    const bytes = await withFile(partial, 'wx', (handle) => fill(handle, text))
+    const bytes = await withFile(partial, 'wx', (handle) => fill(handle, content))
     await rename(partial, file)
     await withFile(dirname(file), 'r', (folder) => folder.sync()).catch(() => {
       // Windows cannot open folders, and makes names durable by itself.
@@ -30,8 +30,8 @@ export async function replaceWhole(file: string, text: Text): Promise<number> {
 }
 
 /** Appends to a file that only its owner can read, durably. */
-export async function appendWhole(file: string, text: Text): Promise<void> {
-  await withFile(file, 'a', (handle) => fill(handle, text))
+export async function appendWhole(file: string, content: Content): Promise<void> {
+  await withFile(file, 'a', (handle) => fill(handle, content))
 }
 
 /** For `catch`: a missing file is `null`. */
@@ -56,8 +56,8 @@ export async function whenWhole(
   }
 }
 
-async function fill(handle: FileHandle, text: Text): Promise<number> {
-  for await (const piece of text) await handle.appendFile(piece)
+async function fill(handle: FileHandle, content: Content): Promise<number> {
+  for await (const piece of content) await handle.appendFile(piece)
   await handle.sync()
   return (await handle.stat()).size
 }

@@ -3,7 +3,6 @@ import {
   ClientError,
   ConnectionError,
   type Identifier,
-  JournalError,
   LetheClient,
   systemRuntime,
   UnexpectedAnswerError,
@@ -20,6 +19,18 @@ import {
 } from '../../domain/subject-identifier.ts'
 import { type Terminal, UsageError } from '../terminal.ts'
 
+interface ClientUse {
+  reportsWaits?: boolean
+  maxAttempts?: number
+  /** Where to look up an ID that does not exist. */
+  idHint?: string
+}
+
+/** For commands on requests. */
+export const requestHint = { idHint: 'Check the ID of the request; lethe requests list shows the requests.' }
+
+const subjectHint = 'Check the IDs of the tracker and the subject; lethe subjects list shows the subjects.'
+
 /** Shorter waits are not reported. */
 const longWaitMs = 3_000
 
@@ -31,7 +42,7 @@ export async function withClient<Result>(
   { apiUrl: url, apiKey }: Config,
   { tell }: Terminal,
   work: (client: LetheClient) => Promise<Result>,
-  { reportsWaits = true, maxAttempts }: { reportsWaits?: boolean; maxAttempts?: number } = {},
+  { reportsWaits = true, maxAttempts, idHint }: ClientUse = {},
 ): Promise<Result> {
   if (url === '') {
     throw new UsageError(
@@ -55,17 +66,14 @@ export async function withClient<Result>(
     )
   } catch (error) {
     if (error instanceof ApiError)
-      throw new LetheError(error.code, whatToDo(error, url), [], { cause: error })
-    throw error instanceof ClientError || error instanceof JournalError
-      ? new Error(whatToDo(error, url), { cause: error })
-      : error
+      throw new LetheError(error.code, whatToDo(error, url, idHint), [], { cause: error })
+    throw error instanceof ClientError ? new Error(whatToDo(error, url), { cause: error }) : error
   }
 }
 
 /** Describes an error of the client in one line that says what to do next. */
-export function whatToDo(error: ClientError | JournalError, url: string): string {
-  if (error instanceof JournalError) return `${error.message} Choose another file with --journal.`
-  if (error instanceof ApiError) return refusal(error)
+export function whatToDo(error: ClientError, url: string, idHint = subjectHint): string {
+  if (error instanceof ApiError) return refusal(error, idHint)
   if (error instanceof ConnectionError) {
     return error.reason === 'ECONNREFUSED'
       ? `No service is listening at ${url}. Start the service with lethe serve, or check LETHE_URL.`
@@ -75,14 +83,14 @@ export function whatToDo(error: ClientError | JournalError, url: string): string
   return `${error.message} Try again. If it keeps happening, check the log of the service at ${url}.`
 }
 
-function refusal({ code, message, details, requestId, retryAfterMs }: ApiError): string {
+function refusal({ code, message, details, requestId, retryAfterMs }: ApiError, idHint: string): string {
   switch (code) {
     case 'unauthorized':
       return 'The key in LETHE_API_KEY is unknown, rotated, revoked or expired. Check it with lethe keys list.'
     case 'forbidden':
       return `${message} Set LETHE_API_KEY to a key with this scope; lethe keys create makes one.`
     case 'not_found':
-      return `${message} Check the IDs of the tracker and the subject; lethe subjects list shows the subjects.`
+      return `${message} ${idHint}`
     case 'validation_error':
       return details.map((problem) => problem.message).join('; ')
     case 'rate_limited': {
