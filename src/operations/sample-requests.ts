@@ -13,6 +13,7 @@ import {
 } from './change-privacy-request.ts'
 import { createRequest, type WantedRequest } from './create-privacy-request.ts'
 import { eraseSubject } from './erase-subject.ts'
+import { assignRequest } from './request-handling.ts'
 
 const dayMs = 86_400_000
 /** Longer than the erasure of a person of the sample takes. */
@@ -25,6 +26,8 @@ interface SampleRequest {
   name: string
   reference: string
   daysAgo: number
+  /** Whether the member of the sample is in charge. */
+  isAssigned?: boolean
   /** What has happened to it since. */
   change?(deps: Services, view: OrganisationView, requestId: string): Promise<unknown>
 }
@@ -42,9 +45,9 @@ const samples: readonly SampleRequest[] = [
   },
   {
     ...{ requestId: '7d3f0c2e-58a1-4b6d-9e47-c1a5f2b8d603', kind: 'access' },
-    ...{ name: 'hanna', reference: 'Ticket 1018', daysAgo: 35 },
+    ...{ name: 'hanna', reference: 'Ticket 1018', daysAgo: 35, isAssigned: true },
   },
-  { kind: 'erasure', name: 'goran', reference: 'Ticket 1024', daysAgo: 26 },
+  { kind: 'erasure', name: 'goran', reference: 'Ticket 1024', daysAgo: 26, isAssigned: true },
   {
     ...{ kind: 'access', name: 'lena', reference: 'Ticket 1027', daysAgo: 25 },
     change: (deps, view, id) =>
@@ -76,9 +79,13 @@ const samples: readonly SampleRequest[] = [
 ]
 
 /** Requests in every state but `running`, most of them of people who have visited the shop and the blog. */
-export async function createSampleRequests(deps: Services, organisationId: string): Promise<void> {
+export async function createSampleRequests(
+  deps: Services,
+  organisationId: string,
+  memberId: string,
+): Promise<void> {
   const view = { organisationId, since: earliestInstant }
-  for (const { requestId = null, kind, name, reference, daysAgo, change } of samples) {
+  for (const { requestId = null, kind, name, reference, daysAgo, isAssigned, change } of samples) {
     const person = { identifiers: [{ name: 'email', value: `${name}@example.com` }], subjects: [] }
     const receivedAt = deps.clock() - daysAgo * dayMs
     const { id } = await createRequest(
@@ -87,6 +94,7 @@ export async function createSampleRequests(deps: Services, organisationId: strin
       { requestId, kind, person, receivedAt, reference },
       commandLine,
     )
+    if (isAssigned) await assignRequest(deps, organisationId, id, memberId, commandLine)
     await change?.(deps, view, id)
   }
 }

@@ -95,8 +95,8 @@ describe('the sample', () => {
   const expected: [reference: string, state: string, fields?: object][] = [
     ['Ticket 1003', 'done', { ...erased, isLate: true }],
     ['Ticket 1010', 'open', { dueInDays: 41 }],
-    ['Ticket 1018', 'open', { dueInDays: -4 }],
-    ['Ticket 1024', 'open', { dueInDays: 5 }],
+    ['Ticket 1018', 'open', { dueInDays: -4, isAssigned: true }],
+    ['Ticket 1024', 'open', { dueInDays: 5, isAssigned: true }],
     ['Ticket 1027', 'rejected'],
     ['Ticket 1030', 'done', { left: 0, entries: ['nothing-held'] }],
     ['Ticket 1033', 'done'],
@@ -115,9 +115,10 @@ describe('the sample', () => {
         const entries: string[] = []
         const signal = new AbortController().signal
         await certifyRequest(deps(), request, async ({ kind }) => void entries.push(kind), signal)
-        const { reference, state, person, closedAt, dueAt, erased, left } = request
+        const { reference, state, person, closedAt, dueAt, erased, left, assigneeId } = request
         assert.equal(person === null, state !== 'open')
         assert.equal(closedAt, state === 'open' ? null : noon)
+        const isAssigned = assigneeId === sample.invited.member.id
         const dueInDays = state === 'open' ? (dueAt - noon) / day : null
         return [
           reference,
@@ -128,11 +129,12 @@ describe('the sample', () => {
             erased: erased.subjects,
             left,
             entries,
+            isAssigned,
           },
         ]
       }),
     )
-    const usual = { dueInDays: null, isLate: false, erased: 0, left: null, entries: [] }
+    const usual = { dueInDays: null, isLate: false, erased: 0, left: null, entries: [], isAssigned: false }
     assert.deepEqual(
       found,
       expected.map(([reference, state, fields]) => [reference, state, { ...usual, ...fields }]),
