@@ -37,6 +37,7 @@ export function RequestReportPage() {
   return (
     <Page
       title="Request report"
+      above={{ to: '/console/requests', title: 'Requests' }}
       intro={`${organisation.name}: requests received in ${period}`}
       actions={
         <>
