@@ -565,7 +565,7 @@ export interface Certificate {
   checkpoint: string
   verifierKeys: string[]
   trackerName: string | null
-  organisation: string
+  identifier: string | null
   scrub: {
     lastAt: string
     reachesEveryByte: boolean

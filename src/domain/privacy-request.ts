@@ -129,6 +129,8 @@ export interface RequestItemRef {
 export interface RequestOfEntry {
   ledgerIndex: number
   sealedNonce: string
+  /** The name of the identifier, such as `email`, of an entry that nothing was held. */
+  identifier: string | null
   request: Pick<PrivacyRequest, 'id' | 'reference'>
 }
 

@@ -184,11 +184,13 @@ export interface EntryCertificate extends Pick<ProvenEntry, 'record' | 'proof' |
   /** `null` for an entry that nothing was held. */
   trackerName: string | null
   scrub: { lastAt: Instant; reachesEveryByte: boolean }
+  /** The name of the identifier of an entry that nothing was held, such as `email`, if a request asked for it. */
+  identifier: string | null
   /** Only for an entry of a batch or a request, which stores the encrypted nonce; otherwise `null`. */
   receipt: string | null
 }
 
-interface CertifyDeps {
+export interface CertifyDeps {
   ledger: LedgerStore
   activity: ActivityStore
   erasureBatches: ErasureBatchStore
@@ -220,6 +222,7 @@ export async function certifyEntry(
     ...{ entry, record, proof, checkpoint, verifierKeys, batch: inBatch?.batch ?? null },
     trackerName: tracker?.organisationId === organisation.id ? tracker.name : null,
     scrub: { lastAt, reachesEveryByte: deps.maintenance.scrubsEveryByte },
+    identifier: inRequest?.identifier ?? null,
     receipt: nonce ? formatReceipt({ nonce, record }, { index, path: proof }, checkpoint) : null,
   }
 }

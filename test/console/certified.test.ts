@@ -5,7 +5,7 @@ import { daysBetween, type Missing, summarise } from '../../console/src/pages/ce
 import type { Certificate } from '../../console/src/types.ts'
 import type { Checked } from '../../console/src/verify.ts'
 
-const nobodyMissing: Missing = { waiting: 0, stopped: 0, excluded: 0, gone: 0, left: 0 }
+const nobodyMissing: Missing = { waiting: 0, stopped: 0, gone: 0, left: 0 }
 const ada = { actor: { kind: 'member' as const, id: 'mem_1', name: 'ada@acme.example' }, requestId: 'r-1' }
 const key = { actor: { kind: 'key' as const, id: 'key_1', name: 'shop' }, requestId: 'r-2' }
 
@@ -18,7 +18,7 @@ function checked(entry: Certificate['entry'], state: Checked['verdict']['state']
       checkpoint: '',
       verifierKeys: [],
       trackerName: null,
-      organisation: '',
+      identifier: null,
     },
     ...{ scrub: { lastAt: '2026-11-01T00:00:00.000Z', reachesEveryByte: true }, receipt: null },
   }
@@ -41,11 +41,13 @@ function nothing(index: number): Checked {
   return checked({ kind: 'nothing-held', index, checkedAt: '2026-11-19T09:00:00.000Z' })
 }
 
+const noRequest = { excluded: 0, startedBy: null, request: null }
+
 function ofPerson(missing: Partial<Missing> = {}) {
-  return { isOfPerson: true, missing: { ...nobodyMissing, ...missing }, request: null }
+  return { isOfPerson: true, missing: { ...nobodyMissing, ...missing }, ...noRequest }
 }
 
-const single = { isOfPerson: false, missing: nobodyMissing, request: null }
+const single = { isOfPerson: false, missing: nobodyMissing, ...noRequest }
 
 describe('the sentence of a certificate', () => {
   const cases = [
@@ -60,7 +62,7 @@ describe('the sentence of a certificate', () => {
       en: 'Everything we held about one person was erased.',
       de: 'Alles, was wir über eine Person gespeichert hatten, wurde gelöscht.',
     },
-    ...(['waiting', 'stopped', 'excluded', 'gone'] as const).map((reason) => ({
+    ...(['waiting', 'stopped', 'gone'] as const).map((reason) => ({
       ...{ what: `a person of whom something is ${reason}`, entries: [erased(0, 3)] },
       erasure: ofPerson({ [reason]: 1, left: 1 }),
       en: 'Part of what we held about one person was erased.',

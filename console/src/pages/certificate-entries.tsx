@@ -43,7 +43,7 @@ interface EntryRowProps {
   words: Words
 }
 
-function EntryRow({ certificate: { entry, trackerName }, hasActors, words }: EntryRowProps) {
+function EntryRow({ certificate: { entry, trackerName, identifier }, hasActors, words }: EntryRowProps) {
   const { texts, number, counted, moment } = words
   const at = instantOf(entry)
   const isErasure = entry.kind === 'erasure'
@@ -63,7 +63,7 @@ function EntryRow({ certificate: { entry, trackerName }, hasActors, words }: Ent
       <td>
         {isErasure && entry.counts.sessions + entry.counts.events > 0
           ? `${counted(entry.counts.sessions, texts.visit)}, ${counted(entry.counts.events, texts.event)}`
-          : texts.entries.nothing}
+          : texts.entries.nothing(identifier)}
       </td>
       <td>
         <time datetime={at}>{moment(at)}</time>

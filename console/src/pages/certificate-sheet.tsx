@@ -40,6 +40,9 @@ export function CertificateSheet({ certified, profile, words, address }: Certifi
       <h2 class="sheet-figure">{texts.happened(summary.happened)}</h2>
       {certified.erasure && <NotErased missing={certified.erasure.missing} words={words} />}
       <Figures {...{ certified, summary, words }} />
+      {certified.erasure !== null && certified.erasure.excluded > 0 && (
+        <p class="sheet-note">{texts.excluded(certified.erasure.excluded, words)}</p>
+      )}
       <CertificateEntries checked={certified.checked} hasActors={summary.actors.length > 1} words={words} />
       <CertificateProof {...{ certified, organisation, words, address }} />
     </article>
@@ -118,9 +121,7 @@ function Fact({ title, children }: { title: string; children: ComponentChildren 
 
 /** What was not erased, and why. */
 function NotErased({ missing, words: { texts, counted } }: { missing: Missing; words: Words }) {
-  const reasons = (['waiting', 'stopped', 'excluded', 'gone', 'left'] as const).filter(
-    (reason) => missing[reason] > 0,
-  )
+  const reasons = (['waiting', 'stopped', 'gone', 'left'] as const).filter((reason) => missing[reason] > 0)
   if (reasons.length === 0) return null
   return (
     <div class="missing">

@@ -68,11 +68,14 @@ const english = {
   byNobodyKnown: 'no longer recorded',
   reference: 'Reference',
   requestId: 'Request ID',
+  excluded: (count: number, { number }: Words) =>
+    count === 1
+      ? 'The search also found one record that is not about this person. It was excluded by hand and not erased.'
+      : `The search also found ${number(count)} records that are not about this person. They were excluded by hand and not erased.`,
   missing: {
     title: 'Not everything was erased.',
     waiting: 'not erased yet',
     stopped: 'not erased, because the erasure was stopped',
-    excluded: 'not erased, excluded by hand',
     gone: 'deleted together with their tracker, without a receipt',
     left: 'with new data that arrived after the last search',
   },
@@ -82,7 +85,8 @@ const english = {
     what: 'Erased',
     where: 'Tracker',
     when: 'Time (UTC)',
-    nothing: 'nothing was held',
+    nothing: (identifier: string | null) =>
+      identifier === null ? 'nothing was held' : `nothing was held (${identifier})`,
     everywhere: 'all',
     download: 'Download this entry with its proof',
   },
@@ -155,11 +159,14 @@ const german: typeof english = {
   byNobodyKnown: 'nicht mehr aufgezeichnet',
   reference: 'Aktenzeichen',
   requestId: 'Request-ID',
+  excluded: (count, { number }) =>
+    count === 1
+      ? 'Die Suche fand auch einen Datensatz, der nicht diese Person betrifft. Er wurde von Hand ausgenommen und nicht gelöscht.'
+      : `Die Suche fand auch ${number(count)} Datensätze, die nicht diese Person betreffen. Sie wurden von Hand ausgenommen und nicht gelöscht.`,
   missing: {
     title: 'Nicht alles wurde gelöscht.',
     waiting: 'noch nicht gelöscht',
     stopped: 'nicht gelöscht, weil die Löschung abgebrochen wurde',
-    excluded: 'nicht gelöscht, von Hand ausgenommen',
     gone: 'zusammen mit ihrem Tracker gelöscht, ohne Beleg',
     left: 'mit neuen Daten, die nach der letzten Suche eingegangen sind',
   },
@@ -169,7 +176,8 @@ const german: typeof english = {
     what: 'Gelöscht',
     where: 'Tracker',
     when: 'Zeit (UTC)',
-    nothing: 'nichts gespeichert',
+    nothing: (identifier) =>
+      identifier === null ? 'nichts gespeichert' : `nichts gespeichert (${identifier})`,
     everywhere: 'alle',
     download: 'Diesen Eintrag mit seinem Beweis herunterladen',
   },

@@ -1,34 +1,34 @@
 import { useEffect } from 'preact/hooks'
-import { digestEntries } from '../../../client/src/digest-entries.ts'
-import { read } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Choice } from '../components/field.tsx'
 import { NotFoundPage, Page } from '../components/page.tsx'
-import { LoadError, Loaded } from '../components/states.tsx'
+import { Empty, LoadError, Loaded } from '../components/states.tsx'
 import { certificateAddress, refreshErasures } from '../erasure.ts'
 import { languages } from '../replies.ts'
 import { type Resource, useFetched, useResource } from '../resource.ts'
-import { navigate, useAddress } from '../router.tsx'
+import { Link, navigate, useAddress } from '../router.tsx'
 import { textParam, useSearchParams } from '../search-params.ts'
-import type { Batch, BatchCertificate, Certificate, OrganisationProfile } from '../types.ts'
-import { type Checked, verifyCertificate } from '../verify.ts'
+import type { OrganisationProfile, RequestCertificate } from '../types.ts'
 import { CertificateProgress } from './certificate-progress.tsx'
 import { CertificateSheet } from './certificate-sheet.tsx'
 import { wordsOf } from './certificate-texts.ts'
-import type { Certified, PersonErasure } from './certified.ts'
+import type { Certified } from './certified.ts'
+import { certifyBatch, certifyEntries, certifyRequest, type Shown } from './fetch-certificate.ts'
 import { profilePath } from './profile-card.tsx'
 import { ReceiptBox, saveText } from './receipt-box.tsx'
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** A longer list of entries is not a certificate. */
 const maxNumbers = 50
 /** How often the page polls an erasure that is running, and one that waits for its budget. */
 const pollIntervalMs = { running: 1_000, waiting: 10_000 }
 
 /**
- * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the batch that
- * erased them.
+ * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the request or the
+ * batch that erased them.
  */
 export function CertificatePage({ of }: { of: string }) {
+  if (uuid.test(of)) return <RequestCertificatePage key={of} requestId={of} />
   if (/^batch_\w+$/.test(of)) return <PersonCertificate key={of} batchId={of} />
   const numbers = [...new Set(of.split(',').map(Number))]
   if (!isNumbers(of) || numbers.includes(0) || numbers.length > maxNumbers) return <NotFoundPage />
@@ -50,18 +50,26 @@ function isNumbers(text: string): boolean {
 }
 
 function EntryCertificate({ indexes }: { indexes: number[] }) {
-  const shown = useFetched(`/erasures/certificate?index=${indexes.join(',')}`, async (_, signal) => {
-    const found = indexes.map((index) => read<Certificate>(`/erasures/certificate?index=${index}`, signal))
-    return { certified: await certify(await Promise.all(found), null), batch: null }
-  })
+  const path = `/erasures/certificate?index=${indexes.join(',')}`
+  const shown = useFetched<Shown>(path, (_, signal) => certifyEntries(indexes, signal))
   const title = `Certificate No. ${indexes.map((index) => index + 1).join(', ')}`
   return <CertificateFrame title={title} resource={shown} />
 }
 
-/** A certificate, or the erasure that has none yet. */
-interface Shown {
-  certified: Certified | null
-  batch: Batch | null
+function RequestCertificatePage({ requestId }: { requestId: string }) {
+  const shown = useFetched<Shown>(`/requests/${requestId}/certificate`, certifyRequest, {
+    pollMs: (data) => (data?.request?.state === 'running' ? pollIntervalMs.running : false),
+  })
+  const above = { to: `/console/requests/${requestId}`, title: 'Request' }
+  const reference = shown.data?.request?.reference ?? null
+  return (
+    <CertificateFrame
+      title="Certificate"
+      resource={shown}
+      above={above}
+      {...(reference !== null && { intro: reference })}
+    />
+  )
 }
 
 function PersonCertificate({ batchId }: { batchId: string }) {
@@ -79,51 +87,16 @@ function PersonCertificate({ batchId }: { batchId: string }) {
   return <CertificateFrame title={title} resource={shown} intro={batchId} />
 }
 
-/** Fetches all pages of a batch's certificate. */
-async function certifyBatch(path: string, signal: AbortSignal): Promise<Shown> {
-  const missing = { waiting: 0, stopped: 0, excluded: 0, gone: 0, left: 0 }
-  const certificates: Certificate[] = []
-  let after: number | null = null
-  for (;;) {
-    const query: string = after === null ? '' : `?after=${after}`
-    const page: BatchCertificate = await read<BatchCertificate>(path + query, signal)
-    for (const outcome of ['waiting', 'gone', 'stopped'] as const) missing[outcome] += page[outcome]
-    certificates.push(...page.certificates)
-    after = page.nextPlace
-    if (after !== null) continue
-    const { batch } = page
-    if (batch.finishedAt === null || certificates.length === 0) return { certified: null, batch }
-    const erasure = {
-      isOfPerson: batch.subjects > 1,
-      missing: { ...missing, left: batch.left ?? 0 },
-      request: null,
-    }
-    return { certified: await certify(certificates, erasure), batch }
-  }
-}
-
-async function certify(
-  certificates: readonly Certificate[],
-  erasure: PersonErasure | null,
-): Promise<Certified> {
-  const checked = await Promise.all(certificates.map(check))
-  const records = certificates.map(({ record, entry: { index } }) => ({ record, index }))
-  // Browsers cannot compute it without TLS.
-  const digest = await digestEntries(records).catch(() => null)
-  return { checked, digest, erasure }
-}
-
-async function check(certificate: Certificate): Promise<Checked> {
-  return { certificate, verdict: await verifyCertificate(certificate) }
-}
-
 interface CertificateFrameProps {
   title: string
   intro?: string
+  above?: { to: string; title: string }
   resource: Resource<Shown>
 }
 
-function CertificateFrame({ title, intro, resource }: CertificateFrameProps) {
+const erasuresPage = { to: '/console/erasures', title: 'Erasures' }
+
+function CertificateFrame({ title, intro, above = erasuresPage, resource }: CertificateFrameProps) {
   const profile = useResource<OrganisationProfile>(profilePath)
   const { certified = null } = resource.data ?? {}
   const certificates = certified?.checked.map(({ certificate }) => certificate) ?? []
@@ -133,8 +106,8 @@ function CertificateFrame({ title, intro, resource }: CertificateFrameProps) {
   return (
     <Page
       title={title}
-      within="Erasures"
-      above={{ to: '/console/erasures', title: 'Erasures' }}
+      within={above.title}
+      above={above}
       {...(intro !== undefined && { intro })}
       actions={
         certified && (
@@ -155,7 +128,7 @@ function CertificateFrame({ title, intro, resource }: CertificateFrameProps) {
         <LoadError error={resource.error} onRetry={resource.reload} />
       ) : (
         <Loaded resource={resource} lines={12}>
-          {({ batch }) =>
+          {({ batch, request }) =>
             certified ? (
               <>
                 <Loaded resource={profile} lines={12}>
@@ -164,7 +137,10 @@ function CertificateFrame({ title, intro, resource }: CertificateFrameProps) {
                 <ReceiptBox certificates={certificates} />
               </>
             ) : (
-              batch && <CertificateProgress batch={batch} onStopped={resource.reload} />
+              <>
+                {batch && <CertificateProgress batch={batch} onStopped={resource.reload} />}
+                {request && <NoCertificate request={request} />}
+              </>
             )
           }
         </Loaded>
@@ -191,6 +167,21 @@ function Document({ certified, profile }: { certified: Certified; profile: Organ
       </div>
       <CertificateSheet {...{ certified, profile }} words={wordsOf(language)} address={path} />
     </>
+  )
+}
+
+function NoCertificate({ request: { requestId, closedAt } }: { request: RequestCertificate['request'] }) {
+  return (
+    <Empty icon="erasures" title={closedAt === null ? 'No certificate yet' : 'No certificate'}>
+      <p>
+        {closedAt === null
+          ? 'The certificate is issued when the request is closed.'
+          : 'Nothing was erased for this request, and no search proved that nothing is held.'}
+      </p>
+      <p>
+        <Link to={`/console/requests/${requestId}`}>Go to the request</Link>
+      </p>
+    </Empty>
   )
 }
 

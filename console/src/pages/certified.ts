@@ -14,6 +14,10 @@ export interface PersonErasure {
   /** Whether it was for a person, not only for one record. */
   isOfPerson: boolean
   missing: Missing
+  /** How many records were found, but excluded by hand because they are not about the person. */
+  excluded: number
+  /** Who started it. */
+  startedBy: Actor | null
   /** The request that it answers; `null` for a batch. */
   request: AnsweredRequest | null
 }
@@ -30,8 +34,6 @@ interface AnsweredRequest {
 export interface Missing {
   waiting: number
   stopped: number
-  /** By hand, with a reason. */
-  excluded: number
   gone: number
   left: number
 }
@@ -54,7 +56,7 @@ export interface Summary {
   counts: { records: number; sessions: number; events: number }
   /** The instant of the last entry. */
   at: string
-  /** Who erased, each once; empty if that is no longer recorded, or if nothing was erased. */
+  /** Who erased or searched, each once; empty if that is no longer recorded. */
   actors: readonly Actor[]
   /** The IDs of the HTTP requests that asked for it, each once. */
   requestIds: readonly string[]
@@ -80,16 +82,20 @@ export function summarise({ checked, erasure }: Certified): Summary {
       events: held.reduce((sum, { counts }) => sum + counts.events, 0),
     },
     at: entries.map(instantOf).toSorted().at(-1) ?? '',
-    actors: distinct(by.map(({ actor }) => actor)),
+    actors: by.length > 0 ? distinct(by.map(({ actor }) => actor)) : starterOf(erasure),
     requestIds: distinct(by.flatMap(({ requestId }) => requestId ?? [])),
     numbers: rangesOf(entries.map(({ index }) => index + 1)),
   }
 }
 
+function starterOf(erasure: PersonErasure | null): Actor[] {
+  return erasure?.startedBy ? [erasure.startedBy] : []
+}
+
 function missingOf(erasure: PersonErasure | null): 'nothing' | 'only-later-data' | 'something' {
   if (!erasure) return 'nothing'
-  const { left, waiting, stopped, excluded, gone } = erasure.missing
-  if (waiting + stopped + excluded + gone > 0) return 'something'
+  const { left, waiting, stopped, gone } = erasure.missing
+  if (waiting + stopped + gone > 0) return 'something'
   return left > 0 ? 'only-later-data' : 'nothing'
 }
 

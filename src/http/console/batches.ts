@@ -146,7 +146,7 @@ export const batchRoutes = [
       const { certificates, ...page } = await certifyBatch(services, batch, query.after ?? -1)
       return {
         ...{ ...page, batch: presentBatch(batch) },
-        certificates: certificates.map((each) => presentCertificate(each, organisation.name)),
+        certificates: certificates.map(presentCertificate),
       }
     },
   }),

@@ -72,9 +72,10 @@ export const Certificate = object(
     checkpoint: text(),
     verifierKeys: list(text()),
     trackerName: orNull(text()),
-    organisation: text(),
+    /** The name of the identifier about which nothing was held, if a request asked for it. */
+    identifier: orNull(text()),
     scrub: object({ lastAt: instant, reachesEveryByte: boolean() }),
-    /** Only for an erasure by a batch. */
+    /** Only for an erasure by a batch or a request. */
     receipt: orNull(text()),
   },
   { title: 'Certificate' },
@@ -128,7 +129,7 @@ export const erasureRoutes = [
     query: provenEntryParameters,
     response: Certificate,
     async handle({ services, signedIn: { organisation }, query }) {
-      return presentCertificate(await certifyEntry(services, organisation, query.index), organisation.name)
+      return presentCertificate(await certifyEntry(services, organisation, query.index))
     },
   }),
   defineRoute({
@@ -157,10 +158,10 @@ function presentEntry(
   return { kind: 'erasure', index, trackerId, erasedAt, alreadyErased, counts, by, batch }
 }
 
-export function presentCertificate({ entry, batch, scrub, ...rest }: EntryCertificate, organisation: string) {
+export function presentCertificate({ entry, batch, scrub, ...rest }: EntryCertificate) {
   const { lastAt, reachesEveryByte } = scrub
   return {
-    ...{ ...rest, entry: presentEntry(entry, batch), organisation },
+    ...{ ...rest, entry: presentEntry(entry, batch) },
     scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
   }
 }

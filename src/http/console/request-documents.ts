@@ -50,8 +50,7 @@ export const requestDocumentRoutes = [
     query: { after: certificateAfter },
     response: RequestCertificate,
     async handle(call) {
-      const { services, signedIn, path, query } = call
-      const { organisation } = signedIn
+      const { services, path, query } = call
       const { request, assignee, exclusions } = await readRequestPage(
         services,
         organisationView(call),
@@ -60,7 +59,7 @@ export const requestDocumentRoutes = [
       const { certificates, ...page } = await certifyRequestPage(services, request, query.after ?? -1)
       return {
         ...{ ...page, request: presentRequest(request, assignee), excluded: exclusions.length },
-        certificates: certificates.map((each) => presentCertificate(each, organisation.name)),
+        certificates: certificates.map(presentCertificate),
       }
     },
   }),

@@ -55,7 +55,7 @@ const unproven = statement(
   `SELECT count(*) AS items FROM privacy_request_items WHERE ${ownItems} AND ledger_index IS NULL`,
 )
 const ofEntries = statement(
-  `SELECT i.ledger_index, i.sealed_nonce, r.id, r.reference, r.created_at
+  `SELECT i.ledger_index, i.sealed_nonce, i.identifier, r.id, r.reference, r.created_at
    FROM privacy_request_items i CROSS JOIN privacy_requests r
    WHERE i.organisation_id = :organisationId AND i.ledger_index = ANY (:indexes)
      AND r.organisation_id = i.organisation_id AND r.id = i.request_id`,
@@ -361,6 +361,7 @@ function toRequestsOfEntries(rows: readonly Row[]): RequestOfEntry[] {
     .map((row) => ({
       ledgerIndex: integer(row, 'ledger_index'),
       sealedNonce: text(row, 'sealed_nonce'),
+      identifier: textOrNull(row, 'identifier'),
       request: { id: text(row, 'id'), reference: textOrNull(row, 'reference') },
     }))
 }

@@ -394,8 +394,10 @@ export function privacyRequestContract(fixture: Fixture): void {
       for (const id of ['nobody', 'anna']) await eraseIn(fixture.store, tracker, id)
       const entries = await requests().ofEntries(tracker.organisationId, [0, 1, 7])
       assert.deepEqual(
-        entries.map(({ ledgerIndex, request: { id, reference } }) => [ledgerIndex, id, reference]),
-        [[1, request.id, 'Ticket 7']],
+        entries.map(({ ledgerIndex, identifier, request: { id, reference } }) => [
+          ...[ledgerIndex, identifier, id, reference],
+        ]),
+        [[1, null, request.id, 'Ticket 7']],
       )
       assert.deepEqual(await requests().ofEntries((await fixture.createTracker()).organisationId, [1]), [])
     })
@@ -474,6 +476,15 @@ export function privacyRequestContract(fixture: Fixture): void {
         (await requests().items(ref, -1, 9)).map(({ position: _, ...item }) => item)
       assert.deepEqual((await items(running)).slice(1), [entry(0, 1), entry(1, 2)])
       assert.deepEqual(await items(answered), [entry(0, 3), entry(1, 4)])
+      assert.deepEqual(
+        (await requests().ofEntries(organisationId, [1, 3])).map(({ identifier, request }) => [
+          ...[identifier, request.id],
+        ]),
+        [
+          ['email', running.id],
+          ['email', answered.id],
+        ],
+      )
       assert.partialDeepStrictEqual(await found(answered), { state: 'done', found: counts, left: null })
       const records = (await fixture.store.ledger.list(organisationId, 1, 9)).map(({ record }) => record)
       assert.deepEqual(
