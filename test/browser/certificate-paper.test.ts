@@ -191,12 +191,49 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     await page.locator('.qr-code').waitFor()
   })
 
+  test('answers a request: when it was received, due and answered, and how many days that took', async () => {
+    const { keyString } = await shop.createKey(shop.organisationId)
+    const send = async (path: string, body: object) =>
+      dataOf(
+        await shop.ask(`/v1/analytics/requests${path}`, {
+          ...{ method: 'POST', key: keyString, body: JSON.stringify(body) },
+          headers: { 'content-type': 'application/json' },
+        }),
+      )
+    const identifiers = { email: 'grace@example.com' }
+    await shop.ingest(visit('grace', { events: 2, identifiers }))
+    const receivedAt = new Date(shop.services.clock() - 10 * 86_400_000).toISOString()
+    const named = Object.entries({ ...identifiers, userId: '7' }).map(([name, value]) => ({ name, value }))
+    const wanted = { kind: 'erasure', reference: 'DSR-2026-014', receivedAt, person: { identifiers: named } }
+    const id = textIn(await send('', { ...wanted, person: { ...wanted.person, subjects: [] } }), 'requestId')
+    await page.goto(`/console/erasures/certificates/${id}`)
+    await page.getByText('No certificate yet').waitFor()
+    await send(`/${id}/erase`, {})
+    await until(async () => {
+      const ref = { organisationId: shop.organisationId, id }
+      return (await shop.services.privacyRequests.find(ref))?.state === 'done'
+    })
+    const told = await open(`/console/erasures/certificates/${id}`)
+    assert.match(told, /Everything we held about one person was erased\./)
+    for (const fact of [
+      'Received on',
+      'Due on',
+      'after 10 days',
+      'DSR-2026-014',
+      'nothing was held (userId)',
+    ]) {
+      assert.ok(told.includes(fact), `${fact} is not in ${told}`)
+    }
+    assert.match(told, /All 2 receipts are valid/)
+    await assertAccessible(page, 'the certificate of a request')
+  })
+
   test('fits a small screen, with many entries and several who erased', async () => {
     await shop.ingest(visit('zoe'))
     const { keyString } = await shop.createKey(shop.organisationId, ['analytics:delete-data'])
     await shop.ask('/v1/analytics/trackers/shop/subjects/zoe', { key: keyString, method: 'DELETE' })
-    const told = await open('/console/erasures/certificates/1,74')
-    assert.match(told, /No\. 1, 74/)
+    const told = await open('/console/erasures/certificates/1,76')
+    assert.match(told, /No\. 1, 76/)
     assert.match(told, /Everything we held in 2 records was erased\./)
     assert.match(told, /1 of 2 receipts are available and valid/)
     assert.match(told, /API key key-\d/)
