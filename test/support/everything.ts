@@ -93,8 +93,10 @@ async function createRequest(
   const excluded = { trackerId: 'shop', reason: `not "A's"`, at: start + 1, by: member }
   const excludedNote = note(`excluded ${id}`, 'request.record-excluded')
   await requestHandling.exclude(ref, excluded, [Buffer.alloc(16, 7)], excludedNote)
-  const written = { id: `note of ${id}`, at: start + 1, by: member, text: 'Läufer rief an\n🎫' }
-  await requestHandling.addNote(ref, written, note(`wrote ${id}`, 'request.note-added'))
+  for (const text of ['Läufer rief an\n🎫', '\\N']) {
+    const written = { id: `${text} of ${id}`, at: start + 1, by: member, text }
+    await requestHandling.addNote(ref, written, note(`wrote ${text} of ${id}`, 'request.note-added'))
+  }
   const starter = { startedBy: member, requestId: 'req "2"', found }
   await privacyRequests.start(ref, starter, note(`started ${id}`, 'request.started'))
   const lease = { now: start, until: start + 8, restsUntil: start + 99, after: '' }
