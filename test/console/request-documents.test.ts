@@ -81,7 +81,10 @@ describe('an erasure of a member', () => {
     const id = await desk.open('erasure', ofEmail('nobody@example.com'))
     await erase(id, 0)
     const [certificate] = listIn(await certificateOf(id), 'certificates')
-    assert.equal(objectIn(certificate, 'entry').kind, 'nothing-held')
+    const { kind, index } = objectIn(certificate, 'entry')
+    assert.equal(kind, 'nothing-held')
+    const ofEntry = dataOf(await client.ask(`/erasures/certificate?index=${index}`))
+    for (const each of [certificate, ofEntry]) assert.partialDeepStrictEqual(each, { identifier: 'email' })
     assert.equal((await replyOf(id)).suggested, 'erasure.nothing-held')
   })
 
