@@ -4,7 +4,8 @@ import { onPostgres } from '../support/on-postgres.ts'
 // What single answers hold, that nothing in them has aged out, and that it ends what is under way when it is closed, is the store's
 // contract; what is decided before the store is asked, or without it, is the same on all.
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
-  ...['deletions', 'erase-subject', 'examples', 'export-subject', 'key-changes', 'ledger', 'requests'],
+  ...['deletions', 'erase-subject', 'examples', 'export-subject', 'key-changes', 'ledger'],
+  ...['request-races', 'requests'],
   'search-subjects',
   'variables',
 ])

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { revokeKey } from '../../src/operations/api-key.ts'
+import { startRequest } from '../../src/operations/change-privacy-request.ts'
+import { deleteOrganisation, setPlan } from '../../src/operations/organisation.ts'
+import { deleteTracker } from '../../src/operations/tracker.ts'
+import { dataOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
+import type { Answer } from '../support/documented.ts'
+import { startTestService } from '../support/service.ts'
+import { subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const hourMs = 3_600_000
+const budget = 3
+const service = await startTestService({ after }, { LETHE_LIMIT_ERASURE: `${budget}/hour` })
+const { services } = service
+const path = '/v1/analytics/requests'
+const scopes = ['analytics:manage-requests', 'analytics:delete-data', 'analytics:view'] as const
+
+/** An organisation with somebody who has this many data subjects in each of two trackers. */
+async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } = {}) {
+  const organisationId = await service.createOrganisation()
+  const trackers = [await service.createTracker(organisationId), await service.createTracker(organisationId)]
+  const identifiers = { email: 'ada@example.com' }
+  const names = Array.from({ length: subjects }, (_, i) => `ada-${i}`)
+  await service.ingest(
+    trackers.flatMap((trackerId) =>
+      names.flatMap((name) => visit(name, { trackerId, identifiers, startedAt })),
+    ),
+  )
+  const { key, keyString } = await service.createKey(organisationId, scopes)
+  const createdKey = async () => (await service.createKey(organisationId, scopes)).keyString
+  const send = (to: string, body: object = {}, by = keyString) =>
+    service.ask(`${path}${to}`, {
+      ...{ method: 'POST', key: by, body: JSON.stringify(body) },
+      headers: { 'content-type': 'application/json' },
+    })
+  const get = async (to: string, by = keyString) => dataOf(await service.ask(`${path}${to}`, { key: by }))
+  const person = { identifiers: [{ name: 'email', value: 'ada@example.com' }] }
+  const create = async (fields: object = {}) =>
+    textIn(dataOf(await send('', { kind: 'erasure', person, ...fields })), 'requestId')
+  const entriesOf = async (id: string, by = keyString) => {
+    const { entries, complete } = await get(`/${id}/certificate`, by)
+    assert.ok(Array.isArray(entries))
+    return { entries, complete }
+  }
+  const isThere = async (trackerId: string, name = 'ada-0') =>
+    (await service.ask(subjectPath(name, trackerId), { key: keyString })).status === 200
+  const untilClosed = (id: string, by = keyString) =>
+    until(async () => (await get(`/${id}`, by)).closedAt !== null)
+  return {
+    ...{ organisationId, trackers, key, keyString, createdKey, person },
+    ...{ send, get, create, entriesOf, isThere, untilClosed },
+  }
+}
+
+/** What a change was answered with: the state, or the fields of an error. */
+function outcomeOf(answer: Answer): string {
+  if (answer.status !== 200) return problemFields(answer).join()
+  return textIn(dataOf(answer), 'state')
+}
+
+describe('at the same moment,', () => {
+  for (const other of ['cancel', 'reject']) {
+    test(`an erasure and to ${other} leave a request in one state, which says what became of the person`, async () => {
+      for (let round = 0; round < 4; round++) {
+        const { create, send, get, entriesOf, trackers, isThere, untilClosed } = await somebody()
+        const id = await create()
+        const body = other === 'reject' ? { reason: 'Not the person' } : {}
+        const sent = [
+          () => send(`/${id}/erase`),
+          () => send(`/${id}/${other}`, body),
+          () => send(`/${id}/erase`),
+        ]
+        const order = round % 2 === 0 ? sent : sent.toReversed()
+        const outcomes = (await Promise.all(order.map((each) => each()))).map(outcomeOf)
+        await untilClosed(id)
+        const { state, person } = await get(`/${id}`)
+        assert.equal(person, null)
+        const known = ['done', 'running', 'cancelled', 'rejected', 'state']
+        assert.ok(
+          outcomes.every((outcome) => known.includes(outcome)),
+          outcomes.join(),
+        )
+        const { entries, complete } = await entriesOf(id)
+        const left = await Promise.all(trackers.map((trackerId) => isThere(trackerId)))
+        assert.equal(entries.length, left.filter((isLeft) => !isLeft).length)
+        assert.equal(complete, state === 'done')
+        if (state === 'done') assert.deepEqual(left, [false, false])
+        if (state === 'rejected') assert.deepEqual(left, [true, true])
+        assert.deepEqual(problemFields(await send(`/${id}/erase`)), ['state'])
+        assert.deepEqual((await entriesOf(id)).entries.length, entries.length)
+      }
+    })
+  }
+
+  test('two erasures of one person, by two requests, erase nobody twice', async () => {
+    const { create, send, entriesOf } = await somebody()
+    const ids = [await create(), await create()]
+    const states = (await Promise.all(ids.map((id) => send(`/${id}/erase`)))).map(outcomeOf)
+    assert.deepEqual(states, ['done', 'done'])
+    const certificates = await Promise.all(ids.map((id) => entriesOf(id)))
+    assert.deepEqual(
+      certificates.map(({ complete }) => complete),
+      [true, true],
+    )
+    const erased = certificates.flatMap(({ entries }) =>
+      entries.filter((entry) => isObject(entry) && entry.alreadyErased === false),
+    )
+    assert.equal(new Set(erased.map((entry) => isObject(entry) && entry.index)).size, 2)
+  })
+
+  test('two extensions add two months once', async () => {
+    const { create, send, get } = await somebody()
+    const id = await create({ receivedAt: '2026-08-31T10:00:00Z' })
+    const outcomes = await Promise.all([1, 2, 3].map(() => send(`/${id}/extend`, { reason: 'Many systems' })))
+    assert.deepEqual(outcomes.map(outcomeOf).sort(), ['extendedAt', 'extendedAt', 'open'])
+    assert.equal((await get(`/${id}`)).dueAt, '2026-11-30T10:00:00.000Z')
+  })
+
+  test('creations with one ID make one request, and refuse other content', async () => {
+    for (let round = 0; round < 3; round++) {
+      const { send, person, get } = await somebody()
+      const requestId = randomUUID()
+      const contents = ['A', 'A', 'B', 'A', 'B'].map((reference) => ({
+        kind: 'access',
+        person,
+        requestId,
+        reference,
+      }))
+      const answers = await Promise.all(contents.map((content) => send('', content)))
+      const { reference } = await get(`/${requestId}`)
+      for (const [i, answer] of answers.entries()) {
+        if (contents[i]?.reference === reference) assert.equal(textIn(dataOf(answer), 'requestId'), requestId)
+        else assert.deepEqual(problemFields(answer), ['requestId'])
+      }
+      assert.equal(listIn(await get(''), 'requests').length, 1)
+    }
+  })
+})
+
+describe('while a request waits for its budget,', () => {
+  /** Somebody with more data subjects than the budget allows, whose request waits. */
+  async function waiting() {
+    const one = await somebody({ subjects: 3 })
+    const { key, organisationId, get } = one
+    const id = await one.create()
+    const origin = {
+      actor: { kind: 'key', id: key.id, name: key.name } as const,
+      requestId: null,
+      organisationId,
+    }
+    await startRequest(services, { organisationId, since: 0 }, id, origin)
+    await until(async () => (await get(`/${id}`)).resumesAt !== null)
+    const counts = { subjects: budget, sessions: budget, events: budget }
+    assert.partialDeepStrictEqual(await get(`/${id}`), { state: 'running', erased: counts })
+    return { ...one, id }
+  }
+
+  test('its key may be revoked: the service completes it', async () => {
+    const { id, key, keyString, createdKey, untilClosed, entriesOf } = await waiting()
+    await revokeKey(services, key.id, key.name)
+    assert.equal((await service.ask(`${path}/${id}`, { key: keyString })).status, 401)
+    service.passTime(hourMs)
+    const other = await createdKey()
+    await untilClosed(id, other)
+    const { entries, complete } = await entriesOf(id, other)
+    assert.deepEqual([entries.length, complete], [6, true])
+  })
+
+  test('a tracker may be deleted: the rest is erased, and the certificate is not complete', async () => {
+    const { id, trackers, get, entriesOf, untilClosed } = await waiting()
+    // The items are in the order of their trackers.
+    await deleteTracker(services, trackers[1] ?? '', trackers[1] ?? '')
+    service.passTime(hourMs)
+    await untilClosed(id)
+    assert.equal((await get(`/${id}`)).state, 'done')
+    const { entries, complete } = await entriesOf(id)
+    assert.deepEqual([entries.length, complete], [3, false])
+  })
+
+  test('the organisation may be deleted: nothing of the request remains, and nothing fails', async () => {
+    const { organisationId, id } = await waiting()
+    const before = service.logged.length
+    await deleteOrganisation(services, organisationId, organisationId)
+    assert.equal(await services.privacyRequests.find({ organisationId, id }), null)
+    service.passTime(hourMs)
+    // The service goes on with others.
+    const next = await waiting()
+    service.passTime(hourMs)
+    await next.untilClosed(next.id)
+    const errors = service.logged.slice(before).filter((line) => /"level":(?:50|60)/.test(line))
+    assert.deepEqual(errors, [])
+  })
+
+  test('a shorter plan may hide the data: it is erased all the same', async () => {
+    const { id, organisationId, get, untilClosed, entriesOf } = await waiting()
+    // Their visits were an hour ago; now they are older than the free plan shows.
+    await setPlan(services, organisationId, 'business')
+    service.passTime(200 * 24 * hourMs)
+    await setPlan(services, organisationId, 'free')
+    await untilClosed(id)
+    assert.partialDeepStrictEqual(await get(`/${id}`), { state: 'done', left: 0 })
+    const { entries, complete } = await entriesOf(id)
+    assert.deepEqual([entries.length, complete], [6, true])
+  })
+
+  test('the clock may be set back: it does not wait longer than before', async () => {
+    const { id, get, untilClosed } = await waiting()
+    service.passTime(-5 * hourMs)
+    service.passTime(hourMs + 60_000)
+    await untilClosed(id)
+    assert.equal((await get(`/${id}`)).state, 'done')
+  })
+})
