@@ -59,7 +59,11 @@ export async function findPerson(
   let isComplete = true
   for (const [position, identifier] of identifiers.entries()) {
     isComplete &&= seen.size + hidden.size <= maxFoundSubjects
-    if (!isComplete) break
+    if (!isComplete) {
+      // That it was not searched must not become a proof that nothing is held.
+      if (await isHeld(deps, view, identifier)) heldIdentifiers.push(position)
+      continue
+    }
     const found = await findStored(deps, view, { identifier })
     add(found)
     if (found.subjects.length + found.hidden.length > 0) heldIdentifiers.push(position)
@@ -69,6 +73,15 @@ export async function findPerson(
   for (const key of seen.keys()) hidden.delete(key)
   const found = { subjects: sortSubjects([...seen.values()]), hidden: sortSubjects([...hidden.values()]) }
   return { ...found, missing, heldIdentifiers, isComplete }
+}
+
+async function isHeld(
+  { search }: { search: SearchStore },
+  view: OrganisationView,
+  identifier: SubjectIdentifier,
+): Promise<boolean> {
+  const query = { sought: { identifier }, limit: 1, after: null }
+  return (await search.subjects({ ...view, since: earliestInstant }, query)).rows.length > 0
 }
 
 /** Reads all pages, but hardly more than a search may find. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { revokeKey } from '../../src/operations/api-key.ts'
-import { startRequest } from '../../src/operations/change-privacy-request.ts'
 import { deleteOrganisation, setPlan } from '../../src/operations/organisation.ts'
 import { deleteTracker } from '../../src/operations/tracker.ts'
 import { dataOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
@@ -47,11 +46,14 @@ async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } 
   }
   const isThere = async (trackerId: string, name = 'ada-0') =>
     (await service.ask(subjectPath(name, trackerId), { key: keyString })).status === 200
-  const untilClosed = (id: string, by = keyString) =>
-    until(async () => (await get(`/${id}`, by)).closedAt !== null)
+  /** Sends the erasure until the request is closed, and reads it. */
+  const erase = async (id: string, by = keyString) => {
+    await until(async () => outcomeOf(await send(`/${id}/erase`, {}, by)) !== 'running')
+    return get(`/${id}`, by)
+  }
   return {
     ...{ organisationId, trackers, key, keyString, createdKey, person },
-    ...{ send, get, create, entriesOf, isThere, untilClosed },
+    ...{ send, get, create, erase, entriesOf, isThere },
   }
 }
 
@@ -65,7 +67,7 @@ describe('at the same moment,', () => {
   for (const other of ['cancel', 'reject']) {
     test(`an erasure and to ${other} leave a request in one state, which says what became of the person`, async () => {
       for (let round = 0; round < 4; round++) {
-        const { create, send, get, entriesOf, trackers, isThere, untilClosed } = await somebody()
+        const { create, send, erase, entriesOf, trackers, isThere } = await somebody()
         const id = await create()
         const body = other === 'reject' ? { reason: 'Not the person' } : {}
         const sent = [
@@ -75,8 +77,7 @@ describe('at the same moment,', () => {
         ]
         const order = round % 2 === 0 ? sent : sent.toReversed()
         const outcomes = (await Promise.all(order.map((each) => each()))).map(outcomeOf)
-        await untilClosed(id)
-        const { state, person } = await get(`/${id}`)
+        const { state, person } = await erase(id)
         assert.equal(person, null)
         const known = ['done', 'running', 'cancelled', 'rejected', 'state']
         assert.ok(
@@ -96,9 +97,9 @@ describe('at the same moment,', () => {
   }
 
   test('two erasures of one person, by two requests, erase nobody twice', async () => {
-    const { create, send, entriesOf } = await somebody()
+    const { create, erase, entriesOf } = await somebody()
     const ids = [await create(), await create()]
-    const states = (await Promise.all(ids.map((id) => send(`/${id}/erase`)))).map(outcomeOf)
+    const states = (await Promise.all(ids.map((id) => erase(id)))).map(({ state }) => state)
     assert.deepEqual(states, ['done', 'done'])
     const certificates = await Promise.all(ids.map((id) => entriesOf(id)))
     assert.deepEqual(
@@ -144,44 +145,40 @@ describe('while a request waits for its budget,', () => {
   /** Somebody with more data subjects than the budget allows, whose request waits. */
   async function waiting() {
     const one = await somebody({ subjects: 3 })
-    const { key, organisationId, get } = one
     const id = await one.create()
-    const origin = {
-      actor: { kind: 'key', id: key.id, name: key.name } as const,
-      requestId: null,
-      organisationId,
-    }
-    await startRequest(services, { organisationId, since: 0 }, id, origin)
-    await until(async () => (await get(`/${id}`)).resumesAt !== null)
-    const counts = { subjects: budget, sessions: budget, events: budget }
-    assert.partialDeepStrictEqual(await get(`/${id}`), { state: 'running', erased: counts })
-    return { ...one, id }
+    // Answered when the request is closed, or after two seconds.
+    const answered = one.send(`/${id}/erase`)
+    await until(async () => (await one.get(`/${id}`)).resumesAt !== null)
+    const erased = { subjects: budget, sessions: budget, events: budget }
+    assert.partialDeepStrictEqual(await one.get(`/${id}`), { state: 'running', erased })
+    return { ...one, id, answered }
   }
 
   test('its key may be revoked: the service completes it', async () => {
-    const { id, key, keyString, createdKey, untilClosed, entriesOf } = await waiting()
+    const { id, key, keyString, createdKey, erase, entriesOf, answered } = await waiting()
     await revokeKey(services, key.id, key.name)
     assert.equal((await service.ask(`${path}/${id}`, { key: keyString })).status, 401)
     service.passTime(hourMs)
     const other = await createdKey()
-    await untilClosed(id, other)
+    assert.equal((await erase(id, other)).state, 'done')
+    await answered
     const { entries, complete } = await entriesOf(id, other)
     assert.deepEqual([entries.length, complete], [6, true])
   })
 
   test('a tracker may be deleted: the rest is erased, and the certificate is not complete', async () => {
-    const { id, trackers, get, entriesOf, untilClosed } = await waiting()
+    const { id, trackers, erase, entriesOf, answered } = await waiting()
     // The items are in the order of their trackers.
     await deleteTracker(services, trackers[1] ?? '', trackers[1] ?? '')
     service.passTime(hourMs)
-    await untilClosed(id)
-    assert.equal((await get(`/${id}`)).state, 'done')
+    assert.equal((await erase(id)).state, 'done')
+    await answered
     const { entries, complete } = await entriesOf(id)
     assert.deepEqual([entries.length, complete], [3, false])
   })
 
   test('the organisation may be deleted: nothing of the request remains, and nothing fails', async () => {
-    const { organisationId, id } = await waiting()
+    const { organisationId, id, answered } = await waiting()
     const before = service.logged.length
     await deleteOrganisation(services, organisationId, organisationId)
     assert.equal(await services.privacyRequests.find({ organisationId, id }), null)
@@ -189,28 +186,29 @@ describe('while a request waits for its budget,', () => {
     // The service goes on with others.
     const next = await waiting()
     service.passTime(hourMs)
-    await next.untilClosed(next.id)
+    assert.equal((await next.erase(next.id)).state, 'done')
+    await Promise.all([answered, next.answered])
     const errors = service.logged.slice(before).filter((line) => /"level":(?:50|60)/.test(line))
     assert.deepEqual(errors, [])
   })
 
   test('a shorter plan may hide the data: it is erased all the same', async () => {
-    const { id, organisationId, get, untilClosed, entriesOf } = await waiting()
+    const { id, organisationId, erase, entriesOf, answered } = await waiting()
     // Their visits were an hour ago; now they are older than the free plan shows.
     await setPlan(services, organisationId, 'business')
     service.passTime(200 * 24 * hourMs)
     await setPlan(services, organisationId, 'free')
-    await untilClosed(id)
-    assert.partialDeepStrictEqual(await get(`/${id}`), { state: 'done', left: 0 })
+    assert.partialDeepStrictEqual(await erase(id), { state: 'done', left: 0 })
+    await answered
     const { entries, complete } = await entriesOf(id)
     assert.deepEqual([entries.length, complete], [6, true])
   })
 
   test('the clock may be set back: it does not wait longer than before', async () => {
-    const { id, get, untilClosed } = await waiting()
+    const { id, erase, answered } = await waiting()
     service.passTime(-5 * hourMs)
     service.passTime(hourMs + 60_000)
-    await untilClosed(id)
-    assert.equal((await get(`/${id}`)).state, 'done')
+    assert.equal((await erase(id)).state, 'done')
+    await answered
   })
 })

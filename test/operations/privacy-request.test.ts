@@ -16,6 +16,7 @@ import {
 } from '../../src/operations/change-privacy-request.ts'
 import { createRequest, type WantedRequest } from '../../src/operations/create-privacy-request.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { maxFoundSubjects } from '../../src/operations/find-person.ts'
 import {
   listRequests,
   planRequestList,
@@ -346,6 +347,25 @@ describe('an access request that is closed', () => {
     const [, userId] = identifiers
     assert.ok(userId)
     assert.equal((await verifyReceipt(receipt, { verifierKeys, identifier: userId })).index, 0)
+  })
+
+  it('proves nothing of an identifier that comes after more subjects than a search finds', async () => {
+    const { view, organisationId, trackerId } = await open()
+    const [ada, nobody] = identifiers
+    assert.ok(ada && nobody)
+    const shared = { name: 'household', value: 'all' }
+    const rows = Array.from({ length: maxFoundSubjects + 1 }, (_, i) =>
+      eventRow({ trackerId, subjectId: `one-${i}`, eventId: 'e', identifiers: { household: 'all' } }),
+    )
+    await deps().ingest.ingest(rows, testKeys)
+    const person = { identifiers: [shared, ada, nobody], subjects: [] }
+    const { id } = await create(view, person, { kind: 'access' })
+    await closeRequest(deps(), view, id, member)
+    const items = await deps().privacyRequests.items({ organisationId, id }, -1, 9)
+    assert.deepEqual(
+      items.map(({ identifier }) => identifier),
+      ['userId'],
+    )
   })
 
   it('has no entry in the ledger if something is held of each', async () => {

@@ -49,7 +49,7 @@ export function killRequests(
     const kept = await Promise.all(tables.map((table) => rowsOf(before, table)))
 
     const isOver = async () => (await countRows(store.work, 'privacy_requests', "state <> 'done'")) === 0
-    const untilOver = () => until(async () => (await isOver()) || delay(20, false))
+    const untilOver = () => until(async () => (await isOver()) || delay(50, false), 600_000)
 
     async function begin(): Promise<void> {
       rmSync(journal, { force: true })
