@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import { revokeKey } from '../../src/operations/api-key.ts'
 import { deleteOrganisation, setPlan } from '../../src/operations/organisation.ts'
-import { deleteTracker } from '../../src/operations/tracker.ts'
 import { dataOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
 import { startTestService } from '../support/service.ts'
@@ -28,8 +26,7 @@ async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } 
       names.flatMap((name) => visit(name, { trackerId, identifiers, startedAt })),
     ),
   )
-  const { key, keyString } = await service.createKey(organisationId, scopes)
-  const createdKey = async () => (await service.createKey(organisationId, scopes)).keyString
+  const { keyString } = await service.createKey(organisationId, scopes)
   const send = (to: string, body: object = {}, by = keyString) =>
     service.ask(`${path}${to}`, {
       ...{ method: 'POST', key: by, body: JSON.stringify(body) },
@@ -52,7 +49,7 @@ async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } 
     return get(`/${id}`, by)
   }
   return {
-    ...{ organisationId, trackers, key, keyString, createdKey, person },
+    ...{ organisationId, trackers, person },
     ...{ send, get, create, erase, entriesOf, isThere },
   }
 }
@@ -153,29 +150,6 @@ describe('while a request waits for its budget,', () => {
     assert.partialDeepStrictEqual(await one.get(`/${id}`), { state: 'running', erased })
     return { ...one, id, answered }
   }
-
-  test('its key may be revoked: the service completes it', async () => {
-    const { id, key, keyString, createdKey, erase, entriesOf, answered } = await waiting()
-    await revokeKey(services, key.id, key.name)
-    assert.equal((await service.ask(`${path}/${id}`, { key: keyString })).status, 401)
-    service.passTime(hourMs)
-    const other = await createdKey()
-    assert.equal((await erase(id, other)).state, 'done')
-    await answered
-    const { entries, complete } = await entriesOf(id, other)
-    assert.deepEqual([entries.length, complete], [6, true])
-  })
-
-  test('a tracker may be deleted: the rest is erased, and the certificate is not complete', async () => {
-    const { id, trackers, erase, entriesOf, answered } = await waiting()
-    // The items are in the order of their trackers.
-    await deleteTracker(services, trackers[1] ?? '', trackers[1] ?? '')
-    service.passTime(hourMs)
-    assert.equal((await erase(id)).state, 'done')
-    await answered
-    const { entries, complete } = await entriesOf(id)
-    assert.deepEqual([entries.length, complete], [3, false])
-  })
 
   test('the organisation may be deleted: nothing of the request remains, and nothing fails', async () => {
     const { organisationId, id, answered } = await waiting()

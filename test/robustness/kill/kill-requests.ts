@@ -92,7 +92,7 @@ export function killRequests(
       while (tally.kills < kills && !(await isOver())) {
         while (servers.length < processes) servers.push(await startServer(store, env))
         const answers = servers.map(({ url }) => eraseOpen(url, key, requested, done))
-        const afterMs = random.integer(Math.ceil((2 * durationMs * processes) / kills))
+        const afterMs = random.integer(Math.ceil((durationMs * processes) / kills))
         await delay(afterMs)
         // Sometimes all of them.
         const victims = servers.splice(0, random.integer(4) === 0 ? processes : 1)

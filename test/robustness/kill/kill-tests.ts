@@ -7,7 +7,7 @@ import { killBatches } from './kill-batch.ts'
 import { killErasures } from './kill-erasure.ts'
 import { killImports } from './kill-import.ts'
 import { killMixedWork } from './kill-mixed.ts'
-import { killRequests } from './kill-request.ts'
+import { killRequests, type RequestPlan } from './kill-requests.ts'
 import { killScrubs } from './kill-scrub.ts'
 import { killSweeps } from './kill-sweep.ts'
 import type { MakeKillable } from './killable-store.ts'
@@ -21,7 +21,7 @@ interface Plans {
   /** Each row a subject. */
   batches: Plan
   /** Each row a request. */
-  requests: Plan
+  requests: readonly RequestPlan[]
   mixed: Plan
   /** Where the store is embedded. */
   scrubs?: Plan
@@ -46,7 +46,7 @@ export function killTests(
     if (plans.imports) killImports(makeStore, plans.imports, total)
     if (plans.erasures) killErasures(makeStore, plans.erasures, total)
     killBatches(makeStore, plans.batches, total)
-    killRequests(makeStore, plans.requests, total)
+    for (const plan of plans.requests) killRequests(makeStore, plan, total)
     if (plans.sweeps) killSweeps(makeStore, plans.sweeps, total)
     if (plans.scrubs) killScrubs(plans.scrubs, total)
     killMixedWork(makeStore, plans.mixed, total)
