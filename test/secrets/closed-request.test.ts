@@ -73,8 +73,7 @@ async function handle({ requestHandling }: Store, id: string): Promise<void> {
     const added = { id: randomUUID(), at: Date.now(), by: actor, text }
     assert.equal(await requestHandling.addNote(ref, added, note('request.note-added')), 'added')
   }
-  const [[digest]] = testKeyring.personDigests('acme', { identifiers: [], subjects: person.subjects })
-  assert.ok(digest)
+  const [digest] = testKeyring.tombstoneDigests('shop', marks.named)
   const excluded = { trackerId: 'shop', reason: 'Another person', at: Date.now(), by: actor }
   const outcome = await requestHandling.exclude(ref, excluded, [digest], note('request.record-excluded'))
   assert.equal(outcome, 'excluded')
