@@ -15,6 +15,7 @@ if (noBrowser) throw new Error(noBrowser)
 const [subjects, events] = [Number(process.argv[2] ?? 50_000), Number(process.argv[3] ?? 100_000)]
 const requests = Number(process.argv[4] ?? 50_000)
 const batchSize = 5_000
+const concurrentRequests = 250
 const owner = { trackerId: 'many' }
 const ends: (() => unknown)[] = []
 const lifetime = { after: (end: () => unknown) => void ends.unshift(end) }
@@ -39,7 +40,10 @@ async function measure(): Promise<void> {
     const some = { ...owner, sessionId: `s${i}`, startedAt, events: Math.min(batchSize, events - i) }
     await service.ingest(visit('busy', some))
   }
-  for (let i = 0; i < requests; i++) await addRequest(service, organisationId, i)
+  for (let i = 0; i < requests; i += concurrentRequests) {
+    const some = Array.from({ length: Math.min(concurrentRequests, requests - i) }, (_, j) => i + j)
+    await Promise.all(some.map((number) => addRequest(service, organisationId, number)))
+  }
   const client = await openConsole(service, organisationId)
   const browser = await openBrowser(lifetime)
   const { page } = await openPage(browser, service, client)

@@ -14,13 +14,13 @@ import {
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
+import { requestKinds } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { monthParam, useSearchParams } from '../search-params.ts'
 import { useSession } from '../session.tsx'
 import type { MonthOfRequests, RequestReport, TotalOfRequests } from '../types.ts'
 
 const params = { from: monthParam, to: monthParam }
-const kinds = { access: 'Access', erasure: 'Erasure' } as const
 
 /** How many months can be chosen. */
 const offeredMonths = 60
@@ -256,7 +256,7 @@ function Row({ title, isAgain, isTotal = false, row }: RowProps) {
       <th scope="row">
         <span>{title}</span>
       </th>
-      <td data-label="Kind">{kind ? kinds[kind] : 'All'}</td>
+      <td data-label="Kind">{kind ? requestKinds[kind] : 'All'}</td>
       {columns.map((column, i) => (
         <td key={column} class="number" data-label={column}>
           {values[i]}
