@@ -3,7 +3,7 @@ import { invalidField, notFound } from '../domain/errors.ts'
 import { countCharacters } from '../domain/identifier.ts'
 import type { Clock } from '../domain/instant.ts'
 import { isPrintable, tidyLines } from '../domain/organisation-profile.ts'
-import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
+import { namesPerson, refKey, type SubjectRef } from '../domain/person.ts'
 import type { PrivacyRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import {
@@ -93,8 +93,8 @@ export async function excludeRecord(
   const request = await requireRequest(deps, view.organisationId, requestId)
   const { person } = request
   if (request.state !== 'open' || person === null) throw wrongState(request)
-  if (identifies(reason, person, subject))
-    throw invalidField('reason', 'reason must not name the person: it is kept after the request is closed')
+  if (namesPerson(reason, { ...person, subjects: [...person.subjects, subject] }))
+    throw invalidField('reason', 'reason must not name the person, because it is kept')
   const found = await searchRequest(deps, view, { ...request, person })
   if (![...found.subjects, ...found.hidden].some((each) => refKey(each) === refKey(subject)))
     throw invalidField('subjectId', 'subjectId must be a record of this request that is not excluded')
@@ -134,18 +134,6 @@ export async function confirmSubjects(
   if (state !== 'open' || found.subjects === typed) return
   const now = `${found.subjects} data ${found.subjects === 1 ? 'subject' : 'subjects'}`
   throw invalidField('subjects', `this request now finds ${now}, not ${typed}; nothing was erased`)
-}
-
-/** Shorter texts occur in any sentence. */
-const minIdentifyingLength = 4
-
-function identifies(text: string, { identifiers, subjects }: Person, subject: SubjectRef): boolean {
-  const own = [
-    ...identifiers.map(({ value }) => value),
-    ...[...subjects, subject].map((each) => each.subjectId),
-  ]
-  const searched = text.toLowerCase()
-  return own.some((each) => each.length >= minIdentifyingLength && searched.includes(each.toLowerCase()))
 }
 
 function isText(text: string, maxLength: number): boolean {
