@@ -1,14 +1,9 @@
 import { change, encode } from './api.ts'
-import type { Person } from './person.ts'
+import { invalid } from './form.ts'
 import { cache, forget, refresh } from './resource.ts'
 import { navigate } from './router.tsx'
 import { setSearchText } from './search.ts'
-import type { Batch, FoundSubject, SubjectRef } from './types.ts'
-
-/** A person that is a single data subject. */
-export function onlySubject({ trackerId, subjectId }: SubjectRef): Person {
-  return { identifiers: [], subjects: [{ trackerId, subjectId }] }
-}
+import type { RequestPage, SubjectRef } from './types.ts'
 
 /**
  * The address of a certificate: of a ledger entry (shown counting from 1), of several entries, or of a batch.
@@ -18,19 +13,23 @@ export function certificateAddress(of: number | string): string {
 }
 
 /**
- * Starts the erasure of a person, removes their data from the cache, and replaces the page by the
- * certificate, so that Back does not lead to the page of an erased person.
+ * Creates an erasure request for one record and starts it, removes its data from the cache, and replaces the page
+ * by that of the request, so that Back does not lead to an erased record.
  */
-export async function erasePerson(
-  person: Person,
-  subjects: readonly Pick<FoundSubject, 'trackerId' | 'subjectId'>[],
-): Promise<void> {
-  const { id } = await change<Batch>('/people/erase', { person, subjects: subjects.length })
-  for (const { trackerId, subjectId } of subjects)
-    forget(`/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`)
+export async function eraseRecord(record: SubjectRef): Promise<void> {
+  const person = { identifiers: [], subjects: [record] }
+  const created = await change<RequestPage>('/requests', { kind: 'erasure', person })
+  const { requestId, found } = created.request
+  if (found.subjects === 0) {
+    await change(`/requests/${requestId}/cancel`)
+    throw invalid('subjects', 'Nothing is stored in this record any more')
+  }
+  await change<RequestPage>(`/requests/${requestId}/erase`, { subjects: found.subjects })
+  const { trackerId, subjectId } = record
+  forget(`/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`)
   cache.removeQueries({ predicate: ({ queryKey }) => /^(person|timeline) /.test(String(queryKey[0])) })
   setSearchText('')
-  navigate(certificateAddress(id), { replace: true })
+  navigate(`/console/requests/${requestId}`, { replace: true })
   refreshErasures()
 }
 
@@ -44,5 +43,6 @@ export function refreshErasures(): void {
     predicate: ({ queryKey }) =>
       /^(find |search |person |timeline |\/trackers\/[^/]+\/subjects)/.test(String(queryKey[0])),
   })
-  for (const list of ['/trackers', '/erasures', '/people', '/activity']) void refresh(list)
+  for (const list of ['/trackers', '/erasures', '/people', '/activity', '/requests', '/request-counts'])
+    void refresh(list)
 }

@@ -37,9 +37,10 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await settled(page)
     await assertAccessible(page, 'what will go')
     await page.getByLabel(/^Type the ID/).fill('anna')
-    const answered = page.waitForResponse('**/people/erase')
+    const answered = page.waitForResponse('**/requests/*/erase')
     await page.getByRole('button', { name: 'Erase for good' }).click()
     const requestId = (await (await answered).allHeaders())['x-request-id'] ?? 'none'
+    await page.getByRole('link', { name: 'Certificate' }).first().click()
     await page.getByRole('status').getByText('Verified').waitFor()
     const told = await page.getByRole('article').innerText()
     for (const fact of [

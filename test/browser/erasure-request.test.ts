@@ -48,15 +48,17 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     await page.goBack()
 
     // Erase everywhere.
-    await page.getByRole('button', { name: 'Erase everywhere' }).click()
-    await page.getByRole('row', { name: '2 trackers' }).waitFor()
-    assert.deepEqual(await page.getByRole('row', { name: '2 trackers' }).getByRole('cell').allInnerTexts(), [
-      '3',
-      '3',
-      '8',
-    ])
-    await page.getByLabel(/^Type the search text/).fill(email)
+    await page.getByRole('link', { name: 'Open this person' }).click()
+    await page.getByText('3 records on 2 trackers').waitFor()
+    await page.getByRole('button', { name: 'Erase all' }).click()
+    await page.getByRole('button', { name: 'Create request' }).click()
+    await page.getByText('One person with 3 records').waitFor()
+    await page.getByRole('button', { name: 'Erase everything found' }).click()
+    await page.getByText('3 sessions and 8 events are deleted').waitFor()
+    await page.getByLabel(/^Type the number of records/).fill('3')
     await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('Closed in time').waitFor()
+    await page.getByRole('link', { name: 'Certificate' }).first().click()
     await page.getByText('Everything we held about one person was erased.').waitFor()
     for (const [id, tracker] of [
       ['laptop', 'shop'],
@@ -69,7 +71,7 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
 
     // Print the certificate.
     await page.getByRole('status').getByText('Verified').waitFor()
-    assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/batch_\w+$/)
+    assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/[0-9a-f-]{36}$/)
     const pdf = await page.pdf({ format: 'A4' })
     assert.equal(pdf.subarray(0, 5).toString(), '%PDF-')
 

@@ -153,7 +153,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
     await page.getByLabel(/^Type the ID/).fill('annanitram')
     await page.getByRole('button', { name: 'Erase for good' }).click()
-    await page.getByRole('status').getByText('Verified').waitFor()
+    await page.getByText('Closed in time').waitFor()
     const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
     assert.equal(await shop.services.subjects.read(view, turned), null)
   })

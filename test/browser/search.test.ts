@@ -69,10 +69,10 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await goTo(page, '/keys')
   })
 
-  test('offers to erase a person, but nobody whose ID only starts with the text', async () => {
-    const erase = page.getByRole('button', { name: /^Erase/ })
+  test('leads to the page of a person, but of nobody whose ID only starts with the text', async () => {
+    const open = page.getByRole('link', { name: 'Open this person' })
     await find('crowd-2')
-    assert.deepEqual(await erase.allInnerTexts(), ['Erase data'], 'the complete id')
+    assert.equal(await open.count(), 1, 'the complete id')
     await find('crowd-20')
     // Few rows: axe takes a second for hundreds, which are all alike.
     await assertAccessible(page, 'ids that begin alike')
@@ -80,26 +80,26 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await page.getByRole('heading', { name: 'IDs that start with' }).waitFor({ state: 'detached' })
     await find('crowd-1')
     await page.getByRole('heading', { name: 'IDs that start with' }).waitFor()
-    assert.deepEqual(await erase.allInnerTexts(), ['Erase data'])
+    assert.equal(await open.count(), 1)
     await find('crowd-')
-    assert.deepEqual(await erase.allInnerTexts(), [])
+    assert.equal(await open.count(), 0)
     await page.getByRole('button', { name: 'Start a batch with these 210 IDs' }).click()
     await page.getByRole('heading', { name: 'New batch' }).waitFor()
     assert.equal((await page.getByLabel('List').inputValue()).split('\n').length, 210)
   })
 
-  test('separates people who match the same text, and offers a batch for many data subjects', async () => {
+  test('separates people who match the same text, and opens the person with very many records', async () => {
     await find('laptop')
     assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [
       'Identifier device',
       'Data subject ID',
     ])
-    assert.equal(await page.getByRole('button', { name: 'Erase data', exact: true }).count(), 2)
+    assert.equal(await page.getByRole('link', { name: 'Open this person' }).count(), 2)
     await assertAccessible(page, 'two people')
     await find('crowd')
-    await page.getByRole('button', { name: 'Erase everywhere' }).click()
-    await page.getByRole('dialog').getByText('Erase 210 data subjects').waitFor()
-    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Open this person' }).click()
+    await page.getByText('200 records on 1 tracker, and more').waitFor()
+    await goTo(page, '/keys')
   })
 
   test('says what the plan hides', async () => {
@@ -110,9 +110,8 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await organisations.setPlan(shop.organisationId, 'free')
     assert.deepEqual(await find('faded@example.com'), {})
     await page.getByText('Your plan hides 1 data subject of this person').waitFor()
-    await page.getByRole('button', { name: 'Erase data', exact: true }).click()
-    await page.getByText('1 data subject that your plan hides will be erased too.').waitFor()
-    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Open this person' }).click()
+    await page.getByText('All data about this person is hidden by your plan.').waitFor()
     await goTo(page, '/batches/new')
     await keyboard.type('List', 'faded')
     await keyboard.press('Preview matches')

@@ -100,24 +100,22 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     assert.deepEqual([listIn(copy, 'sessions').length, listIn(copy, 'events').length], [2, 63])
   })
 
-  test('it is erased once its ID is typed, and leaves a certificate', async () => {
+  test('it is erased once its ID is typed, and leads to its request', async () => {
     await keyboard.press('Erase data')
-    const going = page.getByRole('row', { name: /^shop/ })
-    await going.waitFor()
-    assert.deepEqual(await going.getByRole('cell').allInnerTexts(), ['1', '2', '63'])
+    await page.getByText('2 sessions and 63 events are deleted from shop.').waitFor()
     await keyboard.type(/^Type the ID/, 'a/b')
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
     await keyboard.type(/^Type the ID/, 'a/b #1?')
     await keyboard.press('Erase for good')
-    await page.getByText('2 visits, 63 events').waitFor()
-    assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/batch_\w+$/)
+    await page.getByText('Closed in time').waitFor()
+    assert.match(new URL(page.url()).pathname, /^\/console\/requests\/[0-9a-f-]{36}$/)
     assert.equal((await shop.ask(subjectPath('a/b #1?'), { key: shop.key })).status, 404)
   })
 
   test('nothing in the browser identifies the erased person', async () => {
     await page.goBack()
     await page.goForward()
-    await page.getByText('2 visits, 63 events').waitFor()
+    await page.getByText('Closed in time').waitFor()
     assert.equal((await page.content()).includes('a/b #1?'), false)
     await keyboard.press('Activity')
     await page.getByRole('row', { name: /^Data subject erased/ }).waitFor()

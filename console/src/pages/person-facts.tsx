@@ -1,7 +1,9 @@
 import { Icon } from '../components/icon.tsx'
-import { Figures, Id } from '../components/values.tsx'
+import { Badge, Figures, Id } from '../components/values.tsx'
 import { Ago, When } from '../components/when.tsx'
 import type { Person } from '../person.ts'
+import { requestAddress, requestKinds, requestTitle } from '../requests.ts'
+import { Link } from '../router.tsx'
 import type { PersonRecords } from '../types.ts'
 
 interface PersonFactsProps {
@@ -11,7 +13,7 @@ interface PersonFactsProps {
 }
 
 /** Who the person is, and what all records have together. */
-export function PersonFacts({ person: { person, records }, onChange }: PersonFactsProps) {
+export function PersonFacts({ person: { person, records, requests }, onChange }: PersonFactsProps) {
   const { identifiers, subjects } = person
   const isAlone = identifiers.length + subjects.length === 1
   const sessions = records.reduce((sum, { counts }) => sum + counts.sessions, 0)
@@ -90,6 +92,24 @@ export function PersonFacts({ person: { person, records }, onChange }: PersonFac
           </dl>
         </section>
       )}
+      <section aria-labelledby="requests">
+        <h2 id="requests">Requests</h2>
+        {requests.length === 0 ? (
+          <p class="muted">None.</p>
+        ) : (
+          <ul class="person-requests">
+            {requests.map((request) => (
+              <li key={request.requestId}>
+                <Link to={requestAddress(request.requestId)}>{requestTitle(request)}</Link>{' '}
+                <Badge state={request.state} />
+                <span class="muted">
+                  {requestKinds[request.kind]}, received <When at={request.receivedAt} as="day" />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
     </aside>
   )
 }

@@ -1,15 +1,18 @@
 import { useMemo, useState } from 'preact/hooks'
 import { ask } from '../api.ts'
+import { Button } from '../components/button.tsx'
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { showFailure } from '../components/toasts.tsx'
 import { Id } from '../components/values.tsx'
 import { counted } from '../components/when.tsx'
 import { openPerson, type Person, personKey } from '../person.ts'
+import { type RequestDraft, setRequestDraft } from '../request-draft.ts'
 import { useFetched, useResource } from '../resource.ts'
 import { useAddress } from '../router.tsx'
 import { dayParam, textParam, useSearchParams } from '../search-params.ts'
 import type { PersonRecords, TrackerList } from '../types.ts'
+import { NewRequest } from './new-request.tsx'
 import { PersonFacts } from './person-facts.tsx'
 import { RecordCards, Related } from './person-records.tsx'
 import { DayField, Timeline } from './timeline.tsx'
@@ -32,20 +35,39 @@ export function PersonPage() {
 }
 
 function PersonAt({ address }: { address: string }) {
+  const [isAsking, setAsking] = useState(false)
   const found = useFetched(personKey(address), (_, signal) =>
     ask<PersonRecords>('/person', { address }, signal),
   )
   const trackers = useResource<TrackerList>('/trackers')
+  /** Opens the form of a request for the person, whose page then opens. */
+  function request(kind: RequestDraft['kind']): void {
+    if (!found.data) return
+    setRequestDraft({ kind, ...found.data.person })
+    setAsking(true)
+  }
+  const actions = (
+    <>
+      <Button icon="download" onClick={() => request('access')}>
+        Export all
+      </Button>
+      <Button kind="danger" icon="trash" onClick={() => request('erasure')}>
+        Erase all
+      </Button>
+    </>
+  )
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
   return (
     <Page
       title="Person"
       heading={found.data ? <Id text={nameOfPerson(found.data)} /> : 'Person'}
       intro={<span role="status">{found.data ? summary(found.data) : ' '}</span>}
+      actions={found.data && actions}
     >
       <Loaded resource={found} lines={8}>
         {(person) => <Story person={person} nameOf={nameOf} />}
       </Loaded>
+      {isAsking && <NewRequest onClose={() => setAsking(false)} />}
     </Page>
   )
 }

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { Id } from '../components/values.tsx'
 import { counted } from '../components/when.tsx'
-import { type Person, personPage } from '../person.ts'
+import { personPage } from '../person.ts'
 import { useFetched } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
 import {
@@ -17,7 +16,6 @@ import {
   useSearchText,
 } from '../search.ts'
 import type { FoundGroup, FoundGroups, FoundPerson, FoundSubject } from '../types.ts'
-import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectTable } from './subject-table.tsx'
 
 /** More results are available through the API only. */
@@ -28,7 +26,6 @@ const maxNamed = 32
 /** The search results on all trackers. */
 export function SearchPage() {
   const text = useSearchText()
-  const [erasing, setErasing] = useState<FoundPerson | null>(null)
   const found = useFetched(text === '' ? null : `search ${text}`, () => searchPeople(text, maxResults))
   const { people } = found.data ?? noResults
   const [person] = people.length === 1 && !found.isLoading ? people : []
@@ -38,14 +35,7 @@ export function SearchPage() {
       title="Search"
       heading={<Id text={title} />}
       intro={<span role="status">{found.data && text !== '' ? summary(found.data) : ' '}</span>}
-      actions={
-        person && (
-          <>
-            <PersonLink person={person} />
-            <EraseButton person={person} onErase={() => setErasing(person)} />
-          </>
-        )
-      }
+      actions={person && <PersonLink person={person} />}
     >
       {text === '' ? (
         <Empty icon="search" title="Search for a person">
@@ -53,40 +43,18 @@ export function SearchPage() {
         </Empty>
       ) : (
         <Loaded resource={found} lines={6}>
-          {(all) => <Found {...{ text, all }} onErase={setErasing} />}
+          {(all) => <Found {...{ text, all }} />}
         </Loaded>
-      )}
-      {erasing && (
-        <EraseDialog
-          person={toErase(erasing)}
-          typing={{ what: 'the search text', text }}
-          onClose={() => setErasing(null)}
-        />
       )}
     </Page>
   )
-}
-
-/** The person to erase: everyone with the identifier, or the data subjects with the ID. */
-function toErase({ identifier, subjects, hidden }: FoundPerson): Person {
-  if (identifier) return { identifiers: [identifier], subjects: [] }
-  const all = [...subjects, ...hidden].map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
-  return { identifiers: [], subjects: all }
 }
 
 /**
  * The people that match, and separately the data subjects whose IDs only start with the text, who may be
  * different people.
  */
-function Found({
-  text,
-  all: { groups, people },
-  onErase,
-}: {
-  text: string
-  all: FoundGroups
-  onErase(person: FoundPerson): void
-}) {
+function Found({ text, all: { groups, people } }: { text: string; all: FoundGroups }) {
   if (groups.length === 0 && people.length === 0) return <NoResults text={text} />
   const addressesOf = (subjects: readonly FoundSubject[]) => new Set(subjects.map(subjectAddress))
   const known = addressesOf(people.flatMap(({ subjects }) => subjects))
@@ -101,10 +69,7 @@ function Found({
             {!isAlone && (
               <header>
                 <h2>{byWhat(person)}</h2>
-                <div class="actions">
-                  <PersonLink person={person} />
-                  <EraseButton person={person} onErase={() => onErase(person)} />
-                </div>
+                <PersonLink person={person} />
               </header>
             )}
             <Notes person={person} />
@@ -133,15 +98,15 @@ function byWhat({ identifier }: FoundPerson): string {
   return identifier ? `Identifier ${identifier.name}` : 'Data subject ID'
 }
 
-/** Warnings before a person is erased. */
+/** What to know before a person is erased. */
 function Notes({ person }: { person: FoundPerson }) {
   const { subjects, hidden } = person
   return (
     <>
       {hidden.length > 0 && (
         <p class="note">
-          Your plan hides {counted(hidden.length, 'data subject')} of this person. Hidden data is still stored
-          and will be erased too.
+          Your plan hides {counted(hidden.length, 'data subject')} of this person. Hidden data is still
+          stored, and an erasure request covers it.
         </p>
       )}
       {isForBatch(person) && (
@@ -165,16 +130,6 @@ function PersonLink({ person: { address } }: { person: FoundPerson }) {
         Open this person
       </Link>
     )
-  )
-}
-
-function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void }) {
-  const count = person.subjects.length + person.hidden.length
-  if (isForBatch(person)) return null
-  return (
-    <Button kind="danger" icon="trash" onClick={onErase}>
-      {count === 1 ? 'Erase data' : 'Erase everywhere'}
-    </Button>
   )
 }
 

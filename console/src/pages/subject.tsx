@@ -5,7 +5,6 @@ import { Page } from '../components/page.tsx'
 import { LoadError, Loaded } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Id } from '../components/values.tsx'
-import { onlySubject } from '../erasure.ts'
 import { personPage } from '../person.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
@@ -21,7 +20,6 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   const api = `/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`
   const [isErasing, setErasing] = useState(false)
   const records = useMemo(() => [{ trackerId, subjectId }], [trackerId, subjectId])
-  const erased = useMemo(() => onlySubject({ trackerId, subjectId }), [trackerId, subjectId])
   const [{ day }, go] = useSearchParams({ day: dayParam })
   const record = useResource<ConsoleSubject>(api)
   const trackers = useResource<TrackerList>('/trackers')
@@ -100,8 +98,9 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       </Loaded>
       {isErasing && record.data && (
         <EraseDialog
-          person={erased}
-          typing={{ what: 'the ID', text: subjectId }}
+          record={{ trackerId, subjectId }}
+          {...{ trackerName }}
+          personAddress={record.data.personAddress}
           onClose={() => setErasing(false)}
         />
       )}
