@@ -15,11 +15,13 @@ const program = await programForHelp()
 const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create', 'restore']
 const others = [
   ...['receipts get', 'receipts key', 'receipts verify', 'backup verify'],
-  ...['copy', 'completion', 'config', 'convert', 'health', 'ship', 'subjects list', 'subjects find'],
-  ...['subjects show', 'subjects export', 'subjects erase'],
+  ...['copy', 'completion', 'config', 'convert', 'health', 'ship'],
   // It tells of a store that is not there among all else it shows (status.test.ts).
   'status',
 ]
+
+/** Clients of the API. */
+const remote = ['subjects', 'requests']
 
 /** What a command cannot do without although no single option is asked for. */
 const oneOfThese: Record<string, string[]> = { 'identifiers derive': ['--attribute', 'x'] }
@@ -28,7 +30,7 @@ const oneOfThese: Record<string, string[]> = { 'identifiers derive': ['--attribu
 function storeCommands(command: Command, words: string[] = []): string[][] {
   if (command.commands.length > 0)
     return command.commands.flatMap((inner) => storeCommands(inner, [...words, inner.name()]))
-  if ([...makers, ...others].includes(words.join(' '))) return []
+  if (remote.includes(words[0] ?? '') || [...makers, ...others].includes(words.join(' '))) return []
   const required = command.options.filter(({ mandatory }) => mandatory).map(({ long }) => long ?? '')
   const values = command.registeredArguments.map((each) =>
     each.name() === 'version' ? '1' : (each.argChoices?.[0] ?? 'x'),
