@@ -175,6 +175,7 @@ describe('no label', () => {
       outcome: ['complete', 'incomplete', 'erased', 'nothing_there', 'failed'],
       reason: ['bad', 'too_old', 'of_erased'],
       statistic: ['median', 'p99', 'max'],
+      due: ['overdue', 'within_7_days'],
       node: [process.version],
     }
     for (const { labels } of await readMetrics(metricsUrl)) {
