@@ -67,11 +67,17 @@ async function takePictures(): Promise<void> {
       await page.goto('/console/trackers')
       await look(page, email)
     },
+    person: async (page) => {
+      await page.goto('/console/trackers')
+      await openPerson(page, email)
+      await page.locator('.event-line').first().waitFor()
+    },
     'erase-dialog': async (page) => {
       await page.goto('/console/trackers')
-      await look(page, email)
-      await page.getByRole('button', { name: 'Erase everywhere' }).click()
-      await page.getByRole('dialog').getByRole('table').waitFor()
+      await openPerson(page, email)
+      await page.locator('.record a').first().click()
+      await page.getByRole('button', { name: 'Erase data' }).click()
+      await page.getByText('stay.').or(page.getByText('stays.')).waitFor()
     },
     certificate: (page) => page.goto(certificatePath),
     erasures: (page) => page.goto('/console/erasures'),
@@ -153,13 +159,26 @@ async function look(page: Page, text: string): Promise<void> {
   await settled(page)
 }
 
+/** Opens the page of the person whom a search finds. */
+async function openPerson(page: Page, text: string): Promise<void> {
+  await look(page, text)
+  await page.getByRole('link', { name: 'Open this person' }).first().click()
+  await page.getByRole('heading', { name: 'Records' }).waitFor()
+  await settled(page)
+}
+
 /** Returns the path of the certificate. */
 async function eraseEverywhere(page: Page, email: string): Promise<string> {
   await page.goto('/console/trackers')
-  await look(page, email)
-  await page.getByRole('button', { name: 'Erase everywhere' }).click()
-  await page.getByLabel(/^Type /).fill(email)
+  await openPerson(page, email)
+  await page.getByRole('button', { name: 'Erase all' }).click()
+  await page.getByRole('button', { name: 'Create request' }).click()
+  await page.getByRole('button', { name: 'Erase everything found' }).click()
+  const [, records = ''] = /Erase (\d+) record/.exec(await page.getByRole('dialog').innerText()) ?? []
+  await page.getByLabel(/^Type /).fill(records)
   await page.getByRole('button', { name: 'Erase for good' }).click()
+  await page.getByText('Closed in time').waitFor()
+  await page.getByRole('link', { name: 'Certificate' }).first().click()
   await page.getByText('Verified').waitFor()
   return new URL(page.url()).pathname
 }

@@ -48,10 +48,10 @@ function PersonAt({ address }: { address: string }) {
   }
   const actions = (
     <>
-      <Button icon="download" onClick={() => request('access')}>
+      <Button icon="download" isDisabled={!found.data} onClick={() => request('access')}>
         Export all
       </Button>
-      <Button kind="danger" icon="trash" onClick={() => request('erasure')}>
+      <Button kind="danger" icon="trash" isDisabled={!found.data} onClick={() => request('erasure')}>
         Erase all
       </Button>
     </>
@@ -62,7 +62,7 @@ function PersonAt({ address }: { address: string }) {
       title="Person"
       heading={found.data ? <Id text={nameOfPerson(found.data)} /> : 'Person'}
       intro={<span role="status">{found.data ? summary(found.data) : ' '}</span>}
-      actions={found.data && actions}
+      {...{ actions }}
     >
       <Loaded resource={found} lines={8}>
         {(person) => <Story person={person} nameOf={nameOf} />}
