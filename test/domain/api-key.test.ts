@@ -139,7 +139,12 @@ describe('a foreign string is refused', () => {
 
 describe('the scopes', () => {
   it('are those that endpoints know', () => {
-    assert.deepEqual(allScopes(), ['analytics:view', 'analytics:collect', 'analytics:delete-data'])
+    assert.deepEqual(allScopes(), [
+      'analytics:view',
+      'analytics:collect',
+      'analytics:manage-requests',
+      'analytics:delete-data',
+    ])
     for (const scope of allScopes()) assert.equal(isScope(scope), true)
   })
 

@@ -51,6 +51,7 @@ const ofPages = [
   'node_modules/crelt',
   'node_modules/preact',
   'node_modules/style-mod',
+  'node_modules/uqr',
   'node_modules/w3c-keyname',
 ]
 
