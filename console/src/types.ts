@@ -400,6 +400,7 @@ export interface Request {
     identifiers: Identifier[]
     subjects: SubjectRef[]
   } | null
+  namesIdentifiers: boolean
   found: {
     subjects: number
     sessions: number

@@ -43,6 +43,8 @@ export interface PrivacyRequest {
   rejectionReason: string | null
   /** `null` once the request is closed. */
   person: Person | null
+  /** Whether its person names identifiers, not only subjects. Kept after the request is closed. */
+  namesIdentifiers: boolean
   /** A keyed digest of what it was created with, to recognise a repetition. */
   contentDigest: string
   createdAt: Instant

@@ -44,7 +44,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await page.getByRole('status').getByText('Verified').waitFor()
     const told = await page.getByRole('article').innerText()
     for (const fact of [
-      'Everything we held about one person was erased.',
+      'Everything we held in one record was erased.',
       'Certificate of erasure No. 1',
       '1 visit, 3 events',
       'ada@acme.example',

@@ -67,7 +67,10 @@ describe('waiting for a request', { concurrency: true }, () => {
     const spent = { 'RateLimit-Policy': '"key";q=120;w=60', RateLimit: '"key";r=0;t=41' }
     const { requests, time } = await meeting(t, answer({}, spent), answer({ state: 'done' }))
     await requests.wait(requestId)
-    assert.deepEqual(time.waits, [250, 40_750])
+    const [first = 0, second = 0] = time.waits
+    assert.equal(first, 250)
+    // The budget is refilled 41 s after the answer; some of them passed meanwhile on a busy machine.
+    assert.ok(second > 30_000 && second <= 40_750, `${second} ms`)
   })
 
   it('has patience for a budget that others have used up', async (t) => {

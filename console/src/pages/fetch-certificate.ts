@@ -26,7 +26,7 @@ export async function certifyRequest(path: string, signal: AbortSignal): Promise
   const { certificates, missing } = await readPages(path, first, signal)
   if (certificates.length === 0) return none
   const erasure = {
-    isOfPerson: true,
+    isOfPerson: request.namesIdentifiers,
     missing: { ...missing, left: request.left ?? 0 },
     ...{ excluded, startedBy: request.startedBy, request },
   }

@@ -23,6 +23,8 @@ export const Request = object(
     ...{ receivedAt: instant, dueAt: instant, extendedAt: orNull(instant), closedAt: orNull(instant) },
     reason: orNull(text()),
     person: orNull(object({ identifiers: list(Identifier), subjects: list(SubjectRef) })),
+    /** Also after it is closed: otherwise it covers single records only. */
+    namesIdentifiers: boolean(),
     ...{ found: Counts, erased: Counts, left: orNull(integer()), resumesAt: orNull(instant) },
     /** `null` if nobody is in charge, or the member was removed. */
     assignee: orNull(object({ id: text(), email: text() })),
@@ -70,9 +72,10 @@ export const RequestPage = object(
 )
 
 export function presentRequest(request: StoredRequest, assignee: Member | null) {
-  const { createdAt, createdBy, startedBy } = request
+  const { namesIdentifiers, createdAt, createdBy, startedBy } = request
   return {
     ...presentShared(request),
+    namesIdentifiers,
     assignee: assignee && { id: assignee.id, email: assignee.email },
     ...{ createdAt: formatInstant(createdAt), createdBy, startedBy },
   }

@@ -61,11 +61,11 @@ const ofEntries = statement(
      AND r.organisation_id = i.organisation_id AND r.id = i.request_id`,
 )
 const insert = statement(
-  `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, content_digest,
-     created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
+  `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, names_identifiers,
+     content_digest, created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
      erased_sessions, erased_events, searches, held_identifiers, runs_at)
-   VALUES (:organisationId, :id, :kind, 'open', :reference, :receivedAt, :dueAt, :person, :contentDigest,
-     :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0)
+   VALUES (:organisationId, :id, :kind, 'open', :reference, :receivedAt, :dueAt, :person, :namesIdentifiers,
+     :contentDigest, :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0)
    ON CONFLICT (organisation_id, id) DO NOTHING`,
 )
 const insertPerson = statement(
@@ -126,7 +126,8 @@ export const privacyRequestTransactions = {
     const { organisationId, id, receivedAt, person, createdBy, found } = request
     if (!(await lockOrganisation(run, organisationId))) return 'absent'
     const row = { ...request, ...actorParameters(createdBy), ...foundParameters(found) }
-    const { count } = await run(insert, { ...row, person: JSON.stringify(person) })
+    const namesIdentifiers = person.identifiers.length > 0 ? 1 : 0
+    const { count } = await run(insert, { ...row, person: JSON.stringify(person), namesIdentifiers })
     if (count === 0) return 'taken'
     for (const digest of digests) await run(insertPerson, { organisationId, id, receivedAt, digest })
     insertActivity(run, note)
@@ -315,6 +316,7 @@ export function toRequest(row: Row): PrivacyRequest {
     closedAt: integerOrNull(row, 'closed_at'),
     rejectionReason: textOrNull(row, 'rejection_reason'),
     person: row.person === null ? null : asJson<Person>(row.person, 'person'),
+    namesIdentifiers: integer(row, 'names_identifiers') !== 0,
     contentDigest: text(row, 'content_digest'),
     createdAt: integer(row, 'created_at'),
     createdBy: toActor({

@@ -211,6 +211,7 @@ export const transferTables: readonly TransferTable[] = [
       closed_at: integer,
       rejection_reason: text,
       person: text,
+      names_identifiers: integer,
       content_digest: text,
       created_at: integer,
       creator_kind: text,

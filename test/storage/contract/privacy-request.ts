@@ -149,7 +149,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       const nothingYet = {
         ...{ state: 'open', extendedAt: null, extensionReason: null, closedAt: null, rejectionReason: null },
         ...{ startedBy: null, requestId: null, erased: nothing, searchedAt: null, searches: 0 },
-        heldIdentifiers: [],
+        ...{ heldIdentifiers: [], namesIdentifiers: true },
         ...{ left: null, resumesAt: null, assigneeId: null },
       }
       const expected = { ...request, ...nothingYet }

@@ -13,6 +13,7 @@ CREATE TABLE privacy_requests (
   closed_at bigint,
   rejection_reason text,
   person text,
+  names_identifiers bigint NOT NULL,
   content_digest text NOT NULL,
   created_at bigint NOT NULL,
   creator_kind text NOT NULL,

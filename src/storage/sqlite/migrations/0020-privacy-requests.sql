@@ -13,6 +13,7 @@ CREATE TABLE privacy_requests (
   closed_at INTEGER,
   rejection_reason TEXT,
   person TEXT,
+  names_identifiers INTEGER NOT NULL,
   content_digest TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   creator_kind TEXT NOT NULL,
