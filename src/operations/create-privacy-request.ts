@@ -103,7 +103,7 @@ function contentOf({ kind, person, receivedAt, reference }: WantedRequest): stri
 /** Throws a `validation_error` if a request was created with other content. */
 function requireSame(request: PrivacyRequest, contentDigests: readonly string[]): PrivacyRequest {
   if (contentDigests.includes(request.contentDigest)) return request
-  throw invalidField('requestId', 'requestId is that of a request with other content')
+  throw invalidField('requestId', 'requestId belongs to a request with different content')
 }
 
 /** A mistyped tracker must not end in a proof that its data was erased. */
