@@ -62,7 +62,8 @@ describe('an erasure of a member', () => {
     assert.match(text, new RegExp(`Records about you: 2.*${shop.url}/verify.*DSR-1`, 's'))
     const page = await desk.page(id)
     assert.deepEqual(page.notes, [])
-    assert.doesNotMatch(JSON.stringify(page), /ada|other/)
+    // A UUID may hold “ada” too.
+    assert.doesNotMatch(JSON.stringify(page), /ada-[12]\b|ada@|"other"/)
     const story = ['created', 'note-added', 'record-excluded', 'started', 'finished']
     assert.deepEqual(await desk.story(id), story)
   })
