@@ -90,6 +90,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await other.close()
     await signInAs(page, await signedIn(shop, ben), shop.url)
     await page.goto('/console/keys')
+    await page.getByText('key-2').waitFor()
   })
 
   test('ends everywhere immediately on request', async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
+import { maxFoundSubjects } from '../../src/operations/find-person.ts'
 import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { eventRow } from '../support/rows.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { fileIn, readZip } from '../support/zip.ts'
 
@@ -285,6 +287,17 @@ describe('the export of a request', () => {
       rows.map(({ target }) => target).filter((target) => target === id),
       [id],
     )
+  })
+
+  test('is refused where it would be incomplete', async () => {
+    const identifiers = { household: 'all' }
+    const rows = Array.from({ length: maxFoundSubjects + 300 }, (_, i) =>
+      eventRow({ trackerId: blog, subjectId: `one-${i}`, eventId: 'e', identifiers }),
+    )
+    await shop.services.ingest.ingest(rows, shop.services.keyring.tombstoneKeys)
+    const person = { identifiers: [{ name: 'household', value: 'all' }] }
+    const id = textIn(dataOf(await send('', { kind: 'access', person })), 'requestId')
+    assert.deepEqual(problemFields(await get(`/${id}/export`)), ['person'])
   })
 
   test('is announced by HEAD, which exports nothing', async () => {

@@ -4,6 +4,7 @@ import type { Person } from '../../domain/person.ts'
 import type { PrivacyRequest } from '../../domain/privacy-request.ts'
 import type { Services } from '../../domain/services.ts'
 import { exportPerson } from '../../operations/export-person.ts'
+import { maxFoundSubjects } from '../../operations/find-person.ts'
 import { requireProfile } from '../../operations/organisation-profile.ts'
 import { requireRequest } from '../../operations/privacy-request.ts'
 import { searchRequest } from '../../operations/search-request.ts'
@@ -16,6 +17,7 @@ import { exampleRequest } from './request-examples.ts'
 import { requestPath, requestsTag } from './requests.ts'
 
 const zip = 'application/zip'
+const tooMany = `the copy would be incomplete: more than ${maxFoundSubjects} data subjects match; request them in parts`
 
 interface ExportCall {
   services: Services
@@ -34,7 +36,7 @@ export const exportRequestRoute = defineRoute({
     tag: requestsTag,
     summary: 'Export the data of a person, as a ZIP file',
     description:
-      'The copy of an open or running request: `index.html`, a page that people can read, one JSON file per data subject with everything that is visible of it, and their JSON Schema. It is streamed and counts as one request. If it fails midway, the connection ends before the file is complete.',
+      'The copy of an open or running request: `index.html`, a page that people can read, one JSON file per data subject with everything that is visible of it, and their JSON Schema. It is streamed and counts as one request. If more than 10,000 data subjects match, the response is 422. If it fails midway, the connection ends before the file is complete.',
     exampleParameters: { requestId: exampleRequest.requestId },
     example: '',
   },
@@ -48,7 +50,8 @@ export async function sendExport(call: ExportCall, requestId: string): Promise<u
   const request = await requireRequest(services, view.organisationId, requestId)
   const { person } = request
   if (person === null) throw invalidField('state', `this request is closed (${request.state})`)
-  const { subjects } = await searchRequest(services, view, { ...request, person })
+  const { subjects, isComplete } = await searchRequest(services, view, { ...request, person })
+  if (!isComplete) throw invalidField('person', tooMany)
   const archiveContext = await describeArchive(call, { ...request, person })
   const headers = [
     ...['Content-Type', zip],
