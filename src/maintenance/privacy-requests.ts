@@ -146,7 +146,7 @@ function itemKey({ organisationId, id }: PrivacyRequest, { position }: WaitingSu
   return `${organisationId} ${id} ${position}`
 }
 
-/** The actor of the erasures is whoever started the request, also after its key was revoked. */
+/** The erasures are recorded under the actor that started the request, even after its key was revoked. */
 function originOf({ startedBy, requestId, organisationId }: PrivacyRequest): Origin {
   if (startedBy === null) throw new Error('A request runs although nobody started it.')
   return { actor: startedBy, requestId, organisationId }
