@@ -1,4 +1,4 @@
-/** What `npm audit --json` prints: a report, or why there is none. */
+/** The output of `npm audit --json`: a report, or the reason why there is none. */
 export interface AuditOutcome {
   metadata?: { vulnerabilities: { total: number }; dependencies: { total: number } }
   message?: string
@@ -6,10 +6,10 @@ export interface AuditOutcome {
   error?: { summary: string }
 }
 
-/** What a registry answers that has no advisories to offer, as many mirrors do. Anything else is a failure, not an answer. */
+/** The response of a registry without advisories, such as most mirrors. Any other response is a failure. */
 const notOffered = [404, 405, 501]
 
-/** Whether the packages pass, how many have something known against them, and what to say of it. */
+/** Whether the packages pass, how many have known vulnerabilities, and the message to print. */
 export function auditVerdict({ metadata, message, statusCode = 0, error }: AuditOutcome): {
   passes: boolean
   vulnerable: number

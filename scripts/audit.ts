@@ -1,4 +1,4 @@
-// Asks the registry what is known against the packages of the lock file, and fails when it is anything.
+// Queries the registry for known vulnerabilities of the packages in the lock file, and fails if there are any.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { auditVerdict } from './audit-verdict.ts'

@@ -1,4 +1,4 @@
-// Makes the single executable: for this machine, or with --target for another. dist/binary/<target>/lethe unless --out names a folder.
+// Builds the single executable for this machine, or with --target for another one, as dist/binary/<target>/lethe or in the folder of --out.
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

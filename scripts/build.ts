@@ -1,4 +1,4 @@
-// Builds the packages that are published: dist/lethe and dist/client. With --only, one of them; with --out, into another folder.
+// Builds the published packages, dist/lethe and dist/client. With --only, builds one of them; with --out, writes to another folder.
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeClient } from './packaging/make-client.ts'

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 type Step = { title: string; args: string[] }
 
-// `biome ci` colours its output even when nobody looks at it.
+// `biome ci` colours its output even without a terminal.
 const colors = process.stdout.isTTY ? [] : ['--colors=off']
 
 const steps: Step[] = [
@@ -22,7 +22,7 @@ const steps: Step[] = [
   },
 ]
 
-// The linter must neither report home nor ask for its newest version.
+// The linter must neither send telemetry nor check for a new version.
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 

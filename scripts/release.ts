@@ -1,4 +1,4 @@
-// Makes everything a release consists of in dist/release: npm run release -- 0.2.0 [--targets linux-x64,…] [--out DIR]
+// Builds all files of a release in dist/release: npm run release -- 0.2.0 [--targets linux-x64,…] [--out DIR]
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Prints what a release is made of, as a CycloneDX document: npm's own, for exactly the packages that run.
+// Prints the components of a release as a CycloneDX document: npm's, reduced to the packages that are used at run time.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const manifest: { name: string; version: string; workspaces: string[] } = readJs
 const lock: { packages: Record<string, LockedPackage> } = readJson('package-lock.json')
 const all = listAll()
 
-// npm can leave out development by itself, but then forgets what both need: more than half of what runs.
+// npm can omit development dependencies, but then also omits what both need, which is more than half of the run-time packages.
 const running = new Set(
   Object.entries(lock.packages)
     .filter(([path, { dev, devOptional, link }]) => bundled.includes(path) || !(dev || devOptional || link))
@@ -43,7 +43,7 @@ const components = all.components.filter((component) => running.has(component['b
 const dependencies = all.dependencies
   .filter(({ ref }) => running.has(ref))
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => running.has(other)) }))
-// npm names the whole after the folder it lies in, and makes up an id and an instant each time.
+// npm names the document after its folder, and generates an ID and a time on each run.
 const component = { ...all.metadata.component, name: manifest.name }
 const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(components))}`
 const { SOURCE_DATE_EPOCH: seconds } = process.env
@@ -51,7 +51,7 @@ const timestamp = seconds ? new Date(Number(seconds) * 1000).toISOString() : all
 const metadata = { ...all.metadata, timestamp, component }
 console.log(JSON.stringify({ ...all, serialNumber, metadata, components, dependencies }, null, 2))
 
-/** npm's list, made in a copy: the members of the workspace have no version of their own, and without one npm makes none. */
+/** npm's list, created in a copy, because the workspace's members have no version and npm requires one. */
 function listAll(): Sbom {
   const cwd = mkdtempSync(join(tmpdir(), 'lethe-sbom-'))
   const { version } = manifest

@@ -1,4 +1,4 @@
-// Plain SQL on PostgreSQL: nothing but the rows.
+// Plain SQL on PostgreSQL: only the rows.
 import { type Client, Pool } from 'pg'
 import { subjectKeyText } from '../../src/storage/postgres/lock-subjects.ts'
 import { type CopyValue, copyRows } from '../../src/storage/postgres/transaction.ts'

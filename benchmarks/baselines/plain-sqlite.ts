@@ -1,4 +1,4 @@
-// Plain SQL on SQLite: nothing but the rows, with the settings of Lethe's writer.
+// Plain SQL on SQLite: only the rows, with the settings of Lethe's writer.
 import type { DatabaseSync } from 'node:sqlite'
 import { subjectKey } from '../../src/domain/subject.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'

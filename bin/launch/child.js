@@ -8,14 +8,14 @@ import { LaunchError } from './launch-error.js'
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
- * Runs a child in this process group and passes on every signal this process gets. Nobody can tell a Ctrl-C,
- * which has already reached the whole group, from a `kill -INT` meant for this process alone; dropping the
- * latter would be worse, so a child may see one signal twice within milliseconds (npm does the same to it).
+ * Runs a child in this process group and passes on every signal this process gets. A Ctrl-C, which has
+ * already reached the whole group, cannot be told apart from a `kill -INT` meant for this process alone. Losing
+ * the latter would be worse, so a child may see one signal twice within milliseconds, as with npm.
  *
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<Ending>} how it ended, and the first signal that came in meanwhile; rejects if it cannot start
+ * @returns {Promise<Ending>} how it ended, and the first signal received meanwhile; rejects if it cannot start
  */
 export async function run(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options })
@@ -37,7 +37,7 @@ export async function run(command, args, options = {}) {
 }
 
 /**
- * Runs a child in the place of this process: same terminal, same exit code, and death by the same signal.
+ * Runs a child in place of this process: same terminal, same exit code, and the same signal if it is killed.
  *
  * @param {string} command
  * @param {string[]} args
@@ -54,13 +54,13 @@ const NPM_OPTIONS = [
   '--no-fund',
   '--no-update-notifier',
   '--loglevel=error',
-  // npm's own pauses between attempts let a machine without network wait for more than a minute.
+  // With npm's default pauses between attempts, a machine without a network waits for more than a minute.
   '--fetch-retry-mintimeout=500',
   '--fetch-retry-factor=2',
 ]
 
 /**
- * Runs npm in a folder. Its errors go to stderr and the rest nowhere: stdout belongs to the command.
+ * Runs npm in a folder. Its errors go to stderr, and the rest is discarded, because stdout belongs to the command.
  *
  * @param {string} folder
  * @param {string[]} args
@@ -83,9 +83,9 @@ export async function npm(folder, args, purpose) {
 }
 
 /**
- * @param {string | undefined} execPath the script of the npm (or other package manager) that started us, if any
+ * @param {string | undefined} execPath the script of the package manager that started this process, if any
  * @param {NodeJS.Platform} platform
- * @returns {[string, ...string[]]} what to spawn for npm
+ * @returns {[string, ...string[]]} the command that runs npm
  */
 export function npmCommand(execPath, platform) {
   const name = execPath ? path.basename(execPath) : ''

@@ -6,8 +6,8 @@ import { LaunchError } from './launch-error.js'
 import { withLock } from './lock.js'
 
 /**
- * Builds the console's pages when they are missing or older than their sources. Where there are no sources (the package was installed
- * by npm, which brought the pages built) there is nothing to do; without the tools to build with, the pages that are there must do.
+ * Builds the console's pages when they are missing or older than their sources. Does nothing without sources, because an installed
+ * package contains the built pages. Without the build tools, the existing pages are used.
  *
  * @param {string} root
  * @param {(root: string, folder: string) => Promise<void>} [build]
@@ -46,13 +46,13 @@ function isFresh(home) {
 }
 
 /**
- * One hash over everything the pages are made of: their sources, how they are built, and with which versions.
+ * One hash of everything that the pages depend on: sources, build script and versions.
  *
  * @param {string} home
  */
 function hashOf(home) {
   const hash = createHash('sha256')
-  // What verifies receipts is the client's.
+  // The code that verifies receipts belongs to the client.
   const folders = ['src', 'shared', '../client/src']
     .map((name) => path.join(home, name))
     .filter((folder) => existsSync(folder))

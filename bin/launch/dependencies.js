@@ -10,11 +10,11 @@ import { withLock } from './lock.js'
  */
 
 /**
- * Installs what package-lock.json names, unless it is there already. Without that file (the package was
- * installed by npm, which brought its dependencies) there is nothing to do.
+ * Installs what package-lock.json lists, unless it is installed already. Does nothing without that file, because
+ * npm has installed the dependencies of an installed package.
  *
  * @param {string} root
- * @param {{ dev: boolean }} needs false accepts an install that left the development dependencies out
+ * @param {{ dev: boolean }} needs `false` accepts an installation without development dependencies
  * @param {(folder: string) => Promise<void>} [install]
  */
 export async function ensureDependencies(root, needs, install = cleanInstall) {
@@ -32,7 +32,7 @@ export async function ensureDependencies(root, needs, install = cleanInstall) {
 }
 
 /**
- * Whether node_modules holds exactly what the lock file names, by the record npm writes as its last step.
+ * Whether node_modules contains exactly what the lock file lists, according to the record that npm writes last.
  *
  * @param {string} root
  * @param {{ dev: boolean }} needs
@@ -53,7 +53,7 @@ export function isInstalled(root, { dev }) {
  * @param {boolean} dev
  */
 function mayBeMissing(entry, dev) {
-  // npm leaves out optional packages made for other platforms.
+  // npm omits optional packages for other platforms.
   return entry.optional || (!dev && (entry.dev || entry.devOptional))
 }
 
@@ -68,7 +68,7 @@ function isSame(entry, found) {
 
 /**
  * @param {string} file
- * @returns {LockedPackages | undefined} what is below a node_modules; undefined when the file is not readable
+ * @returns {LockedPackages | undefined} the packages below node_modules; undefined if the file cannot be read
  */
 function readPackages(file) {
   try {
@@ -82,7 +82,7 @@ function readPackages(file) {
 
 /** @param {string} root */
 async function cleanInstall(root) {
-  // Settings of the user that would leave something else behind than what isInstalled looks for.
+  // User settings that would produce an installation other than the one that isInstalled expects.
   const layout = [
     '--include=dev',
     '--include=optional',

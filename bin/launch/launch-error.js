@@ -1,8 +1,8 @@
-/** What keeps the command from starting, in words for whoever typed it. */
+/** The reason why the command cannot start, as a message for the user. */
 export class LaunchError extends Error {
   /**
    * @param {string} message
-   * @param {NodeJS.Signals | null} [signal] the signal to end by, when one was the cause
+   * @param {NodeJS.Signals | null} [signal] the signal to end with, if a signal was the cause
    */
   constructor(message, signal = null) {
     super(message)

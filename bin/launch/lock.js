@@ -2,11 +2,11 @@ import { mkdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Does the work while holding a folder that no other process holds. The holder keeps touching the
- * folder; one that stays untouched while we watch was left behind by a process that died, and is taken over.
+ * Runs the work while holding a lock, which is a folder. The owner touches the folder regularly. A folder that
+ * stays untouched was left behind by a process that died, and the lock is taken over.
  *
  * @template T
- * @param {string} folder its parent exists; being empty, it never shows up in git
+ * @param {string} folder its parent must exist; git ignores empty folders
  * @param {() => Promise<T>} work
  * @param {{ touchMs?: number, staleMs?: number, onWait?: () => void }} [options]
  * @returns {Promise<T>}
@@ -47,7 +47,7 @@ async function waitFor(folder, staleMs) {
 
 /**
  * @param {string} folder
- * @returns {boolean} whether the lock is now ours
+ * @returns {boolean} whether this process now has the lock
  */
 function take(folder) {
   try {
@@ -64,6 +64,6 @@ function touch(folder) {
   try {
     utimesSync(folder, new Date(), new Date())
   } catch {
-    // Someone removed the lock by hand; the work itself is not harmed.
+    // Someone removed the lock by hand, which does not harm the work.
   }
 }

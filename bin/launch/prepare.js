@@ -7,13 +7,13 @@ import { ensureNode } from './runtime.js'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Makes a fresh clone ready to run; ends the process with one line on stderr where that is impossible.
+ * Prepares a fresh clone for running; if that fails, ends the process with one line on stderr.
  *
- * @param {{ dev: boolean }} needs whether the command needs the development dependencies too
- * @returns {Promise<string>} the path of a Node that is new enough, which may be this one
+ * @param {{ dev: boolean }} needs whether the command also needs the development dependencies
+ * @returns {Promise<string>} the path of a sufficiently new Node, possibly this one
  */
 export async function prepare({ dev }) {
-  // Both may download, so they do it side by side; either is let finish, for half an install helps nobody.
+  // Both may download, so they run concurrently. Each is allowed to finish, because half an installation is useless.
   const [node, dependencies] = await Promise.allSettled([ensureNode(), ensureDependencies(root, { dev })])
   if (node.status === 'rejected') return giveUp(node.reason)
   if (dependencies.status === 'rejected') return giveUp(dependencies.reason)

@@ -6,14 +6,14 @@ import { npm } from './child.js'
 import { LaunchError } from './launch-error.js'
 import { withLock } from './lock.js'
 
-/** The first that has `node:sqlite` without a warning on every start. */
+/** The first version whose `node:sqlite` prints no warning. */
 const OLDEST = { major: 24, minor: 15 }
 const ADVICE = `install Node ${OLDEST.major}.${OLDEST.minor} or newer and try again`
 
 /** @typedef {{ version: string, packages: Record<string, { name: string, integrity: string }> }} Pin */
 
 /**
- * The Node that systems with an older one borrow: plain packages, no install script.
+ * The Node that is installed on systems with an older one: plain packages without install scripts.
  *
  * @type {Pin}
  */
@@ -50,17 +50,17 @@ export const PIN = {
 
 /**
  * @typedef {object} Surroundings
- * @property {string} [running] the version of the Node that runs this
+ * @property {string} [running] the version of the running Node
  * @property {NodeJS.Platform} [platform]
  * @property {string} [arch]
- * @property {string} [cache] the folder all clones of this user share
+ * @property {string} [cache] the folder shared by all clones of this user
  * @property {Pin} [pin]
  */
 
 /**
  * @param {Surroundings} [surroundings]
- * @returns {Promise<string>} the path of a Node that is new enough: this one, or the pinned one, installed if need be
- * @throws {LaunchError} when there is none for this system or it cannot be installed
+ * @returns {Promise<string>} the path of a sufficiently new Node: this one, or the pinned one, which is installed if necessary
+ * @throws {LaunchError} if there is none for this system, or it cannot be installed
  */
 export async function ensureNode({
   running = process.versions.node,
@@ -82,12 +82,12 @@ export async function ensureNode({
  * @property {string} arch
  * @property {string} [cache]
  * @property {Pin} [pin]
- * @property {string} [why] how the line begins that tells of a download
- * @property {(node: string) => void} [check] throws where the Node that came is none to keep
+ * @property {string} [why] the beginning of the message about a download
+ * @property {(node: string) => void} [check] throws if the downloaded Node cannot be used
  */
 
 /**
- * The pinned Node for a system, which may be another than this.
+ * The pinned Node for a system, not necessarily this one.
  *
  * @param {Wish} wish
  * @returns {Promise<string>} its path, once it is installed
@@ -131,7 +131,7 @@ function isNewEnough(version) {
 }
 
 /**
- * The lock file names the hash we expect, so npm itself refuses a package with another content.
+ * The lock file contains the expected hash, so npm refuses a package with other content.
  *
  * @param {string} folder
  * @param {{ name: string, integrity: string }} wanted
@@ -151,7 +151,7 @@ async function install(folder, { name, integrity }, version) {
 }
 
 /**
- * A binary made for another C library, or a cache on a disk that runs no programs, shows here.
+ * Detects a binary for another C library, and a cache on a disk mounted without permission to execute.
  *
  * @param {string} node
  * @param {string} version

@@ -112,7 +112,7 @@ export function SearchBox() {
           id="search-box"
           type="search"
           list={undefined}
-          // biome-ignore lint/a11y/noRedundantRoles: only with a datalist would it be one by itself
+          // biome-ignore lint/a11y/noRedundantRoles: an input is a combobox by default only with a datalist
           role="combobox"
           aria-expanded={isOpen}
           aria-controls={listId}
@@ -209,7 +209,7 @@ function SearchResults(props: SearchResultsProps) {
   function option(chosen: Pick<Command, 'to' | 'prepare'>, content: ComponentChildren) {
     number += 1
     return (
-      // biome-ignore lint/a11y/useKeyWithClickEvents: the keys belong to the field, which keeps the focus
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys, because it keeps the focus
       // biome-ignore lint/a11y/useFocusableInteractive: as above
       <div
         key={chosen.to}
@@ -285,7 +285,7 @@ function SearchResults(props: SearchResultsProps) {
 
 function OptionGroup({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is nothing that a listbox may hold
+    // biome-ignore lint/a11y/useSemanticElements: a listbox may not contain a fieldset
     <div role="group" aria-label={title}>
       <p aria-hidden="true">{title}</p>
       {children}

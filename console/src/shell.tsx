@@ -11,7 +11,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
   const { organisation } = useSession()
   return (
     <div class="shell">
-      {/* biome-ignore lint/a11y/useValidAnchor: it leads to the page, but must not change its fragment */}
+      {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus to the page without changing the fragment */}
       <a class="skip" href="#content" onClick={skip}>
         Skip to content
       </a>

@@ -5,7 +5,7 @@ type Json = Record<string, unknown>
 /** A parsed OpenAPI 3.1 document. */
 export type OpenApiDocument = Readonly<Json>
 
-// A request may only accept more than it did; a response may only give what it could give before.
+// A request may only accept more than before; a response may only contain what it could contain before.
 type Direction = 'request' | 'response'
 type Walk = { direction: Direction; trail: readonly (readonly [unknown, unknown])[] }
 type Compare = (where: string, was: Json, now: Json) => string[]
@@ -14,14 +14,14 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 const SCHEME_FIELDS = ['type', 'scheme', 'in', 'name']
 const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
 const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']
-// Whether one pattern allows all that another does is not worth deciding: here only equal counts as compatible.
+// Patterns are compatible only if they are equal: comparing what they match is not worth the effort.
 const EXACT = ['pattern', 'format', 'multipleOf', 'uniqueItems', 'prefixItems', 'contains', 'not']
 const INTEGER_FORMATS: Json = { int32: 2 ** 31 - 1, int64: 2 ** 63 }
 const ANY_NAME = '^.*$'
 
 /**
  * One sentence for each change in `current` that could break a client written against `promised`; none when
- * compatible. Throws on a `$ref` that leads nowhere or out of its document: what lies behind it is unknown.
+ * compatible. Throws if a `$ref` has no target in its document, because its content is unknown.
  */
 export function breakingChanges(promised: OpenApiDocument, current: OpenApiDocument): string[] {
   const [was, now] = [dereferenced(promised), dereferenced(current)]
@@ -35,8 +35,8 @@ function serverChanges(was: Json, now: Json): string[] {
     .map((path) => `The server path ${path} is gone, it is now ${kept.join(' or ')}.`)
 }
 
-// The host is each operator's own; only the path in front of the operations is promised. A server that is found from the document's
-// own address promises none.
+// Each operator chooses the host; only the base path of the operations is promised. A server whose address is relative to the document
+// promises none.
 function basePaths(document: Json): string[] {
   const urls = list(document.servers).map((server) => String(record(server).url))
   return (urls.length > 0 ? urls : ['/']).map(
@@ -61,7 +61,7 @@ function operationChanges(was: Json, now: Json): string[] {
   ])
 }
 
-/** The operations by method and path, each with what its path and its document say for it. */
+/** The operations by method and path, each with the parameters and security of its path and document. */
 function operations(document: Json): Json {
   const all = Object.entries(record(document.paths)).flatMap(([path, item]) => {
     const { parameters: shared, ...rest } = record(item)
@@ -74,7 +74,7 @@ function operations(document: Json): Json {
   return Object.fromEntries(all)
 }
 
-/** Each way in, as the schemes and scopes it takes together; the way into a public operation takes nothing. */
+/** Each way to authenticate, as the schemes and scopes that it combines; empty for a public operation. */
 function waysIn(operation: Json): string[][] {
   const scopes = list(operation['x-required-scope'])
   const ways = list(operation.security).map(record)
@@ -91,7 +91,7 @@ function accessChanges(where: string, was: string[][], now: string[][]): string[
     .map((had) => `${where} ${said(had)} and now needs ${asked}.`)
 }
 
-/** The parameters by place and name; the last one wins, which is the operation's own. */
+/** The parameters by location and name; the last one wins, which is that of the operation. */
 function parameters(operation: Json): Json {
   const key = ({ in: place, name }: Json) => `${place} parameter ${place === 'header' ? lower(name) : name}`
   return Object.fromEntries(list(operation.parameters).map((one) => [key(record(one)), one]))
@@ -139,7 +139,7 @@ function contentChanges(where: string, was: unknown, now: unknown, direction: Di
   )
 }
 
-/** Compares what both have under the same name, and reports what only `was` has. */
+/** Compares the entries with the same name in both, and reports those that only `was` has. */
 function eachKept(where: string, was: unknown, now: unknown, compare: Compare): string[] {
   const current = record(now)
   return Object.entries(record(was)).flatMap(([name, promised]) => {
@@ -148,13 +148,13 @@ function eachKept(where: string, was: unknown, now: unknown, compare: Compare): 
   })
 }
 
-// What may come must fit into what is expected: promised into current for a request, the reverse for a response.
+// Possible values must fit the expected ones: promised into current for a request, the reverse for a response.
 function schemaChanges(where: string, was: unknown, now: unknown, { direction, trail }: Walk): string[] {
   if (trail.some(([one, other]) => one === was && other === now)) return []
   const walk: Walk = { direction, trail: [...trail, [was, now]] }
   const [promised, current] = [alternatives(was), alternatives(now)]
   const [coming, expected] = oriented(direction, promised, current)
-  // A default where none was promised only says what happened all along.
+  // A default where none was promised only documents the previous behaviour.
   const defaults = direction === 'request' && promised[0]?.default !== undefined ? ['default'] : []
   return [
     ...changed(where, promised[0] ?? {}, current[0] ?? {}, defaults),
@@ -162,7 +162,7 @@ function schemaChanges(where: string, was: unknown, now: unknown, { direction, t
   ]
 }
 
-/** Turns promised and current into coming and expected, and back again. */
+/** Converts promised and current to possible and expected, and back. */
 function oriented<T>(direction: Direction, one: T, other: T): [T, T] {
   return direction === 'request' ? [one, other] : [other, one]
 }
@@ -200,7 +200,7 @@ function misfit(where: string, coming: Json, expected: Json, walk: Walk): string
   ]
 }
 
-/** Whether a format only says how wide an integer is, and it is wide enough for whatever comes. */
+/** Whether a format only states the width of an integer, and is wide enough for all possible values. */
 function holds({ format }: Json, { type, minimum = -Infinity, maximum = Infinity }: Json): boolean {
   const largest = Number(INTEGER_FORMATS[String(format)])
   return type === 'integer' && Number(minimum) >= -largest && Number(maximum) <= largest
@@ -224,7 +224,7 @@ function mapChanges(where: string, was: Json, now: Json, walk: Walk): string[] {
   const [promised, current] = [mapValues(was), mapValues(now)]
   if (promised === false || (promised === undefined && current === undefined)) return []
   if (current !== false) return schemaChanges(`${where}.*`, promised, current, walk)
-  // A response that closes a list of named properties takes nothing away; one that closes a free-form map does.
+  // Closing a list of named properties removes nothing from a response; closing a free-form map does.
   const freeForm = promised !== undefined || Object.keys(properties(was)).length === 0
   return walk.direction === 'request' || freeForm ? [`${where} no longer has room for other properties.`] : []
 }
@@ -244,7 +244,7 @@ function alternatives(schema: unknown, above: readonly unknown[] = []): Json[] {
   if (schema === false || above.includes(schema)) return []
   const { allOf, anyOf, oneOf, type, enum: values, ...own } = record(schema)
   const flat = (member: unknown) => alternatives(member, [...above, schema])
-  // The schema's own words come first, and the first word counts.
+  // The schema's own keywords come first, and the first keyword counts.
   const choices = [
     ...(type === undefined ? [] : [list(type).map((name) => ({ type: name }))]),
     ...(values === undefined ? [] : [list(values).map((value) => ({ const: value }))]),
@@ -262,7 +262,7 @@ function both(one: Json, other: Json): Json {
   return { ...other, ...one, required, properties: named }
 }
 
-/** One value with the type and bounds that follow from it; nothing where the type beside it excludes it. */
+/** One value with the type and bounds that follow from it; nothing if the type excludes it. */
 function single(schema: Json, value: unknown): Json[] {
   const type = typeName(value)
   if (!sameKind({ type }, { type: schema.type })) return []

@@ -1,11 +1,11 @@
 type Json = Record<string, unknown>
 
 /**
- * The types of `@lethe/client`, and guards that tell them, as TypeScript from the OpenAPI document: its components, and the query of
- * each operation that has one. A schema it cannot put into a type is an error, so that nothing is left out silently.
+ * The types of `@lethe/client` and their type guards, as TypeScript generated from the OpenAPI document: its components, and the query of
+ * each operation. A schema that cannot be expressed as a type is an error, so that nothing is omitted silently.
  */
 export function clientTypes(document: unknown): string {
-  // The client opens envelopes itself, and hands out what is in them.
+  // The client unwraps envelopes and returns their data.
   const schemas = Object.entries(objectIn(objectIn(document, 'components'), 'schemas')).filter(
     ([name]) => !/Envelope$|^OpenApiDocument$/.test(name),
   )
@@ -19,7 +19,7 @@ export function clientTypes(document: unknown): string {
   return `${parts.join('\n\n')}\n`
 }
 
-/** The types of the console's pages: what the answers to their requests hold. */
+/** The types of the console's pages: the data of the responses to their requests. */
 export function consoleTypes(schemas: Json): string {
   const heading = '// Written by `npm run openapi` from the routes of the console; a change here is lost.'
   return `${[heading, ...interfaces(Object.entries(schemas))].join('\n\n')}\n`
@@ -37,7 +37,7 @@ function interfaceOf(name: string, schema: Json): string {
   return `${comment(schema.description)}export interface ${name} ${typeOf(schema, '')}`
 }
 
-/** The query parameters of a request, those of a page included. */
+/** The query parameters of a request, including those of its page. */
 function queryInterface(operation: Json): string[] {
   const parameters = list(operation.parameters ?? [])
     .map(object)
@@ -101,7 +101,7 @@ function guardOf(name: string, schema: Json): string {
   return `export function is${name}(value: unknown): value is ${name} {\n  return ${check(schema, 'value', '    ')}\n}`
 }
 
-/** An expression that is true when `value`, which is an expression too, is what the schema says. */
+/** An expression that is true if `value`, which is also an expression, matches the schema. */
 function check(schema: Json, value: string, indent: string): string {
   if (schema.$ref !== undefined) return `is${referred(schema)}(${value})`
   if (schema.anyOf !== undefined)

@@ -9,18 +9,18 @@ const shared = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
-  // What drivers would take in the place of their own JavaScript, if somebody installed it and said so.
+  // Optional native replacements that drivers use if they are installed and enabled.
   external: ['pg-native', '@node-rs/xxhash'],
-  // One character beyond would double the memory that the text takes.
+  // A single character beyond Latin-1 would double the memory of the text.
   charset: 'ascii',
-  // They stand in the file with everybody's licence.
+  // They are in the file with all licences.
   legalComments: 'none',
   outbase: 'src',
   metafile: true,
   logLevel: 'warning',
 } satisfies BuildOptions
 
-/** The program and its threads as one script each, for the single executable. Lines stay, so that traces can be read. */
+/** The program and its threads as one script each, for the single executable. Lines are kept, so that stack traces are readable. */
 export async function bundleScripts(outdir: string): Promise<Metafile> {
   const { metafile } = await build({
     ...shared,
@@ -28,19 +28,19 @@ export async function bundleScripts(outdir: string): Promise<Metafile> {
     outdir,
     format: 'cjs',
     target: 'node26',
-    // A script does not know where it lies, and need not: its files lie inside the executable.
+    // A script has no path and needs none, because its files are inside the executable.
     logOverride: { 'empty-import-meta': 'silent' },
   })
   return metafile
 }
 
-/** What is bundled with the program, so that they share its modules: paths by the names that they get, and how. */
+/** What is bundled with the program and shares its modules: paths by name, and the options. */
 interface Together extends Pick<BuildOptions, 'define' | 'plugins' | 'sourcemap'> {
   entryPoints: { in: string; out: string }[]
   external: string[]
 }
 
-/** The same as modules, of which a command loads what it needs. */
+/** The same as modules, so that a command loads only what it needs. */
 export async function bundleModules(
   outdir: string,
   { entryPoints, external, ...how }: Together = { entryPoints: [], external: [] },
@@ -54,7 +54,7 @@ export async function bundleModules(
     format: 'esm',
     target: 'node24',
     splitting: true,
-    // Packages inside that are no modules ask for Node's own by `require`.
+    // Bundled CommonJS packages load Node's built-in modules with `require`.
     banner: {
       js: "import { createRequire as nodeRequire } from 'node:module'\nconst require = nodeRequire(import.meta.url)",
     },

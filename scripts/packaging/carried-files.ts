@@ -3,7 +3,7 @@ import { join, sep } from 'node:path'
 import { buildConsole } from '../../console/build.js'
 import { root } from './root.ts'
 
-/** What `src/runtime/program-files.ts` hands out: folders and single files, by their path in a clone. */
+/** The folders and files that `src/runtime/program-files.ts` provides, by their path in a clone. */
 export const carriedPaths = [
   'console/dist',
   'console/shared',
@@ -13,12 +13,12 @@ export const carriedPaths = [
   'src/storage/sqlite/migrations',
 ]
 
-/** Scripts that threads run. */
+/** Scripts of worker threads. */
 export const threads = ['src/storage/sqlite/writer-thread.ts']
 
 /**
- * Every file that goes along with the program: where it lies, by its path in a clone. The console's pages are built anew, by this very
- * Node: those of the clone may be of another one, which compresses them otherwise.
+ * Every file that is shipped with the program: its location, by its path in a clone. The console's pages are rebuilt with the current
+ * Node, because those of the clone may come from another one, which compresses differently.
  */
 export async function carriedFiles(workFolder: string): Promise<Map<string, string>> {
   const pages = join(workFolder, 'console')

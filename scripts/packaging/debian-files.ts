@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const maintainer = 'The Lethe project <lethe@packages.invalid>'
 
-/** The control file: what dpkg knows of the package. */
+/** The control file, which describes the package to dpkg. */
 export function control(
   { version, architecture }: { version: string; architecture: string },
   kibibytes: number,
@@ -28,18 +28,18 @@ Description: management API for the data subjects of a web-analytics service
 `
 }
 
-/** Debian's own form of a changelog: of the release alone, and where the rest is told. */
+/** The changelog in Debian's format: an entry for this release, which refers to the full changelog. */
 export function debianChangelog(version: string, date: Date): string {
   const when = date.toUTCString().replace('GMT', '+0000')
   return `lethe (${version}) unstable; urgency=medium
 
-  * What changed is told in CHANGELOG.md of the sources, under ${version}.
+  * For the changes, see CHANGELOG.md in the sources, section ${version}.
 
  -- ${maintainer}  ${when}
 `
 }
 
-/** The machine-readable copyright file. What others wrote is inside the executable, with their licences beside this file. */
+/** The machine-readable copyright file. Third-party code is inside the executable, and its licences are next to this file. */
 export function copyright(): string {
   return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: lethe
@@ -54,7 +54,7 @@ License: Apache-2.0
 `
 }
 
-/** The sums of all files below a folder, as dpkg keeps them; those of settings, which may be changed, are left out. */
+/** The checksums of all files below a folder, in dpkg's format, without configuration files, which may change. */
 export function md5sums(folder: string): string {
   return globSync('**/*', { cwd: folder })
     .filter(

@@ -10,7 +10,7 @@ interface Manifest {
   license: string
 }
 
-/** The folders of all packages that a bundle is made of, in order. */
+/** The folders of all packages in a bundle, in order. */
 export function packagesIn(bundle: Metafile): string[] {
   const folders = Object.keys(bundle.inputs).flatMap(
     (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
@@ -18,12 +18,12 @@ export function packagesIn(bundle: Metafile): string[] {
   return [...new Set([...folders, ...packagesOfPages()])].sort()
 }
 
-/** The licences of others whose work is inside, each as its package tells it. */
+/** The licences of bundled packages, as each package states them. */
 export function licencesOf(folders: readonly string[]): string {
   return folders.map((folder) => licenceOf(join(root, folder))).join('\n')
 }
 
-/** That of Node and of what is inside it. Its package for Windows brings none, so it is taken from the first Node that has it. */
+/** The licence of Node and its bundled software. The package for Windows has none, so the first package that has one provides it. */
 export function licenceOfNode(executables: readonly string[]): string {
   const file = executables.map((path) => join(dirname(dirname(path)), 'LICENSE')).find(existsSync)
   if (!file) throw new Error(`None of these brings its licence: ${executables.join(', ')}`)

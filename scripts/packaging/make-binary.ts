@@ -9,7 +9,7 @@ import { licenceOfNode, licencesOf, packagesIn } from './licences.ts'
 import { root } from './root.ts'
 import { binaryName, ownTarget, type Target, targets } from './targets.ts'
 
-/** Makes the single executable of a system, and the licences that go with it, in a folder. Hands back the executable's path. */
+/** Builds the single executable for a system, with its licences, in a folder. Returns the executable's path. */
 export async function makeBinary(target: Target, folder: string): Promise<string> {
   const executable = await installNode(targets[target])
   const output = join(folder, binaryName(target))
@@ -18,12 +18,12 @@ export async function makeBinary(target: Target, folder: string): Promise<string
     const metafile = await bundleScripts(work)
     const scriptOf = (source: string) => source.replace(/^src\//, '').replace(/\.ts$/, '.js')
     const config = {
-      // Its name is kept inside, so it must not tell where this was built.
+      // Its name is stored inside, so it must not reveal where it was built.
       main: scriptOf('src/main.ts'),
       executable,
       output,
       disableExperimentalSEAWarning: true,
-      // What V8 has compiled is good for the processor it was compiled for.
+      // V8's compiled code works only on the processor it was compiled for.
       useCodeCache: target === ownTarget(),
       assets: Object.fromEntries([
         ...(await carriedFiles(work)),
@@ -33,7 +33,7 @@ export async function makeBinary(target: Target, folder: string): Promise<string
     mkdirSync(folder, { recursive: true })
     rmSync(output, { force: true })
     writeFileSync(join(work, 'config.json'), JSON.stringify(config))
-    // V8's seed would make each build's compiled code another.
+    // V8's random seed would make the compiled code of each build different.
     execFileSync(process.execPath, ['--random-seed=1', '--build-sea', 'config.json'], {
       cwd: work,
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -5,17 +5,17 @@ import { build, transform } from 'esbuild'
 import { readManifest, writeManifest } from './manifest.ts'
 import { root } from './root.ts'
 
-/** The folder inside for who calls `require`. The package's own manifest makes everything a module, so this one has another. */
+/** The folder for callers of `require`. It has its own manifest, because the package's manifest makes everything an ES module. */
 const forRequire = 'cjs'
 
-/** The folder inside for pages without a build step. */
+/** The folder for pages without a build step. */
 const forPages = 'browser'
 
-/** Makes what is published of the client in a folder: JavaScript and its types, for `import` and for `require`. */
+/** Builds the published package of the client in a folder: JavaScript with types, for `import` and `require`. */
 export async function makeClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   compile(folder)
-  // TypeScript leaves the imports between declarations as they are in the sources.
+  // TypeScript does not rewrite the imports between declaration files.
   for (const file of filesOf(folder, '.d.ts')) {
     edit(join(folder, file), (text) => text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
   }
@@ -23,7 +23,7 @@ export async function makeClient(folder: string): Promise<void> {
   await bundleForPages(folder)
   const { version, license, devDependencies } = readManifest('package.json')
   const { private: _, exports, ...manifest } = readManifest('client/package.json')
-  // The providers for OpenFeature are tested with these versions; nothing else needs them.
+  // The OpenFeature providers are tested with these versions; nothing else needs them.
   const peers = Object.entries(devDependencies).filter(([name]) => name.startsWith('@openfeature/'))
   writeManifest(folder, {
     ...manifest,
@@ -31,7 +31,7 @@ export async function makeClient(folder: string): Promise<void> {
     license,
     peerDependencies: Object.fromEntries(peers.map(([name, tested]) => [name, `^${tested}`])),
     peerDependenciesMeta: Object.fromEntries(peers.map(([name]) => [name, { optional: true }])),
-    // For resolvers that do not know `exports`.
+    // For resolvers that do not support `exports`.
     main: `./${forRequire}/index.js`,
     types: `./${forRequire}/index.d.ts`,
     exports: Object.fromEntries(
@@ -42,7 +42,7 @@ export async function makeClient(folder: string): Promise<void> {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** The core is compiled without the types of Node, so that nothing of Node can slip into it. */
+/** The core is compiled without Node's types, so that it cannot depend on Node by accident. */
 function compile(folder: string): void {
   for (const project of ['client/tsconfig.json', 'client/tsconfig.node.json']) {
     const args = ['node_modules/typescript/bin/tsc', '-p', project, '--outDir', folder]
@@ -51,7 +51,7 @@ function compile(folder: string): void {
   }
 }
 
-/** Every module once more, as what `require` takes: file by file, so that a class is the same one whichever entry it comes from. */
+/** Every module again for `require`, file by file, so that a class is the same from every entry point. */
 async function translate(folder: string): Promise<void> {
   const target = join(folder, forRequire)
   mkdirSync(target)
@@ -64,18 +64,18 @@ async function translate(folder: string): Promise<void> {
   writeManifest(target, { type: 'commonjs', sideEffects: false })
 }
 
-/** The variables in one file, which a page can import from any web server. */
+/** The variables client in one file, which a page can import from any web server. */
 export async function bundleForPages(folder: string): Promise<void> {
   await build({
     entryPoints: [join(root, 'client/src/variables.ts')],
     outdir: join(folder, forPages),
     ...{ bundle: true, format: 'esm', target: 'es2022', platform: 'browser', logLevel: 'warning' },
-    // Without short names for classes: an error's `name` is that of its class.
+    // Class names are not minified, because an error's `name` is that of its class.
     ...{ minifySyntax: true, minifyWhitespace: true },
   })
 }
 
-/** An entry's files, by who asks. Types come first: the order is what counts. */
+/** The files of an entry point, by condition. Types come first, because the order matters. */
 function conditionsOf(source: string) {
   const name = source.replace('./src/', '').replace(/\.ts$/, '')
   const both = (place: string) => ({ types: `${place}${name}.d.ts`, default: `${place}${name}.js` })

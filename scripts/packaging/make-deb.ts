@@ -29,22 +29,22 @@ export function hasArchitecture(target: string): target is keyof typeof architec
   return Object.hasOwn(architectures, target)
 }
 
-/** What a package is made of. */
+/** The contents of a package. */
 export interface DebParts {
-  /** The folder that holds the single executable and the licences of others. */
+  /** The folder with the single executable and the third-party licences. */
   binary: string
   architecture: (typeof architectures)[keyof typeof architectures]
   version: string
-  /** When the commit was made that it is built of: every file is as old. */
+  /** The time of the commit that it is built from, which every file gets. */
   date: Date
-  /** How hard to pack it, from 0 to 9: beyond 1, a tenth less takes four times as long. */
+  /** The compression level, from 0 to 9. Levels above 1 save a tenth and take four times as long. */
   effort?: number
 }
 
 const debian = (file: string) => readFileSync(join(root, 'scripts/packaging/debian', file), 'utf8')
 const deploy = (file: string) => readFileSync(join(root, 'deploy/systemd', file), 'utf8')
 
-/** Makes the Debian package in a folder, and hands back its path. The same parts give the same bytes. */
+/** Builds the Debian package in a folder, and returns its path. The same parts produce the same bytes. */
 export async function makeDeb(parts: DebParts, folder: string): Promise<string> {
   const work = mkdtempSync(join(tmpdir(), 'lethe-deb-'))
   const put = (path: string, content: string | Buffer, mode = 0o644) => {
@@ -66,7 +66,7 @@ export async function makeDeb(parts: DebParts, folder: string): Promise<string> 
     for (const script of ['postinst', 'prerm', 'postrm']) put(`DEBIAN/${script}`, debian(script), 0o755)
     mkdirSync(folder, { recursive: true })
     const file = join(folder, `lethe_${parts.version}_${parts.architecture}.deb`)
-    // One thread: how the work is shared out would show in the bytes.
+    // With one thread, because the distribution of the work would affect the bytes.
     const packing = ['-Zxz', `-z${parts.effort ?? 1}`, '--threads-max=1']
     execFileSync('dpkg-deb', ['--root-owner-group', ...packing, '--build', work, file], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(Math.floor(parts.date.getTime() / 1_000)) },
@@ -110,7 +110,7 @@ async function putFiles(
 
 const debianSettingsHead = '# The settings of the service, read at start. lethe(1) lists every variable.\n'
 
-/** The unit of deploy/systemd with the program of the package, and the user that the package makes. */
+/** The unit in deploy/systemd with the package's program and the user that the package creates. */
 export function packagedUnit(unit: string): string {
   return replaced(unit, [
     [/^#(?:.*\n#)*.*\n\n/, ''],
@@ -125,7 +125,7 @@ export function packagedUnit(unit: string): string {
   ])
 }
 
-/** The same for the program that works on the store of the service. Who is not root gets the bare program. */
+/** The same for the program, as a wrapper that works on the service's store. Other users than root get the bare program. */
 export function packagedWrapper(wrapper: string): string {
   return replaced(wrapper, [
     [

@@ -5,24 +5,24 @@ import { dirname, join } from 'node:path'
 import type { architectures } from './make-deb.ts'
 import { root } from './root.ts'
 
-/** What an image is made of. */
+/** The contents of an image. */
 export interface ImageParts {
   target: keyof typeof architectures
   version: string
   revision: string
-  /** When the commit was made that it is built of: every file is as old. */
+  /** The time of the commit that it is built from, which every file gets. */
   date: Date
 }
 
-/** What the first stage of the Containerfile runs. */
+/** The commands of the first stage of the Containerfile. */
 const programs = ['sh', 'cp', 'mkdir', 'chmod', 'chown']
 
-/** Lets buildah keep its images in a folder, without a daemon. */
+/** Makes buildah store its images in a folder, without a daemon. */
 export function buildahArgs(folder: string): string[] {
   return ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs']
 }
 
-/** Runs buildah on images of its own, and hands back what it printed. */
+/** Runs buildah on its own images, and returns the output. */
 export function buildahIn(folder: string): (...args: string[]) => string {
   return (...args) =>
     execFileSync('buildah', [...buildahArgs(folder), ...args], {
@@ -32,7 +32,7 @@ export function buildahIn(folder: string): (...args: string[]) => string {
     })
 }
 
-/** Makes the image as an OCI archive at a path, by the Containerfile and out of what is on this machine. Needs buildah, and root. */
+/** Builds the image as an OCI archive at a path, from the Containerfile and programs of this machine. Requires buildah and root. */
 export function makeImage({ target, version, revision, date }: ImageParts, archive: string): void {
   const work = mkdtempSync(join(tmpdir(), 'lethe-image-'))
   const buildah = buildahIn(work)
@@ -67,7 +67,7 @@ export function makeImage({ target, version, revision, date }: ImageParts, archi
     rmSync(archive, { force: true })
     const layout = join(work, 'layout')
     buildah('push', '--quiet', `localhost/lethe:${version}`, `oci:${layout}:localhost/lethe:${version}`)
-    // Not by buildah, whose archive would tell when it was written.
+    // Not by buildah, whose archive would contain the time of writing.
     const plain = ['--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--mode=u=rwX,go=rX']
     execFileSync('tar', [...plain, '--create', '--file', archive, '--directory', layout, '.'])
   } finally {
@@ -75,7 +75,7 @@ export function makeImage({ target, version, revision, date }: ImageParts, archi
   }
 }
 
-/** A root with those programs of this machine, and the libraries that they and the executable name. */
+/** A root file system with those programs of this machine, and the libraries that they and the executable need. */
 function putPrograms(folder: string, executable: string): void {
   const paths = programs.map((program) => join('/usr/bin', program))
   const libraries = [...paths, executable].flatMap((path) => librariesOf(path))
@@ -83,7 +83,7 @@ function putPrograms(folder: string, executable: string): void {
     mkdirSync(join(folder, dirname(path)), { recursive: true })
     copyFileSync(path, join(folder, path))
   }
-  // Where a RUN looks for its shell.
+  // The path where RUN expects a shell.
   symlinkSync('usr/bin', join(folder, 'bin'))
 }
 

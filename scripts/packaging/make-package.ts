@@ -20,8 +20,8 @@ import { root } from './root.ts'
 const completions = { bash: 'lethe.bash', zsh: '_lethe', fish: 'lethe.fish' }
 
 /**
- * Makes what is published of the program in a folder: a clone's layout, with JavaScript in the place of the sources and every package
- * inside, so that an installation fetches nothing else.
+ * Builds the published package of the program in a folder: the layout of a clone, with JavaScript instead of the sources and every
+ * dependency inside, so that an installation downloads nothing else.
  */
 export async function makePackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
@@ -49,7 +49,7 @@ async function copyCarriedFiles(folder: string): Promise<void> {
   }
 }
 
-/** The clone's launcher. What it does to a clone, to install and to build, finds nothing to do here. */
+/** The launcher of the clone. Its steps for installing and building do nothing here. */
 function copyLauncher(folder: string): void {
   cpSync(join(root, 'bin/launch'), join(folder, 'bin/launch'), { recursive: true })
   copyFileSync(join(root, 'bin/lethe.js'), join(folder, 'bin/lethe.js'))
@@ -61,7 +61,7 @@ function copyLauncher(folder: string): void {
   writeFileSync(run, started)
 }
 
-/** What shells are told, for whoever packs the program for a system. */
+/** The completion scripts for shells, for packagers. */
 function writeCompletions(folder: string): void {
   mkdirSync(join(folder, 'completions'))
   for (const [shell, file] of Object.entries(completions)) {

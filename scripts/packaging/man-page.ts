@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from 'commander'
 import { buildProgram } from '../../src/cli/run-cli.ts'
 import { variables } from '../../src/config.ts'
 
-/** The manual page of the program, made of its own help, in the language of `man`. */
+/** The manual page of the program, generated from its help, in the format of `man`. */
 export async function manPage(date: Date): Promise<string> {
   const program = await programForHelp()
   const day = date.toISOString().slice(0, 10)
@@ -38,7 +38,7 @@ export async function manPage(date: Date): Promise<string> {
   return `${lines.join('\n')}\n`
 }
 
-/** The whole command line, to be read and not to be run. */
+/** The whole command line, for reading only. */
 export function programForHelp(): Promise<Command> {
   return buildProgram(silent)
 }
@@ -53,7 +53,7 @@ const silent = {
   draw() {},
 }
 
-/** A command that does something, and those below it. */
+/** A command and its subcommands. */
 function* sectionsOf(command: Command, parents: string): Generator<string> {
   const name = `${parents} ${command.name()}`
   if (command.commands.length === 0 || command.registeredArguments.length > 0) {
@@ -84,7 +84,7 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
-/** Text as it stands: nothing in it is a command to the formatter, and a hyphen can be copied into a shell. */
+/** Literal text: none of it is a formatter command, and its hyphens can be copied into a shell. */
 function text(words: string): string {
   return words
     .replaceAll('\\', '\\e')

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './root.ts'
 
-/** What is read of a package.json of the clone. */
+/** The fields of a package.json that are read. */
 export interface Manifest {
   name: string
   version: string

@@ -1,4 +1,4 @@
-/** What the changes say of a version, without its heading; `undefined` where they say nothing. */
+/** The section of a version in the changelog, without its heading; `undefined` if there is none. */
 export function releaseNotes(changes: string, version: string): string | undefined {
   const [, ...sections] = changes.split(/^## /m)
   const own = sections.find((section) => section.split(/[\s,]/, 1)[0] === version)

@@ -10,24 +10,24 @@ import { root } from './root.ts'
 import { tarball } from './tarball.ts'
 import { binaryName, type Target } from './targets.ts'
 
-/** A release in the making. */
+/** A release that is being built. */
 export interface Release {
   version: string
-  /** Where its files go. */
+  /** The folder for its files. */
   folder: string
-  /** The instant that its files carry: that of the commit. */
+  /** The modification time of its files: that of the commit. */
   seconds: number
-  /** The systems to make the single executable for. */
+  /** The systems to build the single executable for. */
   targets: readonly Target[]
 }
 
-/** What could not be made, and why. */
+/** What could not be built, and why. */
 export interface Missing {
   what: string
   why: string
 }
 
-/** Both packages, as npm takes them. */
+/** Both packages in npm's format. */
 export async function releasePackages({ folder }: Release): Promise<void> {
   for (const [name, make] of Object.entries({ lethe: makePackage, client: makeClient })) {
     const place = join(root, 'dist', name)
@@ -36,7 +36,7 @@ export async function releasePackages({ folder }: Release): Promise<void> {
   }
 }
 
-/** An archive with the single executable for each system. One whose Node cannot be had is left out. */
+/** An archive with the single executable for each system. Systems whose Node is unavailable are omitted. */
 export async function releaseBinaries({ version, folder, seconds, targets }: Release): Promise<Missing[]> {
   const missing: Missing[] = []
   for (const target of targets) {
@@ -59,7 +59,7 @@ export async function releaseBinaries({ version, folder, seconds, targets }: Rel
   return missing
 }
 
-/** What other commands of the clone make out of the binary, each into a folder of its own. */
+/** What other commands build from the binary, each in its own folder. */
 const others = [
   { what: 'the Debian package', command: 'build:deb', output: 'dist/deb' },
   { what: 'the image', command: 'build:image', output: 'dist/image' },

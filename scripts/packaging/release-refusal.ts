@@ -1,17 +1,17 @@
 import { releaseNotes } from './release-notes.ts'
 
 export interface ReleaseFacts {
-  /** The version asked for; `undefined` where none was named. */
+  /** The requested version; `undefined` if none was given. */
   version: string | undefined
-  /** The one in package.json. */
+  /** The version in package.json. */
   told: string
   /** The text of CHANGELOG.md. */
   changes: string
-  /** What git says is not as in the last commit. */
+  /** The uncommitted changes that git reports. */
   uncommitted: string
 }
 
-/** Why there can be no release, in words for whoever asked for it; `null` where there can. */
+/** The reason why there can be no release, as a message for the user; `null` if there can. */
 export function releaseRefusal({ version, told, changes, uncommitted }: ReleaseFacts): string | null {
   if (version === undefined) return `Name the version: npm run release -- ${told}`
   if (version !== told)

@@ -1,4 +1,4 @@
-/** The systems a binary is made for, in Node's words for them. */
+/** The systems that binaries are built for, by Node's names. */
 export const targets = {
   'linux-x64': { platform: 'linux', arch: 'x64' },
   'linux-arm64': { platform: 'linux', arch: 'arm64' },
@@ -13,7 +13,7 @@ export function isTarget(name: string): name is Target {
   return Object.hasOwn(targets, name)
 }
 
-/** This machine's; `undefined` where no binary can be made for it. */
+/** The target of this machine; `undefined` if no binary can be built for it. */
 export function ownTarget(): Target | undefined {
   return Object.keys(targets)
     .filter(isTarget)

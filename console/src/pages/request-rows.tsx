@@ -24,7 +24,7 @@ export function RequestRows({ requests }: { requests: readonly Request[] }) {
     (each): Group => (isClosed(each) ? 'closed' : deadlineOf(each, now).urgency),
   )
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the links take the focus
+    // biome-ignore lint/a11y/noStaticElementInteractions: the links inside receive the focus
     <div class="inbox" onKeyDown={moveFocus}>
       {groups.map(([group, title]) => {
         const own = byGroup[group] ?? []

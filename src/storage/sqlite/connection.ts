@@ -94,7 +94,7 @@ export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
 
 /**
  * Ends a read-only transaction. After a failed read SQLite has already ended it; an open one would show old
- * data for ever.
+ * data forever.
  */
 function endReading(db: DatabaseSync): void {
   try {
