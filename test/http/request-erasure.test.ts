@@ -4,6 +4,7 @@ import type { Origin } from '../../src/domain/activity.ts'
 import { revokeKey } from '../../src/operations/api-key.ts'
 import { startRequest } from '../../src/operations/change-privacy-request.ts'
 import { deleteTracker } from '../../src/operations/tracker.ts'
+import { waitUntilClosed } from '../../src/operations/wait-for-request.ts'
 import { dataOf, errorOf, listIn, objectIn, textIn } from '../support/answers.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -55,6 +56,16 @@ describe('the erasure of a request with a key', () => {
     await until(isDone)
     assert.partialDeepStrictEqual(await read(), { erased: { subjects: 5 }, left: 0, resumesAt: null })
     for (const each of ids) errorOf(await shop.ask(subjectPath(each), { key: keyString }), 'not_found')
+  })
+
+  test('is not waited for when the budget lasts longer than the wait', async () => {
+    const { id, send } = await open(4)
+    dataOf(await send(`/${id}/erase`))
+    const resting = await services.privacyRequests.find({ organisationId, id })
+    assert.ok(resting)
+    // Half an hour of waiting would end with the test.
+    const answer = await waitUntilClosed(services, resting, hourMs / 2, new AbortController().signal)
+    assert.partialDeepStrictEqual(answer, { state: 'running', erased: { subjects: 3 } })
   })
 
   test('goes on when the key is revoked, within the budget of that key', async () => {

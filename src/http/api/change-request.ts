@@ -135,7 +135,7 @@ export const eraseRequestRoute = defineRoute({
     tag: requestsTag,
     summary: 'Erase what a privacy request found, for good',
     description:
-      'Erases every data subject that the person of an erasure request has on any tracker, including data that a shorter plan hides. Responds when the erasure is done, or after two seconds; the service continues on its own. Each data subject counts against the erasure budget of the key; when it is spent, the service waits until `resumesAt`. It is safe to repeat while the request is open or running.',
+      'Erases every data subject that the person of an erasure request has on any tracker, including data that a shorter plan hides. Responds when the erasure is done, when it waits for the erasure budget, or after two seconds; the service continues on its own. Each data subject counts against the erasure budget of the key; when it is spent, the service waits until `resumesAt`. It is safe to repeat while the request is open or running.',
     exampleParameters: { requestId: exampleErased.requestId },
     example: exampleErased,
   },
