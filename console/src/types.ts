@@ -9,12 +9,14 @@ export interface Invited {
 export interface Member {
   id: string
   email: string
+  role: 'viewer' | 'desk' | 'admin'
   createdAt: string
   joinedAt: string | null
 }
 
 export interface SignedIn {
   member: Member
+  language: 'en' | 'de' | null
   organisation: {
     id: string
     name: string

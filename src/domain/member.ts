@@ -1,8 +1,21 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ActivityNote } from './activity.ts'
 import type { Problems } from './errors.ts'
 import type { Instant } from './instant.ts'
-import type { Organisation } from './organisation.ts'
+import type { Language } from './language.ts'
+
+/** What members may do, from the least to the most: each role may do what those before it may. */
+export const roles = ['viewer', 'desk', 'admin'] as const
+
+export type Role = (typeof roles)[number]
+
+export function isRole(text: unknown): text is Role {
+  return roles.some((role) => role === text)
+}
+
+/** Whether a member with a role may do what needs another one. */
+export function allows(role: Role, needed: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(needed)
+}
 
 /** A person who can sign in to an organisation's console. */
 export interface Member {
@@ -10,9 +23,12 @@ export interface Member {
   organisationId: string
   /** In lower case; unique within the organisation. */
   email: string
+  role: Role
   createdAt: Instant
   /** `null` until the first invitation is used. */
   passwordSetAt: Instant | null
+  /** The language of documents that the member makes; `null` for that of the organisation. */
+  language: Language | null
 }
 
 /** A link to set a password. A member has at most one; it can be used once, until it expires. */
@@ -65,75 +81,4 @@ export interface MemberStore {
   setPassword(tokenHash: string, passwordHash: string, now: Instant, note: ActivityNote): Promise<boolean>
   /** Removes a member and their sign-ins. Returns `last` if it is the organisation's only member. */
   remove(organisationId: string, id: string, note: ActivityNote): Promise<'removed' | 'absent' | 'last'>
-}
-
-/** A member's session in one browser, identified by the hash of the token in the browser's cookie. */
-export interface SignIn {
-  tokenHash: string
-  memberId: string
-  startedAt: Instant
-  lastSeenAt: Instant
-}
-
-export const idleTimeoutMs = 2 * 3_600_000
-export const maxSignInMs = 7 * 86_400_000
-
-/** A sign-in in the future comes from a wrong clock, and would otherwise last until the clock catches up. */
-export function isOver({ startedAt, lastSeenAt }: SignIn, now: Instant): boolean {
-  return Math.abs(now - lastSeenAt) >= idleTimeoutMs || now >= startedAt + maxSignInMs
-}
-
-/** The cookies of a sign-in: the token, and a mark that identifies the browser at later sign-ins. */
-export interface SignedInBrowser {
-  token: string
-  mark: string
-}
-
-export interface SignedIn {
-  signIn: SignIn
-  member: Member
-  organisation: Organisation
-}
-
-export interface SignInStore {
-  /**
-   * Returns `false` if the member does not exist or set a password after `passwordSetAt`. Also deletes other
-   * sign-ins, of any member, that have ended.
-   */
-  begin(signIn: SignIn, passwordSetAt: Instant, note: ActivityNote): Promise<boolean>
-  /** `null` if the sign-in was ended or never existed. May return one that has expired. */
-  find(tokenHash: string): Promise<SignedIn | null>
-  /** Does nothing if the sign-in has ended. */
-  touch(tokenHash: string, now: Instant): Promise<void>
-  /** Returns `false` if the sign-in had already ended. */
-  end(tokenHash: string, note: ActivityNote): Promise<boolean>
-  /** Ends all sign-ins of a member. */
-  endAll(memberId: string, note: ActivityNote): Promise<void>
-}
-
-export interface MemberWithPassword {
-  member: Member
-  passwordHash: string
-}
-
-/** How long a browser is recognised after a sign-in. */
-export const knownBrowserMs = 180 * 86_400_000
-
-/**
- * Creates a mark that later proves that this member signed in from the browser. It is keyed with the password
- * hash, so it need not be stored, cannot be forged, and becomes invalid with a new password.
- */
-export function markBrowser(browserId: string, known: MemberWithPassword): string {
-  return `${browserId}.${proof(browserId, known).toString('base64url')}`
-}
-
-/** The ID of the browser that a mark of this member identifies; `null` for any other text. */
-export function readBrowserMark(mark: string, known: MemberWithPassword): string | null {
-  const [browserId = '', given = ''] = mark.split('.')
-  const [wanted, found] = [proof(browserId, known), Buffer.from(given, 'base64url')]
-  return found.length === wanted.length && timingSafeEqual(found, wanted) ? browserId : null
-}
-
-function proof(browserId: string, { member, passwordHash }: MemberWithPassword): Buffer {
-  return createHmac('sha256', passwordHash).update(`lethe browser ${member.id} ${browserId}`).digest()
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../domain/api-key.ts'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError, Problems } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
+import { allows, isRole } from '../domain/member.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
 import type { VariableReader } from '../domain/variable-token.ts'
@@ -89,6 +90,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       requireRoute,
       requireOwnOrigin,
       requireMember,
+      requireRole,
       readParameters,
       operate,
     ],
@@ -296,6 +298,15 @@ function requireScope(context: RequestContext): LetheError | null {
   const scope = match.route.access
   if (callerOf(context).key.scopes.some((granted) => granted === scope)) return null
   return new LetheError('forbidden', `This API key lacks the scope ${scope}, which this request needs.`)
+}
+
+/** The member's role now, because the sign-in is looked up with its member for every request. */
+function requireRole({ match, signedIn }: RequestContext): LetheError | null {
+  if (match.kind !== 'route' || !isRole(match.route.access)) return null
+  const { access } = match.route
+  const role = signedIn?.member.role
+  if (role !== undefined && allows(role, access)) return null
+  return new LetheError('forbidden', `This needs the role ${access}. Your role is ${role}.`)
 }
 
 /** Whether the log contains the client's own request ID. */

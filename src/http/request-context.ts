@@ -5,10 +5,11 @@ import { type BudgetState, type CountedBudget, requestWaitMs, type WaitBudget } 
 import type { Problems } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import type { SignedIn, SignedInBrowser } from '../domain/member.ts'
+import type { Role } from '../domain/member.ts'
 import type { Passwords } from '../domain/password.ts'
 import type { Plan } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
+import type { SignedIn, SignedInBrowser, SignInSource } from '../domain/sign-in.ts'
 import type { VariableReader } from '../domain/variable-token.ts'
 import type { LineBlock } from '../operations/ingest.ts'
 import type { FailureBody } from './envelope.ts'
@@ -136,10 +137,11 @@ export function originOf(context: RequestContext): Origin {
 }
 
 /**
- * Who may use a route: a key with a scope, a variable token, a signed-in member, anyone on a page of the
- * console (with a budget), or anyone at all. The last two must be listed in `publicPaths`.
+ * Who may use a route: a key with a scope, a variable token, a signed-in member with at least that role,
+ * anyone on a page of the console (with a budget), or anyone at all. The last two must be listed in
+ * `publicPaths`.
  */
-export type Access = Scope | 'variable-token' | 'member' | 'open' | 'public'
+export type Access = Scope | 'variable-token' | Role | 'open' | 'public'
 
 /** The last step of a pipeline. `undefined` if the operation has written its response itself. */
 type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
@@ -237,6 +239,8 @@ export interface SignInTools {
   countGuess(context: RequestContext, account: string, browserId: string | null): Promise<void>
   /** The mark that the browser got at an earlier sign-in. */
   browserMark(context: RequestContext): string | null
+  /** What is known about the browser and the request of a sign-in. */
+  sourceOf(context: RequestContext): SignInSource
   /** Sets the cookies of a new sign-in. */
   setCookies(context: RequestContext, browser: SignedInBrowser): void
   /** Removes the sign-in cookie. The browser stays known. */

@@ -1,9 +1,10 @@
 import { Problems } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import type { SignedIn } from '../domain/member.ts'
+import type { Role } from '../domain/member.ts'
 import { windowStart } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
+import type { SignedIn } from '../domain/sign-in.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { listBounds, parameterReader } from './parameters.ts'
@@ -41,7 +42,7 @@ type Call<
   services: Services
   http: HttpTools
   plan: Plan
-} & (Who extends 'member' ? { signedIn: SignedIn } : unknown)
+} & (Who extends Role ? { signedIn: SignedIn } : unknown)
 
 /** A route as its file declares it, with its types tied together. */
 interface Declaration<

@@ -1,4 +1,5 @@
 import findMyWay from 'find-my-way'
+import { isRole } from '../domain/member.ts'
 import type { PathParameters } from './parameters.ts'
 import { publicPaths } from './public-routes.ts'
 import type { Access, PipelineName, Route, RouteMatch } from './request-context.ts'
@@ -99,7 +100,8 @@ function optionsRoute(path: string, allow: string): Route {
 
 function pipelineFor(access: Access): PipelineName {
   if (access === 'variable-token') return 'token'
-  if (access === 'member' || access === 'open' || access === 'public') return access
+  if (isRole(access)) return 'member'
+  if (access === 'open' || access === 'public') return access
   if (/^[a-z-]+:[a-z-]+$/.test(access ?? '')) return 'key'
   throw new Error(`A route has no access: ${access}`)
 }

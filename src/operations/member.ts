@@ -7,12 +7,12 @@ import {
   type Member,
   type MemberStore,
   normaliseEmail,
-  type SignedInBrowser,
-  type SignInStore,
+  type Role,
 } from '../domain/member.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import { checkPassword, type Passwords } from '../domain/password.ts'
 import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
+import type { SignedInBrowser, SignInSource, SignInStore } from '../domain/sign-in.ts'
 import { activityNote } from './activity.ts'
 import { requireOrganisation } from './organisation.ts'
 import { beginSignIn } from './sign-in.ts'
@@ -24,13 +24,21 @@ interface InvitationDeps {
   randomness: Randomness
 }
 
+interface Invitee {
+  organisationId: string
+  email: string
+  /** By default `admin` for the first member of an organisation, and `viewer` for others. */
+  role?: Role | undefined
+}
+
 /**
- * Adds a member with a link to set a password, or replaces an unused link. Throws `validation_error` if the
- * address is invalid or its member has a password, and `not_found` without the organisation.
+ * Adds a member with a link to set a password, or replaces an unused link, whose member keeps the role. Throws
+ * `validation_error` if the address is invalid or its member has a password or another role, or if the
+ * organisation would have no admin, and `not_found` without the organisation.
  */
 export async function inviteMember(
   deps: InvitationDeps,
-  { organisationId, email: typed }: { organisationId: string; email: string },
+  { organisationId, email: typed, role: wanted }: Invitee,
   origin: Origin,
 ): Promise<Invited> {
   const email = normaliseEmail(typed)
@@ -39,7 +47,21 @@ export async function inviteMember(
   problems.throwIfAny()
   await requireOrganisation(deps, organisationId)
   const known = await deps.members.findByEmail(email, organisationId)
-  if (known?.member.passwordSetAt === null) return issueLink(deps, known.member, origin)
+  if (known?.member.passwordSetAt === null) {
+    const { role } = known.member
+    if (wanted !== undefined && wanted !== role) {
+      problems.add('role', `${email} was invited as ${role}; change the role of the member instead`)
+      problems.throwIfAny()
+    }
+    return issueLink(deps, known.member, origin)
+  }
+  // Once there is an admin, there always is one.
+  const isFirst = !(await deps.members.list(organisationId)).some(({ role }) => role === 'admin')
+  const role = wanted ?? (isFirst ? 'admin' : 'viewer')
+  if (isFirst && role !== 'admin') {
+    problems.add('role', 'the first member must be an admin')
+    problems.throwIfAny()
+  }
 
   const token = createToken(deps.randomness)
   const createdAt = deps.clock()
@@ -47,8 +69,10 @@ export async function inviteMember(
     id: `mem_${deps.randomness.base62(16)}`,
     organisationId,
     email,
+    role,
     createdAt,
     passwordSetAt: null,
+    language: null,
   }
   const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }
   const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
@@ -74,7 +98,7 @@ export async function acceptInvitation(
     randomness: Randomness
   },
   { token, password }: { token: string; password: string },
-  requestId: string,
+  source: SignInSource,
 ): Promise<SignedInBrowser> {
   const member = await requireInvited(deps, token)
   const problems = new Problems()
@@ -82,10 +106,13 @@ export async function acceptInvitation(
   problems.throwIfAny()
   const hash = await deps.passwords.hash(password)
   const { id, organisationId, email } = member
+  const { requestId } = source
   const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
   const note = activityNote(deps, origin, { organisationId, kind: 'member.joined', target: null })
   if (!(await deps.members.setPassword(hashToken(token), hash, note.at, note))) throw invalidLink()
-  const browser = await beginSignIn(deps, { member, passwordHash: hash }, note.at, null, requestId)
+  const joined = { ...member, passwordSetAt: note.at }
+  const verified = { member: joined, passwordHash: hash, method: 'invitation', browserId: null } as const
+  const browser = await beginSignIn(deps, verified, source)
   if (browser === null) throw invalidLink()
   return browser
 }

@@ -51,7 +51,11 @@ export async function createSample(deps: Services): Promise<Sample> {
   })
   await editVariables(deps, trackerId, { apply: () => new Map(Object.entries(sampleVariables)) })
   const variableToken = await createVariableToken(deps, { trackerId, name: 'sample' })
-  const invited = await inviteMember(deps, { organisationId, email: 'you@sample.example' }, commandLine)
+  const invited = await inviteMember(
+    deps,
+    { organisationId, email: 'you@sample.example', role: 'admin' },
+    commandLine,
+  )
   await createSampleRequests(deps, organisationId, invited.member.id)
   const subjectId = busiestRecent(visits, deps.clock())
   return { organisationId, trackerId, subjectId, issued, variableToken, invited }

@@ -1,38 +1,53 @@
 import type { ActivityStore, Origin } from '../domain/activity.ts'
 import { LetheError } from '../domain/errors.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import type { Clock } from '../domain/instant.ts'
+import { type Member, type MemberStore, normaliseEmail } from '../domain/member.ts'
+import { hashPassword, isPassword, type Passwords } from '../domain/password.ts'
+import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
 import {
   isOver,
-  type Member,
-  type MemberStore,
-  type MemberWithPassword,
   markBrowser,
-  normaliseEmail,
   readBrowserMark,
   type SignedIn,
   type SignedInBrowser,
+  type SignInMethod,
+  type SignInSource,
   type SignInStore,
-} from '../domain/member.ts'
-import { hashPassword, isPassword, type Passwords } from '../domain/password.ts'
-import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
+} from '../domain/sign-in.ts'
 import { activityNote } from './activity.ts'
 
-/** Call after verifying the password. `null` if it has changed since, or the member was removed. */
+/** A member who has proved their identity. */
+export interface VerifiedMember {
+  member: Member
+  /** `null` if the member has no password. */
+  passwordHash: string | null
+  method: SignInMethod
+  /** The ID of a browser that the member has used before. */
+  browserId: string | null
+}
+
+/**
+ * Call after verifying the member's identity. `null` if the password has changed since the member was read, or
+ * the member was removed.
+ */
 export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
-  known: MemberWithPassword,
-  passwordSetAt: Instant,
-  browserId: string | null,
-  requestId: string,
+  { member, passwordHash, method, browserId }: VerifiedMember,
+  { requestId, device, address }: SignInSource,
 ): Promise<SignedInBrowser | null> {
-  const { id, organisationId, email } = known.member
+  const { id, organisationId, email, passwordSetAt } = member
   const now = deps.clock()
   const token = createToken(deps.randomness)
   const origin: Origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId }
   const note = activityNote(deps, origin, { organisationId, kind: 'member.signed-in', target: null })
-  const signIn = { tokenHash: hashToken(token), memberId: id, startedAt: now, lastSeenAt: now }
+  const signIn = {
+    ...{ tokenHash: hashToken(token), id: `sgn_${deps.randomness.base62(16)}`, memberId: id, method },
+    ...{ startedAt: now, lastSeenAt: now, verifiedAt: now, device, address },
+  }
   if (!(await deps.signIns.begin(signIn, passwordSetAt, note))) return null
-  return { token, mark: markBrowser(browserId ?? deps.randomness.base62(22), known) }
+  const newBrowser = () => deps.randomness.base62(22)
+  const mark = passwordHash && markBrowser(browserId ?? newBrowser(), { member, passwordHash })
+  return { token, mark }
 }
 
 interface Credentials {
@@ -62,7 +77,7 @@ interface SignInDeps {
 export async function signIn(
   deps: SignInDeps,
   { email, password, organisationId, browserMark }: Credentials,
-  requestId: string,
+  source: SignInSource,
 ): Promise<SignedInBrowser> {
   const { member = null, passwordHash = null } =
     (await deps.members.findByEmail(normaliseEmail(email), organisationId)) ?? {}
@@ -70,13 +85,10 @@ export async function signIn(
   const browserId = known && browserMark !== null ? readBrowserMark(browserMark, known) : null
   await deps.countGuess(browserId)
   const isRight = await deps.passwords.matches(password, passwordHash)
-  const passwordSetAt = member?.passwordSetAt ?? null
   const browser =
-    known && isRight && passwordSetAt !== null
-      ? await beginSignIn(deps, known, passwordSetAt, browserId, requestId)
-      : null
+    known && isRight ? await beginSignIn(deps, { ...known, method: 'password', browserId }, source) : null
   if (browser) return browser
-  if (member) noteFailure(deps, member, requestId)
+  if (member) noteFailure(deps, member, source.requestId)
   throw new LetheError('unauthorized', 'The e-mail address or the password is incorrect.')
 }
 

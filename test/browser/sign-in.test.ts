@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { idleTimeoutMs } from '../../src/domain/member.ts'
+import { idleTimeoutMs } from '../../src/domain/sign-in.ts'
 import { errorOf } from '../support/answers.ts'
 import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'

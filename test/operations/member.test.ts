@@ -30,6 +30,7 @@ function plainPasswords(): Passwords & { tries: number } {
 }
 
 const countGuess = async () => {}
+const source = { requestId: 'r', device: 'Firefox on Linux', address: '192.0.2.1' }
 
 async function addOrganisation(deps: Deps): Promise<string> {
   const id = fresh('organisation')
@@ -47,11 +48,11 @@ describe('a member', () => {
       commandLine,
     )
     assert.equal((await requireInvited(deps, token)).id, member.id)
-    await failure('validation_error', acceptInvitation(deps, { token, password: 'short' }, 'r'))
-    const first = await acceptInvitation(deps, { token, password }, 'r')
-    await failure('not_found', acceptInvitation(deps, { token, password }, 'r'))
+    await failure('validation_error', acceptInvitation(deps, { token, password: 'short' }, source))
+    const first = await acceptInvitation(deps, { token, password }, source)
+    await failure('not_found', acceptInvitation(deps, { token, password }, source))
     const credentials = { email: 'ada@acme.example', password, organisationId: null, browserMark: null }
-    const second = await signIn(deps, credentials, 'r')
+    const second = await signIn(deps, credentials, source)
     for (const each of [first, second])
       assert.equal((await authenticateMember(deps, each.token))?.member.id, member.id)
     assert.equal(await authenticateMember(deps, 'another'), null)
@@ -70,7 +71,7 @@ describe('a member', () => {
       const before = passwords.tries
       const { message } = await failure(
         'unauthorized',
-        signIn(deps, { email, password, organisationId: null, browserMark: null }, 'r'),
+        signIn(deps, { email, password, organisationId: null, browserMark: null }, source),
       )
       assert.equal(message, 'The e-mail address or the password is incorrect.')
       assert.equal(passwords.tries, before + 1)
@@ -82,7 +83,7 @@ describe('a member', () => {
     const deps = { ...store(), passwords: plainPasswords() }
     const organisationId = await addOrganisation(deps)
     const { token } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
-    const browser = await acceptInvitation(deps, { token, password }, 'r')
+    const browser = await acceptInvitation(deps, { token, password }, source)
     const seenAt = async () => (await authenticateMember(deps, browser.token))?.signIn.lastSeenAt
     const start = await seenAt()
     passTime(59_000)

@@ -128,7 +128,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const { token } = await acceptInvitation(
         { ...deps, passwords },
         { token: joined.token, password: 'correct horse battery' },
-        'request',
+        { requestId: 'request', device: null, address: null },
       )
       const [ada] = await store.members.list('acme')
       assert.ok(ada)

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Instant } from '../../src/domain/instant.ts'
-import type { Member } from '../../src/domain/member.ts'
+import type { Member, Role } from '../../src/domain/member.ts'
 import { hashToken } from '../../src/domain/randomness.ts'
+import type { SignIn } from '../../src/domain/sign-in.ts'
 import { dataOf, textIn } from './answers.ts'
 import type { Answer } from './documented.ts'
 import type { TestService } from './service.ts'
@@ -81,6 +82,7 @@ export async function addMember(
   service: TestService,
   organisationId: string,
   email?: string,
+  role: Role = 'admin',
 ): Promise<Member> {
   const { members, clock } = service.services
   const now = clock()
@@ -89,8 +91,10 @@ export async function addMember(
     id,
     organisationId,
     email: email ?? `member-${count}@acme.example`,
+    role,
     createdAt: now,
     passwordSetAt: now,
+    language: null,
   }
   const link = { tokenHash: `link-${id}`, expiresAt: now + 1 }
   assert.ok(await members.create(member, link, note(service, organisationId, 'member.invited')))
@@ -99,19 +103,23 @@ export async function addMember(
   return member
 }
 
+/** A sign-in with the password that begins at an instant. */
+export function newSignIn(memberId: string, tokenHash: string, now: Instant): SignIn {
+  return {
+    ...{ tokenHash, id: `id of ${tokenHash}`, memberId, method: 'password' },
+    ...{ startedAt: now, lastSeenAt: now, verifiedAt: now, device: null, address: null },
+  }
+}
+
 /** The token of a new sign-in of a member's, as if the password had been typed: now, or at another time. */
 export async function signInToken(
   service: TestService,
   member: Member,
-  times: { startedAt?: Instant; lastSeenAt?: Instant } = {},
+  times: { startedAt?: Instant; lastSeenAt?: Instant; verifiedAt?: Instant } = {},
 ): Promise<string> {
   const { signIns, clock, randomness } = service.services
   const token = randomness.base62(43)
-  const now = clock()
-  const signIn = {
-    ...{ tokenHash: hashToken(token), memberId: member.id, startedAt: now, lastSeenAt: now },
-    ...times,
-  }
+  const signIn = { ...newSignIn(member.id, hashToken(token), clock()), ...times }
   const begun = note(service, member.organisationId, 'member.signed-in')
   assert.ok(await signIns.begin(signIn, member.passwordSetAt ?? 0, begun))
   return token
@@ -129,8 +137,9 @@ export async function openConsole(
   service: TestService,
   organisationId: string,
   email?: string,
+  role?: Role,
 ): Promise<ConsoleClient> {
-  return signedIn(service, await addMember(service, organisationId, email))
+  return signedIn(service, await addMember(service, organisationId, email, role))
 }
 
 /** Whom somebody at the console erases: these data subjects, or whoever has these identifiers. */

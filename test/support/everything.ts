@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
-import type { Store } from '../../src/domain/store.ts'
+import type { Store, TransferRow } from '../../src/domain/store.ts'
 import { variableSet } from '../../src/domain/variable.ts'
+import { newSignIn } from './console.ts'
 import { newApiKey } from './new-api-key.ts'
 import { always, at, eventRow, sessionRow } from './rows.ts'
 import { eraseIn, testKeys } from './test-keyring.ts'
@@ -36,6 +37,7 @@ export async function fillEverything(store: Store): Promise<void> {
   await createKeys(store)
   await createVariables(store)
   await createMembers(store)
+  await createFactors(store)
   for (const { trackerId } of everyTracker) {
     await store.ingest.ingest(
       oddIds.flatMap((subjectId) => visitsOf(trackerId, subjectId)),
@@ -178,6 +180,23 @@ function note(id: string, kind: ActivityKind): ActivityNote {
   }
 }
 
+/** What they prove their identity with. */
+async function createFactors({ transfer }: Store): Promise<void> {
+  const rows: Record<string, TransferRow[]> = {
+    passkeys: ['key 1', 'key 2'].map((id) => [
+      ...[id, 'anna', `Änna's "key"`, 'AAAA', 7, '["usb"]', 'singleDevice', 0, start, null],
+    ]),
+    recovery_codes: ['hash 1', 'hash 2'].map((hash) => ['anna', hash]),
+    sign_in_challenges: ['token 1', 'token 2'].map((token, i) => [
+      ...[token, 'passkey', i === 0 ? 'anna' : null, '{"challenge":"läufer"}', start, start + 9],
+    ]),
+    sign_in_rules: ['acme', 'ümlaut & co'].map((id) => [id, 'required', 1, '["acme.example"]', 'viewer']),
+  }
+  for (const table of transfer.tables) {
+    if (rows[table.name]) await transfer.add(table, rows[table.name] ?? [])
+  }
+}
+
 /** One who has signed in, and one whose link waits. */
 async function createMembers({ members, signIns }: Store): Promise<void> {
   for (const id of ['anna', 'ben']) {
@@ -185,8 +204,10 @@ async function createMembers({ members, signIns }: Store): Promise<void> {
       id,
       organisationId: 'acme',
       email: `${id}@acme.example`,
+      role: id === 'anna' ? ('admin' as const) : ('viewer' as const),
       createdAt: start,
       passwordSetAt: null,
+      language: null,
     }
     const link = { tokenHash: `link of ${id}`, expiresAt: start + 9 }
     assert.equal(await members.create(member, link, note(`invited ${id}`, 'member.invited')), true)
@@ -196,7 +217,7 @@ async function createMembers({ members, signIns }: Store): Promise<void> {
     true,
   )
   for (const tokenHash of ['a token', 'another']) {
-    const signIn = { tokenHash, memberId: 'anna', startedAt: start + 2, lastSeenAt: start + 2 }
+    const signIn = newSignIn('anna', tokenHash, start + 2)
     assert.equal(await signIns.begin(signIn, start + 1, note(tokenHash, 'member.signed-in')), true)
   }
 }

@@ -79,7 +79,7 @@ export const activityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/activity',
-    access: 'member',
+    access: 'viewer',
     query: activityListParameters,
     response: ActivityList,
     async handle({ services, context, query }) {
@@ -94,7 +94,7 @@ export const activityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/activity/groups',
-    access: 'member',
+    access: 'viewer',
     query: activityListParameters,
     response: ActivityGroupList,
     async handle({ services, context, query }) {
@@ -109,7 +109,7 @@ export const activityRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/activity/export',
-    access: 'member',
+    access: 'desk',
     query: { ...activityFilterParameters, format: activityFormat },
     response: null,
     plan: ({ query }, problems) => readActivityFilters(query, problems),

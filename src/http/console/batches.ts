@@ -91,7 +91,7 @@ export const batchRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/batches',
-    access: 'member',
+    access: 'viewer',
     response: BatchList,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
@@ -102,7 +102,7 @@ export const batchRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/batches/preview',
-    access: 'member',
+    access: 'desk',
     body: batchFields,
     maxBodyBytes: maxListBytes,
     response: BatchPlan,
@@ -114,7 +114,7 @@ export const batchRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/batches',
-    access: 'member',
+    access: 'desk',
     body: { ...batchFields, subjects: typedSubjects },
     maxBodyBytes: maxListBytes,
     response: Batch,
@@ -129,7 +129,7 @@ export const batchRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/batches/{batchId}',
-    access: 'member',
+    access: 'viewer',
     response: Batch,
     async handle({ services, context, path }) {
       return presentBatch(await requireBatch(services, identityOf(context).organisationId, path.batchId))
@@ -138,7 +138,7 @@ export const batchRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/batches/{batchId}/certificate',
-    access: 'member',
+    access: 'viewer',
     query: { after: certificateAfter },
     response: BatchCertificate,
     async handle({ services, signedIn: { organisation }, path, query }) {
@@ -156,7 +156,7 @@ export const batchRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/batches/{batchId}/report',
-    access: 'member',
+    access: 'desk',
     response: null,
     async handle({ services, context, path, http }) {
       const batch = await requireBatch(services, identityOf(context).organisationId, path.batchId)
@@ -191,7 +191,7 @@ function changing(verb: BatchVerb) {
   return defineRoute({
     method: 'POST',
     path: `/console/api/batches/{batchId}/${verb}`,
-    access: 'member',
+    access: 'desk',
     body: {},
     response: Batch,
     async handle({ services, context, path }) {

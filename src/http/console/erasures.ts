@@ -94,7 +94,7 @@ export const erasureRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/erasures',
-    access: 'member',
+    access: 'viewer',
     query: entryListParameters,
     response: ErasureList,
     plan: ({ query }, problems) => planErasureList(query, problems),
@@ -109,7 +109,7 @@ export const erasureRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/erasures/groups',
-    access: 'member',
+    access: 'viewer',
     query: entryListParameters,
     response: ErasureGroupList,
     plan: ({ query }, problems) => planErasureList(query, problems),
@@ -125,7 +125,7 @@ export const erasureRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/erasures/certificate',
-    access: 'member',
+    access: 'viewer',
     query: provenEntryParameters,
     response: Certificate,
     async handle({ services, signedIn: { organisation }, query }) {
@@ -135,7 +135,7 @@ export const erasureRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/erasures/receipt',
-    access: 'member',
+    access: 'desk',
     body: receiptBody,
     response: ReceiptAgain,
     plan: ({ body }, problems) => readSought(body, problems),

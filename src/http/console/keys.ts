@@ -69,7 +69,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/keys',
-    access: 'member',
+    access: 'viewer',
     response: KeyList,
     async handle({ services, context }) {
       const now = services.clock()
@@ -80,7 +80,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/keys/{keyId}',
-    access: 'member',
+    access: 'viewer',
     response: KeyDetail,
     async handle({ services, context, path }) {
       const key = await requireKey(services, path.keyId, originOf(context))
@@ -97,7 +97,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/keys/{keyId}/rename',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: RevokedKey,
@@ -109,7 +109,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/scopes',
-    access: 'member',
+    access: 'viewer',
     response: AreaList,
     handle: () => ({
       areas: areas.map((area) => ({
@@ -123,7 +123,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/keys',
-    access: 'member',
+    access: 'admin',
     body: { name: typed, scopes: scopeList, expiresAt: expiry },
     bodyNamesNobody: true,
     response: IssuedKey,
@@ -137,7 +137,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/keys/{keyId}/rotate',
-    access: 'member',
+    access: 'admin',
     body: {},
     response: IssuedKey,
     handle: async ({ services, context, path }) =>
@@ -146,7 +146,7 @@ export const keyRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/keys/{keyId}/revoke',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: RevokedKey,

@@ -43,7 +43,7 @@ export const ledgerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/ledger',
-    access: 'member',
+    access: 'viewer',
     response: Ledger,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
@@ -55,7 +55,7 @@ export const ledgerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/ledger/verify',
-    access: 'member',
+    access: 'viewer',
     body: {},
     response: LedgerVerification,
     async handle({ services, context }) {
@@ -79,7 +79,7 @@ export const ledgerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/ledger/entry',
-    access: 'member',
+    access: 'viewer',
     query: provenEntryParameters,
     response: ProvenEntry,
     async handle({ services, context, query }) {

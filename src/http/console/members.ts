@@ -1,13 +1,13 @@
 import { formatInstant } from '../../domain/instant.ts'
-import { emailRule, maxEmailLength, type Member as StoredMember } from '../../domain/member.ts'
+import { emailRule, maxEmailLength, roles, type Member as StoredMember } from '../../domain/member.ts'
 import { inviteMember, removeMember } from '../../operations/member.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { list, object, orNull, text } from '../schema.ts'
+import { list, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { instant, instantOrNull, Nothing, noControlCharacters } from './fields.ts'
 
 export const Member = object(
-  { id: text(), email: text(), createdAt: instant, joinedAt: orNull(instant) },
+  { id: text(), email: text(), role: oneOf(roles), createdAt: instant, joinedAt: orNull(instant) },
   { title: 'Member' },
 )
 
@@ -25,11 +25,13 @@ export const email = text({
   'x-rule': emailRule,
 })
 
+const role = oneOf(roles, { 'x-rule': `one of ${roles.join(', ')}` })
+
 export const memberRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/members',
-    access: 'member',
+    access: 'viewer',
     response: MemberList,
     async handle({ services, context }) {
       const members = await services.members.list(identityOf(context).organisationId)
@@ -39,8 +41,8 @@ export const memberRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/members',
-    access: 'member',
-    body: { email },
+    access: 'admin',
+    body: { email, role: optional(role) },
     response: Invitation,
     async handle({ services, context, body }) {
       const { organisationId } = identityOf(context)
@@ -52,7 +54,7 @@ export const memberRoutes = [
   defineRoute({
     method: 'DELETE',
     path: '/console/api/members/{memberId}',
-    access: 'member',
+    access: 'admin',
     body: {},
     response: Nothing,
     async handle({ services, context, path }) {
@@ -63,6 +65,6 @@ export const memberRoutes = [
   }),
 ]
 
-export function presentMember({ id, email, createdAt, passwordSetAt }: StoredMember) {
-  return { id, email, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }
+export function presentMember({ id, email, role, createdAt, passwordSetAt }: StoredMember) {
+  return { id, email, role, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }
 }

@@ -43,7 +43,7 @@ export const organisationProfileRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/organisation/profile',
-    access: 'member',
+    access: 'viewer',
     response: OrganisationProfile,
     handle: async ({ services, context }) =>
       presentProfile(await requireProfile(services, identityOf(context).organisationId)),
@@ -51,7 +51,7 @@ export const organisationProfileRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/organisation/profile',
-    access: 'member',
+    access: 'admin',
     body: { displayName: typed, contact: typed, language },
     bodyNamesNobody: true,
     response: OrganisationProfile,
@@ -63,7 +63,7 @@ export const organisationProfileRoutes = [
   defineRoute({
     method: 'GET',
     path: logoPath,
-    access: 'member',
+    access: 'viewer',
     query: { digest: optional(text({ maxLength: 64, 'x-rule': 'the digest of the logo' })) },
     response: null,
     async handle({ services, context, http: { respond } }) {
@@ -79,7 +79,7 @@ export const organisationProfileRoutes = [
   defineRoute({
     method: 'POST',
     path: logoPath,
-    access: 'member',
+    access: 'admin',
     body: {
       file: text({
         maxLength: maxEncodedLength,
@@ -99,7 +99,7 @@ export const organisationProfileRoutes = [
   defineRoute({
     method: 'DELETE',
     path: logoPath,
-    access: 'member',
+    access: 'admin',
     response: OrganisationProfile,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)

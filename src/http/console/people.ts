@@ -52,7 +52,7 @@ export const peopleRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/people',
-    access: 'member',
+    access: 'viewer',
     response: BatchList,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
@@ -63,7 +63,7 @@ export const peopleRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/people/preview',
-    access: 'member',
+    access: 'desk',
     body: { person: personField },
     response: PersonPlan,
     async handle(call) {
@@ -84,7 +84,7 @@ export const peopleRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/people/erase',
-    access: 'member',
+    access: 'desk',
     body: { person: personField, subjects: typedSubjects },
     response: Batch,
     async handle(call) {

@@ -90,7 +90,7 @@ export const personRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/person',
-    access: 'member',
+    access: 'viewer',
     body: personBody,
     maxBodyBytes,
     response: PersonRecords,
@@ -129,7 +129,7 @@ export const personRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/person/timeline',
-    access: 'member',
+    access: 'viewer',
     body: timelineBody,
     maxBodyBytes,
     response: TimelinePage,

@@ -48,7 +48,7 @@ export const replyTextRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/reply-texts',
-    access: 'member',
+    access: 'viewer',
     response: ReplyTextList,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
@@ -65,7 +65,7 @@ export const replyTextRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/reply-texts',
-    access: 'member',
+    access: 'admin',
     body: { name, language, text: replyText },
     maxBodyBytes: 128 * 1024,
     bodyNamesNobody: true,
@@ -79,7 +79,7 @@ export const replyTextRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/reply-texts/restore',
-    access: 'member',
+    access: 'admin',
     body: { name, language },
     bodyNamesNobody: true,
     response: Nothing,

@@ -39,14 +39,14 @@ export const requestDocumentRoutes = [
   defineRoute({
     method: 'GET',
     path: `${requestPath}/export`,
-    access: 'member',
+    access: 'desk',
     response: null,
     handle: (call) => sendExport(call, call.path.requestId),
   }),
   defineRoute({
     method: 'GET',
     path: `${requestPath}/certificate`,
-    access: 'member',
+    access: 'viewer',
     query: { after: certificateAfter },
     response: RequestCertificate,
     async handle(call) {
@@ -66,7 +66,7 @@ export const requestDocumentRoutes = [
   defineRoute({
     method: 'GET',
     path: `${requestPath}/reply`,
-    access: 'member',
+    access: 'viewer',
     query: { language: optional(language) },
     response: RequestReply,
     async handle(call) {

@@ -47,7 +47,7 @@ export const requestHandlingRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/assign`,
-    access: 'member',
+    access: 'desk',
     body: { memberId: orNull(text(identifier), { 'x-rule': 'the ID of a member, or null' }) },
     bodyNamesNobody: true,
     response: RequestPage,
@@ -62,7 +62,7 @@ export const requestHandlingRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/notes`,
-    access: 'member',
+    access: 'desk',
     body: { text: noteText },
     response: RequestPage,
     async handle(call) {
@@ -76,7 +76,7 @@ export const requestHandlingRoutes = [
   defineRoute({
     method: 'DELETE',
     path: `${requestPath}/notes/{noteId}`,
-    access: 'member',
+    access: 'desk',
     body: {},
     response: RequestPage,
     async handle(call) {
@@ -89,7 +89,7 @@ export const requestHandlingRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/records`,
-    access: 'member',
+    access: 'viewer',
     body: { after: recordAfter },
     response: RequestRecordList,
     async handle(call) {
@@ -102,7 +102,7 @@ export const requestHandlingRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/exclude`,
-    access: 'member',
+    access: 'desk',
     body: { ...subjectFields, reason: exclusionReason },
     response: RequestPage,
     async handle(call) {
@@ -116,7 +116,7 @@ export const requestHandlingRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/include`,
-    access: 'member',
+    access: 'desk',
     body: subjectFields,
     response: RequestPage,
     async handle(call) {

@@ -57,7 +57,7 @@ export const requestReportRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/requests/report',
-    access: 'member',
+    access: 'viewer',
     query: reportParameters,
     response: RequestReport,
     async handle({ services, context, query }) {
@@ -72,7 +72,7 @@ export const requestReportRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/requests/report/export',
-    access: 'member',
+    access: 'desk',
     query: reportParameters,
     response: null,
     async handle({ services, context, http, query }) {

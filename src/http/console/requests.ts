@@ -50,7 +50,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/requests',
-    access: 'member',
+    access: 'viewer',
     query: inboxParameters,
     response: RequestList,
     plan: ({ query: { overdue, ...query } }, problems) =>
@@ -63,7 +63,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/request-counts',
-    access: 'member',
+    access: 'viewer',
     response: RequestCounts,
     handle: ({ services, signedIn: { organisation, member } }) =>
       countOpenRequests(services, organisation.id, member.id),
@@ -71,7 +71,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/requests',
-    access: 'member',
+    access: 'desk',
     body: newRequestFields,
     response: RequestPage,
     plan: ({ body: { receivedAt, reference = null, ...wanted } }, problems) => ({
@@ -87,7 +87,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'GET',
     path: requestPath,
-    access: 'member',
+    access: 'viewer',
     response: RequestPage,
     handle: async (call) =>
       presentPage(await readRequestPage(call.services, organisationView(call), call.path.requestId)),
@@ -95,7 +95,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/extend`,
-    access: 'member',
+    access: 'desk',
     body: { reason },
     response: RequestPage,
     async handle(call) {
@@ -108,7 +108,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/reject`,
-    access: 'member',
+    access: 'desk',
     body: { reason },
     response: RequestPage,
     async handle(call) {
@@ -123,7 +123,7 @@ export const requestRoutes = [
   defineRoute({
     method: 'POST',
     path: `${requestPath}/erase`,
-    access: 'member',
+    access: 'desk',
     body: { subjects: typedSubjects },
     response: RequestPage,
     async handle(call) {
@@ -141,7 +141,7 @@ function ending(verb: 'cancel' | 'close', end: typeof cancelRequest) {
   return defineRoute({
     method: 'POST',
     path: `${requestPath}/${verb}`,
-    access: 'member',
+    access: 'desk',
     body: {},
     response: RequestPage,
     async handle(call) {

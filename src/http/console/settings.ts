@@ -39,7 +39,7 @@ export const settingsRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/settings',
-    access: 'member',
+    access: 'viewer',
     response: Settings,
     async handle({ services, context, http }) {
       const { id, name, plan, createdAt } = await requireOrganisation(
@@ -60,7 +60,7 @@ export const settingsRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/settings/hidden',
-    access: 'member',
+    access: 'viewer',
     query: { plan },
     response: HiddenByPlan,
     async handle(call) {
@@ -72,7 +72,7 @@ export const settingsRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/organisation/rename',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: OrganisationName,

@@ -1,8 +1,9 @@
 import { type Budget, type Limiter, memberErasureBudget } from '../../domain/budget.ts'
-import { knownBrowserMs, maxSignInMs } from '../../domain/member.ts'
+import { knownBrowserMs, maxSignInMs } from '../../domain/sign-in.ts'
 import type { clientAddress, OriginPolicy } from '../client-address.ts'
 import { spending } from '../pipeline.ts'
 import { type HttpTools, identityOf, type SignInTools } from '../request-context.ts'
+import { describeDevice } from './device.ts'
 import { consoleBudgets, dropFormerCookie, readCookie, setCookie } from './sign-in-cookie.ts'
 
 interface SignInDeps {
@@ -27,9 +28,14 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
       if (refusal) throw refusal
     },
     browserMark: ({ request }) => readCookie(request, 'browser', isSecure(request)),
+    sourceOf: ({ request, keptId }) => ({
+      device: describeDevice(request.headers['user-agent']),
+      address: addressOf(request),
+      requestId: keptId,
+    }),
     setCookies({ request, response }, { token, mark }) {
       setCookie(response, 'console', isSecure(request), token, maxSignInMs)
-      setCookie(response, 'browser', isSecure(request), mark, knownBrowserMs)
+      if (mark !== null) setCookie(response, 'browser', isSecure(request), mark, knownBrowserMs)
       dropFormerCookie(request, response)
     },
     clearToken({ request, response }) {

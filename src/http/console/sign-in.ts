@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { languages } from '../../domain/language.ts'
 import { normaliseEmail } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
 import { plans } from '../../domain/retention.ts'
@@ -8,13 +9,14 @@ import { signIn, signOut } from '../../operations/sign-in.ts'
 import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { boolean, integer, object, oneOf, optional, text } from '../schema.ts'
+import { boolean, integer, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { Nothing } from './fields.ts'
 import { email, Member, presentMember } from './members.ts'
 
 export const SignedIn = object(
   {
     member: Member,
+    language: orNull(oneOf(languages)),
     organisation: object({ id: text(), name: text(), plan: oneOf(plans), retentionDays: integer() }),
   },
   { title: 'SignedIn' },
@@ -50,7 +52,7 @@ export const signInRoutes = [
       const { organisationId = null } = body
       const credentials = { ...body, organisationId, browserMark: http.browserMark(context) }
       const deps = { ...services, passwords: http.passwords, countGuess }
-      http.setCookies(context, await signIn(deps, credentials, context.keptId))
+      http.setCookies(context, await signIn(deps, credentials, http.sourceOf(context)))
       return {}
     },
   }),
@@ -76,26 +78,29 @@ export const signInRoutes = [
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
       const deps = { ...services, passwords: http.passwords }
-      http.setCookies(context, await acceptInvitation(deps, body, context.keptId))
+      http.setCookies(context, await acceptInvitation(deps, body, http.sourceOf(context)))
       return {}
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/console/api/session',
-    access: 'member',
+    access: 'viewer',
     response: SignedIn,
     handle({ signedIn: { member, organisation }, services }) {
       const { id, name, plan } = organisation
       const retentionDays = services.retentionDays[plan]
-      return { member: presentMember(member), organisation: { id, name, plan, retentionDays } }
+      return {
+        ...{ member: presentMember(member), language: member.language },
+        organisation: { id, name, plan, retentionDays },
+      }
     },
   }),
   ...(['sign-out', 'sign-out-everywhere'] as const).map((which) =>
     defineRoute({
       method: 'POST',
       path: `/console/api/${which}`,
-      access: 'member',
+      access: 'viewer',
       body: {},
       response: Nothing,
       async handle({ context, services, http, signedIn }) {

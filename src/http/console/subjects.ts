@@ -63,7 +63,7 @@ export const subjectRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/find',
-    access: 'member',
+    access: 'viewer',
     body: findBody,
     response: FoundGroups,
     async handle(call) {
@@ -86,7 +86,7 @@ export const subjectRoutes = [
   defineRoute({
     method: 'GET',
     path: listPath,
-    access: 'member',
+    access: 'viewer',
     query: subjectListParameters,
     response: SubjectList,
     plan: ({ path, query }, problems) => planSubjectList(path.trackerId, query, problems),
@@ -99,7 +99,7 @@ export const subjectRoutes = [
   defineRoute({
     method: 'GET',
     path: subjectPath,
-    access: 'member',
+    access: 'viewer',
     response: ConsoleSubject,
     async handle(call) {
       const { trackerId, subjectId } = call.path
@@ -116,7 +116,7 @@ export const subjectRoutes = [
   defineRoute({
     method: 'GET',
     path: `${subjectPath}/days`,
-    access: 'member',
+    access: 'viewer',
     response: SubjectDays,
     async handle(call) {
       const { trackerId, subjectId } = call.path
@@ -132,7 +132,7 @@ export const subjectRoutes = [
   defineRoute({
     method: 'GET',
     path: `${subjectPath}/export`,
-    access: 'member',
+    access: 'desk',
     response: null,
     async handle(call) {
       const { trackerId, subjectId } = call.path

@@ -44,7 +44,7 @@ export const trackerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/trackers',
-    access: 'member',
+    access: 'viewer',
     response: TrackerList,
     async handle(call) {
       const { organisationId, since } = trackerView(call, '')
@@ -60,7 +60,7 @@ export const trackerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/trackers',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: TrackerName,
@@ -75,7 +75,7 @@ export const trackerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/rename',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: TrackerName,
@@ -88,7 +88,7 @@ export const trackerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/trackers/{trackerId}/totals',
-    access: 'member',
+    access: 'viewer',
     query: { days },
     response: Totals,
     async handle(call) {
@@ -105,7 +105,7 @@ export const trackerRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/trackers/{trackerId}/event-names',
-    access: 'member',
+    access: 'viewer',
     query: { days },
     response: EventNames,
     async handle(call) {
@@ -121,7 +121,7 @@ export const trackerRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/delete',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: TrackerName,

@@ -40,7 +40,7 @@ export const variableTokenRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/trackers/{trackerId}/variable-tokens',
-    access: 'member',
+    access: 'viewer',
     response: VariableTokenList,
     async handle({ services, context, path }) {
       const tokens = await listVariableTokens(services, path.trackerId, originOf(context))
@@ -50,7 +50,7 @@ export const variableTokenRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/variable-tokens',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: IssuedToken,
@@ -61,7 +61,7 @@ export const variableTokenRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/variable-tokens/{tokenId}/rotate',
-    access: 'member',
+    access: 'admin',
     body: {},
     response: IssuedToken,
     handle: async ({ services, context, http, path }) =>
@@ -70,7 +70,7 @@ export const variableTokenRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/variable-tokens/{tokenId}/revoke',
-    access: 'member',
+    access: 'admin',
     body: { name: typed },
     bodyNamesNobody: true,
     response: RevokedToken,

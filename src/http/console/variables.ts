@@ -49,7 +49,7 @@ export const variableRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/trackers/{trackerId}/variables',
-    access: 'member',
+    access: 'viewer',
     query: { version: optional(version) },
     response: VariableSet,
     async handle({ services, context, path, query }) {
@@ -62,7 +62,7 @@ export const variableRoutes = [
   defineRoute({
     method: 'GET',
     path: '/console/api/trackers/{trackerId}/variables/versions',
-    access: 'member',
+    access: 'viewer',
     response: VariableVersionList,
     async handle({ services, context, path }) {
       const versions = await listVariableVersions(services, path.trackerId, originOf(context))
@@ -72,7 +72,7 @@ export const variableRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/variables',
-    access: 'member',
+    access: 'admin',
     body: { text: variablesText, version },
     maxBodyBytes: maxSavedBytes,
     bodyNamesNobody: true,

@@ -26,7 +26,9 @@ const markTrackers = statement(
 const lockMembers = postgresOnly('SELECT 1 FROM members WHERE organisation_id = :id ORDER BY id FOR UPDATE')
 const ofOrganisation = (table: string) => `(SELECT id FROM ${table} WHERE organisation_id = :id)`
 const accessAndRequests: readonly Statement[] = [
-  statement(`DELETE FROM sign_ins WHERE member_id IN ${ofOrganisation('members')}`),
+  ...['sign_ins', 'passkeys', 'recovery_codes', 'sign_in_challenges'].map((table) =>
+    statement(`DELETE FROM ${table} WHERE member_id IN ${ofOrganisation('members')}`),
+  ),
   statement('DELETE FROM members WHERE organisation_id = :id'),
   statement(`DELETE FROM key_days WHERE key_id IN ${ofOrganisation('api_keys')}`),
   statement('DELETE FROM api_keys WHERE organisation_id = :id'),
@@ -40,6 +42,7 @@ const accessAndRequests: readonly Statement[] = [
   statement('DELETE FROM organisation_profiles WHERE organisation_id = :id'),
   statement('DELETE FROM organisation_logos WHERE organisation_id = :id'),
   statement('DELETE FROM reply_texts WHERE organisation_id = :id'),
+  statement('DELETE FROM sign_in_rules WHERE organisation_id = :id'),
 ]
 
 const listTrackers = statement(

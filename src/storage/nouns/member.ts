@@ -1,6 +1,7 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Invitation, Member, MemberStore } from '../../domain/member.ts'
+import { type Language, languages } from '../../domain/language.ts'
+import { type Invitation, isRole, type Member, type MemberStore, type Role } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockOrganisationRow, lockReferenceTables } from './locks.ts'
@@ -9,7 +10,7 @@ import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
-const columns = 'id, organisation_id, email, created_at, password_hash, password_set_at'
+const columns = 'id, organisation_id, email, role, created_at, password_hash, password_set_at, language'
 const find = statement(`SELECT ${columns} FROM members WHERE id = :id AND organisation_id = :organisationId`)
 const byEmail = statement(
   `SELECT ${columns} FROM members
@@ -22,8 +23,8 @@ const invited = statement(
   `SELECT ${columns} FROM members WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now`,
 )
 const insert = statement(
-  `INSERT INTO members (id, organisation_id, email, created_at, invitation_hash, invitation_expires_at)
-   VALUES (:id, :organisationId, :email, :createdAt, :tokenHash, :expiresAt) ON CONFLICT (email, organisation_id) DO NOTHING`,
+  `INSERT INTO members (id, organisation_id, email, role, created_at, invitation_hash, invitation_expires_at)
+   VALUES (:id, :organisationId, :email, :role, :createdAt, :tokenHash, :expiresAt) ON CONFLICT (email, organisation_id) DO NOTHING`,
 )
 const invite = statement(
   'UPDATE members SET invitation_hash = :tokenHash, invitation_expires_at = :expiresAt WHERE id = :id',
@@ -38,6 +39,9 @@ const lockMember = statement(
   'SELECT 1 FROM members WHERE id = :id AND organisation_id = :organisationId FOR UPDATE',
 )
 const endSignIns = statement('DELETE FROM sign_ins WHERE member_id = :id')
+const factors = ['passkeys', 'recovery_codes', 'sign_in_challenges'].map((table) =>
+  statement(`DELETE FROM ${table} WHERE member_id = :id`),
+)
 const remove = statement('DELETE FROM members WHERE id = :id')
 
 export const memberTransactions = {
@@ -78,6 +82,7 @@ export const memberTransactions = {
     if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
     if ((await run(list, { organisationId })).count === 1) return 'last'
     await run(endSignIns, { id })
+    for (const each of factors) await run(each, { id })
     await run(unassign, { id, organisationId })
     await run(remove, { id })
     noteDeletion(run)
@@ -115,7 +120,20 @@ export function toMember(row: Row): Member {
     id: text(row, 'id'),
     organisationId: text(row, 'organisation_id'),
     email: text(row, 'email'),
+    role: toRole(row),
     createdAt: integer(row, 'created_at'),
     passwordSetAt: integerOrNull(row, 'password_set_at'),
+    language: toLanguage(row),
   }
+}
+
+function toRole(row: Row): Role {
+  const role = text(row, 'role')
+  if (!isRole(role)) throw new Error('The store holds a role that this version does not know.')
+  return role
+}
+
+function toLanguage(row: Row): Language | null {
+  const language = textOrNull(row, 'language')
+  return languages.find((known) => known === language) ?? null
 }

@@ -37,6 +37,7 @@ const credentialChanges: Record<CredentialKind, { revoke: Statement; rotate: Sta
   'variable-token': { revoke: revoke('variable_tokens'), rotate: rotate('variable_tokens') },
 }
 const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
+const dropChallenges = statement(`DELETE FROM sign_in_challenges WHERE token_hash > ''`)
 const withdrawLinks = statement(
   `UPDATE members SET invitation_hash = NULL, invitation_expires_at = NULL WHERE invitation_hash > ''`,
 )
@@ -237,6 +238,7 @@ export const replayTransactions = {
   },
   async endAccess(run: Run): Promise<EndedAccess> {
     lockReferenceTables(run)
+    run(dropChallenges)
     const [signIns, links] = await Promise.all([run(endSignIns), run(withdrawLinks)])
     return { endedSignIns: signIns.count, withdrawnLinks: links.count }
   },

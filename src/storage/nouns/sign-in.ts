@@ -1,27 +1,35 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { idleTimeoutMs, type SignedIn, type SignIn, type SignInStore } from '../../domain/member.ts'
+import {
+  idleTimeoutMs,
+  type SignedIn,
+  type SignIn,
+  type SignInMethod,
+  type SignInStore,
+  signInMethods,
+} from '../../domain/sign-in.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockReferenceTables } from './locks.ts'
 import { toMember } from './member.ts'
 import { toPlan } from './organisation.ts'
-import { integer, type Row, text } from './row.ts'
+import { integer, type Row, text, textOrNull } from './row.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
-  `SELECT token_hash, started_at, last_seen_at, members.id, organisation_id, email, members.created_at, password_set_at,
+  `SELECT token_hash, sign_ins.id AS sign_in_id, method, started_at, last_seen_at, verified_at, device, address,
+     members.id, organisation_id, email, role, members.created_at, password_set_at, language,
      organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at
    FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
    WHERE token_hash = :tokenHash`,
 )
 // Locks the member, so that a password set at the same time either ends this sign-in or prevents it.
 const lockMember = statement(
-  'SELECT 1 FROM members WHERE id = :memberId AND password_set_at = :passwordSetAt FOR UPDATE',
+  'SELECT 1 FROM members WHERE id = :memberId AND password_set_at IS NOT DISTINCT FROM :passwordSetAt FOR UPDATE',
 )
 const insert = statement(
-  `INSERT INTO sign_ins (token_hash, member_id, started_at, last_seen_at)
-   VALUES (:tokenHash, :memberId, :startedAt, :lastSeenAt)`,
+  `INSERT INTO sign_ins (token_hash, id, member_id, method, started_at, last_seen_at, verified_at, device, address)
+   VALUES (:tokenHash, :id, :memberId, :method, :startedAt, :lastSeenAt, :verifiedAt, :device, :address)`,
 )
 const deleteIdle = statement('DELETE FROM sign_ins WHERE last_seen_at <= :before')
 const deleteAhead = statement('DELETE FROM sign_ins WHERE last_seen_at >= :after')
@@ -32,7 +40,12 @@ const end = statement('DELETE FROM sign_ins WHERE token_hash = :tokenHash')
 const endAll = statement('DELETE FROM sign_ins WHERE member_id = :memberId')
 
 export const signInTransactions = {
-  async beginSignIn(run: Run, signIn: SignIn, passwordSetAt: Instant, note: ActivityNote): Promise<boolean> {
+  async beginSignIn(
+    run: Run,
+    signIn: SignIn,
+    passwordSetAt: Instant | null,
+    note: ActivityNote,
+  ): Promise<boolean> {
     lockReferenceTables(run)
     if ((await run(lockMember, { ...signIn, passwordSetAt })).count === 0) return false
     await run(insert, { ...signIn })
@@ -77,9 +90,14 @@ function toSignedIn(row: Row): SignedIn {
   return {
     signIn: {
       tokenHash: text(row, 'token_hash'),
+      id: text(row, 'sign_in_id'),
       memberId: member.id,
+      method: toMethod(row),
       startedAt: integer(row, 'started_at'),
       lastSeenAt: integer(row, 'last_seen_at'),
+      verifiedAt: integer(row, 'verified_at'),
+      device: textOrNull(row, 'device'),
+      address: textOrNull(row, 'address'),
     },
     member,
     organisation: {
@@ -89,4 +107,11 @@ function toSignedIn(row: Row): SignedIn {
       createdAt: integer(row, 'organisation_created_at'),
     },
   }
+}
+
+function toMethod(row: Row): SignInMethod {
+  const method = signInMethods.find((known) => known === row.method)
+  if (method === undefined)
+    throw new Error('The store holds a sign-in method that this version does not know.')
+  return method
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { newSignIn } from '../../support/console.ts'
 import { newApiKey } from '../../support/new-api-key.ts'
 import { eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -26,7 +27,7 @@ export function concurrentChangesContract(fixture: Fixture): void {
     const member = await addJoined(fixture, { organisationId })
     const note = () => memberNote(fixture, organisationId, 'member.signed-in')
     const tokenHash = fixture.fresh('token')
-    const signIn = { tokenHash, memberId: member.id, startedAt: now, lastSeenAt: now }
+    const signIn = newSignIn(member.id, tokenHash, now)
     assert.equal(await signIns.begin(signIn, now, note()), true)
     await signIns.touch(tokenHash, now + 1)
     assert.equal(await signIns.end(tokenHash, note()), true)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { newSignIn } from '../../support/console.ts'
 import { eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { deleteOrganisation, deleteTracker, newKey, removeAll } from './deletion.ts'
@@ -56,7 +57,7 @@ export function deletionRaceContract(fixture: Fixture): void {
         const id = fixture.fresh('tracker')
         const [tokenHash, linkHash] = [fixture.fresh('token'), fixture.fresh('link')]
         const link = { tokenHash: linkHash, expiresAt: now + 1_000 }
-        const signIn = { tokenHash, memberId: member.id, startedAt: now, lastSeenAt: now }
+        const signIn = newSignIn(member.id, tokenHash, now)
         const joining = {
           ...invited,
           id: fixture.fresh('member'),

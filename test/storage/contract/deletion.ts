@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerRef, TrackerView } from '../../../src/domain/tracker.ts'
+import { newSignIn } from '../../support/console.ts'
 import { newApiKey } from '../../support/new-api-key.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -175,7 +176,7 @@ export function deletionContract(fixture: Fixture): void {
       const member = await addJoined(fixture, { organisationId })
       const { link } = await addMember(fixture, { organisationId })
       const tokenHash = fixture.fresh('token')
-      const signIn = { tokenHash, memberId: member.id, startedAt: now, lastSeenAt: now }
+      const signIn = newSignIn(member.id, tokenHash, now)
       await store.signIns.begin(signIn, now, memberNote(fixture, organisationId, 'member.signed-in'))
       await fill(tracker)
       await fill(other)

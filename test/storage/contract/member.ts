@@ -23,8 +23,10 @@ export async function addMember(
   const member = {
     id,
     email: `${id}@acme.example`,
+    role: 'admin' as const,
     createdAt: now,
     passwordSetAt: null,
+    language: null,
     ...fields,
     organisationId,
   }
@@ -77,10 +79,11 @@ export function memberContract(fixture: Fixture): void {
     })
 
     it('cannot be stored for an organisation that does not exist', async () => {
-      const member = { id: fixture.fresh('member'), email: 'a@b', createdAt: now, passwordSetAt: null }
+      const { member } = await addMember(fixture)
       const link = { tokenHash: fixture.fresh('token-hash'), expiresAt: now }
       const note = memberNote(fixture, await fixture.createOrganisation(), 'member.invited')
-      const created = await fixture.store.members.create({ ...member, organisationId: 'nobody' }, link, note)
+      const nobody = { ...member, id: fixture.fresh('member'), organisationId: 'nobody' }
+      const created = await fixture.store.members.create(nobody, link, note)
       assert.equal(created, false)
     })
 

@@ -12,6 +12,7 @@ import type {
 import { maxExclusions, maxNotes } from '../../../src/domain/request-handling.ts'
 import { at } from '../../support/rows.ts'
 import { type Fixture, walk } from './fixture.ts'
+import { addMember } from './member.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const actor = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
@@ -48,9 +49,7 @@ export function requestHandlingContract(fixture: Fixture): void {
 
   async function createMember(organisationId: string): Promise<string> {
     const id = fixture.fresh('member')
-    const member = { id, organisationId, email: `${id}@acme.example`, createdAt: 1, passwordSetAt: null }
-    const invitation = { tokenHash: id, expiresAt: 2 }
-    assert.ok(await fixture.store.members.create(member, invitation, note(organisationId, 'member.invited')))
+    await addMember(fixture, { id, organisationId, createdAt: 1 })
     return id
   }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { idleTimeoutMs, type Member, type SignIn } from '../../../src/domain/member.ts'
+import type { Member } from '../../../src/domain/member.ts'
+import { idleTimeoutMs, type SignIn } from '../../../src/domain/sign-in.ts'
+import { newSignIn } from '../../support/console.ts'
 import type { Fixture } from './fixture.ts'
 import { addJoined, addMember, memberNote } from './member.ts'
 
@@ -10,13 +12,8 @@ export function signInContract(fixture: Fixture): void {
   const noteOf = ({ organisationId }: Member) => memberNote(fixture, organisationId, 'member.signed-in')
 
   async function begin(member: Member, startedAt = now): Promise<SignIn> {
-    const signIn = {
-      tokenHash: fixture.fresh('token'),
-      memberId: member.id,
-      startedAt,
-      lastSeenAt: startedAt,
-    }
-    assert.equal(await fixture.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)), true)
+    const signIn = newSignIn(member.id, fixture.fresh('token'), startedAt)
+    assert.equal(await fixture.store.signIns.begin(signIn, member.passwordSetAt, noteOf(member)), true)
     return signIn
   }
 
@@ -46,7 +43,7 @@ export function signInContract(fixture: Fixture): void {
         [invited.id, now],
         [member.id, now - 1],
       ] as const) {
-        const signIn = { tokenHash: fixture.fresh('token'), memberId, startedAt: now, lastSeenAt: now }
+        const signIn = newSignIn(memberId, fixture.fresh('token'), now)
         assert.equal(await fixture.store.signIns.begin(signIn, passwordSetAt, noteOf(member)), false)
         assert.equal(await isThere(signIn), false)
       }
@@ -106,13 +103,11 @@ export function signInContract(fixture: Fixture): void {
       )
       await Promise.all(
         leavers.map(async (member) => {
-          const signIns = Array.from({ length: 4 }, () => ({
-            ...{ tokenHash: fixture.fresh('token'), memberId: member.id, startedAt: now, lastSeenAt: now },
-          }))
+          const signIns = Array.from({ length: 4 }, () => newSignIn(member.id, fixture.fresh('token'), now))
           const [outcome] = await Promise.all([
             fixture.store.members.remove(organisationId, member.id, noteOf(member)),
             ...signIns.map((signIn) =>
-              fixture.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)),
+              fixture.store.signIns.begin(signIn, member.passwordSetAt, noteOf(member)),
             ),
           ])
           assert.equal(outcome, 'removed')

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { newSignIn } from '../../support/console.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { newApiKey } from '../../support/new-api-key.ts'
 import { eventRow } from '../../support/rows.ts'
@@ -88,14 +89,9 @@ export function turnTests(addressOf: () => string): void {
 
     async function signedIn() {
       const member = await addJoined(fixture)
-      const signIn = {
-        tokenHash: fixture.fresh('token'),
-        memberId: member.id,
-        startedAt: now,
-        lastSeenAt: now,
-      }
+      const signIn = newSignIn(member.id, fixture.fresh('token'), now)
       assert.equal(await fixture.store.signIns.begin(signIn, now, note(member.organisationId)), true)
-      return { member, signIn, note: note(member.organisationId) }
+      return { member, note: note(member.organisationId) }
     }
 
     it('with a key', async () => {
@@ -118,8 +114,8 @@ export function turnTests(addressOf: () => string): void {
 
     it('with a sign-in', async () => {
       const { signIns } = fixture.store
-      const { member, signIn, note } = await signedIn()
-      const another = { ...signIn, tokenHash: fixture.fresh('token') }
+      const { member, note } = await signedIn()
+      const another = newSignIn(member.id, fixture.fresh('token'), now)
       await assertOrder(() => signIns.begin(another, now, { ...note, id: fixture.fresh('entry') }))
       await assertOrder(() => signIns.touch(another.tokenHash, now + 1))
       await assertOrder(() => signIns.end(another.tokenHash, { ...note, id: fixture.fresh('entry') }))

@@ -1,3 +1,4 @@
+import { isRole } from '../../../../src/domain/member.ts'
 import type { Operation } from './operations.ts'
 import type { Credential, Lines } from './surface.ts'
 
@@ -5,7 +6,7 @@ import type { Credential, Lines } from './surface.ts'
 function cookie(value: string | null, isMembers: boolean | null): Credential {
   return {
     lines: value === null ? [] : [['Cookie', value]],
-    refusal: ({ access }) => (access === 'member' ? unless(isMembers, 'unauthorized') : null),
+    refusal: ({ access }) => (isRole(access) ? unless(isMembers, 'unauthorized') : null),
   }
 }
 

@@ -95,6 +95,7 @@ const svgFiles = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>',
 
 /** What a client would write there: what is theirs, what is another organisation's, and what is nobody's. */
 const inBody: Record<string, fc.Arbitrary<unknown>> = {
+  role: fc.constantFrom('viewer', 'desk', 'admin'),
   name: fc.constantFrom('{{keyName}}', 'Another name', '__proto__', '🦦'.repeat(64)),
   scopes: fc.uniqueArray(fc.constantFrom(...allScopes()), { minLength: 1 }),
   expiresAt: fc.constantFrom('2999-12-31T00:00:00Z', '2100-01-01T00:00:00+01:30', null),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isRole } from '../../../../src/domain/member.ts'
 import { dataOf, errorOf, isObject, problemFields, textIn, uuidPattern } from '../../../support/answers.ts'
 import { type Answer, assertDocumented } from '../../../support/documented.ts'
 import type { TestService } from '../../../support/service.ts'
@@ -77,7 +78,7 @@ function judgeOperation(
   const [refusal] = credentials.flatMap((each) => each?.refusal(operation) ?? [])
   if (refusal === 'unauthorized' || (refusal === 'forbidden' && !isOtherPath)) refused(refusal)
   // An earlier request may have ended a sign-in.
-  const isSignedOut = operation.access === 'member' && answer.status === 401
+  const isSignedOut = isRole(operation.access) && answer.status === 401
   if (refusal || isOtherPath || isSignedOut) return
   const problems = problemsOf(operation, target, meant(surface, request.body?.bytes ?? '{}'))
   if (problems === 'broken') refused('invalid_request')

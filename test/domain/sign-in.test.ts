@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { markBrowser, readBrowserMark } from '../../src/domain/member.ts'
+import { markBrowser, readBrowserMark } from '../../src/domain/sign-in.ts'
 
 const member = {
   id: 'mem_1',
   organisationId: 'acme',
   email: 'ada@acme.example',
+  role: 'viewer',
   createdAt: 1,
   passwordSetAt: 1,
-}
+  language: null,
+} as const
 const known = { member, passwordHash: 'scrypt$15$8$3$salt$key' }
 
 describe('the mark of a browser', () => {
