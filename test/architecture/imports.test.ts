@@ -19,6 +19,7 @@ const allowed: Record<string, readonly string[]> = {
   storage: ['storage', 'domain', 'runtime/program-files.ts', 'node:*', 'npm'],
   'journal.ts': ['domain', 'node:*'],
   limiter: ['limiter', 'domain', 'node:net', 'npm'],
+  openid: ['openid', 'domain', 'npm'],
   http: ['http', 'operations', 'domain', 'runtime/program-files.ts', 'node:*', 'npm'],
   metrics: [
     'metrics',
@@ -68,6 +69,7 @@ const allowed: Record<string, readonly string[]> = {
     'journal.ts',
     'limiter',
     'metrics',
+    'openid',
     'runtime',
     '../package.json',
   ],

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mappedRole, parseRoleMapping } from '../../src/domain/role-mapping.ts'
+
+test('the highest role that any value gives counts, in any order', () => {
+  const mapping = parseRoleMapping('viewer=staff, admin=lethe-admins ,desk=privacy,desk=legal=eu') ?? []
+  for (const [values, role] of [
+    [['staff'], 'viewer'],
+    [['lethe-admins', 'staff'], 'admin'],
+    [['staff', 'legal=eu'], 'desk'],
+    [['Staff', 'admins'], null],
+    [[], null],
+  ] as const) {
+    assert.equal(mappedRole(mapping, values), role, String(values))
+  }
+})
+
+test('an asterisk gives a role to every account', () => {
+  const mapping = parseRoleMapping('viewer=*,admin=boss') ?? []
+  assert.equal(mappedRole(mapping, []), 'viewer')
+  assert.equal(mappedRole(mapping, ['boss']), 'admin')
+})
+
+test('a mapping without a role, with another role or without a value is not valid', () => {
+  for (const text of ['', 'admin', 'admin=', '=x', 'owner=x', 'admin=x,', 'admin=x\ny']) {
+    assert.equal(parseRoleMapping(text), null, JSON.stringify(text))
+  }
+})

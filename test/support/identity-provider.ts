@@ -1,0 +1,141 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Context, Provider } from 'oidc-provider'
+import type { Lifetime } from './service.ts'
+
+/** An account at the provider. */
+export interface Account {
+  subject: string
+  email?: string
+  isVerified?: boolean
+  groups?: string[]
+}
+
+/** A real identity provider on this machine. It takes everybody who comes for `visitor`, without a page. */
+export interface TestProvider {
+  issuer: string
+  /** `null` refuses to sign anybody in. */
+  visitor: Account | null
+  /** How often somebody had to prove who they are. */
+  proofs: number
+  /** Follows the redirects of a new browser from an address to the one that leads back to the service. */
+  visit(address: string, browser?: Map<string, string>): Promise<URL>
+  /** Stops listening; `start` listens on the same port again. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+export const clientId = 'lethe-console'
+export const clientSecret = 'a client secret that only the two know'
+
+const signingKey = {
+  ...generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({ format: 'jwk' }),
+  ...{ kid: 'test', alg: 'RS256', use: 'sig' },
+}
+
+/** Redirects to any of the addresses, which may be added later. */
+export async function startIdentityProvider(
+  t: Lifetime,
+  { redirectUris, isPublic = false }: { redirectUris: readonly string[]; isPublic?: boolean },
+): Promise<TestProvider> {
+  let handle: (request: IncomingMessage, response: ServerResponse) => void
+  let server: Server
+  async function listen(port: number): Promise<number> {
+    server = createServer((request, response) => handle(request, response))
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const port = await listen(0)
+  const issuer = `http://127.0.0.1:${port}`
+  const accounts = new Map<string, Account>()
+
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: clientId,
+        ...(isPublic
+          ? { token_endpoint_auth_method: 'none' }
+          : { client_secret: clientSecret, token_endpoint_auth_method: 'client_secret_basic' }),
+        redirect_uris: redirectUris,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+      },
+    ],
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
+    cookies: { keys: ['test'] },
+    features: { devInteractions: { enabled: false }, claimsParameter: { enabled: true } },
+    ttl: Object.fromEntries(
+      ['AccessToken', 'AuthorizationCode', 'Grant', 'IdToken', 'Interaction', 'Session'].map((name) => [
+        name,
+        600,
+      ]),
+    ),
+    jwks: { keys: [signingKey] },
+    interactions: { url: () => '/interaction' },
+    pkce: { required: () => true },
+    async loadExistingGrant({ oidc }: Context) {
+      const grant = new provider.Grant({
+        clientId: oidc.client?.clientId,
+        accountId: oidc.session?.accountId,
+      })
+      grant.addOIDCScope('openid email groups')
+      await grant.save()
+      return grant
+    },
+    findAccount: (_context: Context, accountId: string) => ({
+      accountId,
+      claims() {
+        const { email, isVerified, groups } = accounts.get(accountId) ?? {}
+        return { sub: accountId, email, email_verified: isVerified, groups }
+      },
+    }),
+  })
+  const callback = provider.callback()
+  const test: TestProvider = {
+    issuer,
+    visitor: null,
+    proofs: 0,
+    async visit(address, browser = new Map()) {
+      let next = new URL(address)
+      while (next.origin === issuer) {
+        const cookie = [...browser].map((pair) => pair.join('=')).join('; ')
+        const response = await fetch(next, { redirect: 'manual', headers: { cookie } })
+        await response.body?.cancel()
+        for (const header of response.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(header) ?? []
+          if (value === '') browser.delete(name)
+          else browser.set(name, value)
+        }
+        const location = response.headers.get('location')
+        if (location === null)
+          throw new Error(`The provider answered ${response.status} for ${next.pathname}.`)
+        next = new URL(location, next)
+      }
+      return next
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+    async start() {
+      await listen(port)
+    },
+  }
+  handle = (request, response) => {
+    if (request.url !== '/interaction') return callback(request, response)
+    const { visitor } = test
+    test.proofs += 1
+    if (visitor) accounts.set(visitor.subject, visitor)
+    const result = visitor
+      ? { login: { accountId: visitor.subject } }
+      : { error: 'access_denied', error_description: 'nobody is there' }
+    provider
+      .interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+      .catch((error: Error) => response.destroy(error))
+  }
+  t.after(() => test.stop())
+  return test
+}
