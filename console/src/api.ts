@@ -70,6 +70,7 @@ async function send<Data>(path: string, init: RequestInit): Promise<Data> {
 /** Sends a request, and sends it again after a new sign-in if the session has expired. */
 async function sendSignedIn(path: string, init: RequestInit): Promise<Response> {
   const response = await fetchResponse(path, init)
+  if (response.status === 403) noteForbidden()
   if (response.status !== 401 || path === '/sign-in' || !(await signInAgain())) return response
   return fetchResponse(path, init)
 }
@@ -93,6 +94,13 @@ let signInAgain: () => Promise<boolean> = async () => false
 /** Sets what to do when the session has expired. It resolves to whether the member has signed in again. */
 export function onSignedOut(work: () => Promise<boolean>): void {
   signInAgain = work
+}
+
+let noteForbidden = () => {}
+
+/** Sets what to do when a request needs another role: the member's may have changed. */
+export function onForbidden(work: () => void): void {
+  noteForbidden = work
 }
 
 /** Encodes an ID as a path segment. */

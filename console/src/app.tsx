@@ -1,5 +1,6 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
+import { onForbidden } from './api.ts'
 import { ErrorBoundary } from './components/page.tsx'
 import { LoadError, Skeleton } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
@@ -8,7 +9,7 @@ import { RequestPage } from './pages/request.tsx'
 import { RequestsPage } from './pages/requests.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { JoinPage, SignInPage } from './pages/sign-in.tsx'
-import { cache, useResource } from './resource.ts'
+import { cache, refresh, useResource } from './resource.ts'
 import { firstMatch, navigate, route, useAddress } from './router.tsx'
 import { MorePages } from './second-script.tsx'
 import { SessionProvider, useOtherTabs } from './session.tsx'
@@ -56,6 +57,8 @@ function Members({ path }: { path: string }) {
         { replace: true },
       )
   }, [isStranger])
+  // A request that is refused for its role tells that the role has changed.
+  useEffect(() => onForbidden(() => void refresh('/session')), [])
   useEffect(() => {
     if (path === '/console') navigate(home, { replace: true })
   }, [path])

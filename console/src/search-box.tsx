@@ -15,6 +15,7 @@ import {
   setSearchText,
   subjectAddress,
 } from './search.ts'
+import { useSession } from './session.tsx'
 import type { FoundGroup, FoundGroups, FoundPerson } from './types.ts'
 
 const pauseMs = 120
@@ -40,8 +41,9 @@ export function SearchBox() {
     searchPeople(query, resultsPerTracker),
   )
   const { groups, people } = isOpen && typed !== '' && query !== '' ? (found.data ?? noResults) : noResults
-  const named = findCommands(typed)
-  const request = requestCommand(typed, people)
+  const { role } = useSession().member
+  const named = findCommands(typed, role)
+  const request = requestCommand(typed, people, role)
   const commands = request ? [...named, { title: 'This person', commands: [request] }] : named
   const options: Pick<Command, 'to' | 'prepare'>[] = [
     ...commands.flatMap(({ commands }) => commands),

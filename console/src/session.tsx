@@ -1,7 +1,8 @@
-import { createContext } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
 import { read } from './api.ts'
 import { cache } from './resource.ts'
+import { may, type Role } from './roles.ts'
 import { navigate } from './router.tsx'
 import { setSearchText } from './search.ts'
 import type { SignedIn } from './types.ts'
@@ -15,6 +16,16 @@ export function useSession(): SignedIn {
   const session = useContext(Context)
   if (!session) throw new Error('useSession was called outside SessionProvider.')
   return session
+}
+
+/** Whether the member may do what needs a role. The service decides; pages only do not offer the rest. */
+export function useMay(needed: Role): boolean {
+  return may(useSession().member.role, needed)
+}
+
+/** Shown to members with at least this role. */
+export function For({ least, children }: { least: Role; children: ComponentChildren }) {
+  return useMay(least) ? children : null
 }
 
 type Change = 'signed-in' | 'signed-out'

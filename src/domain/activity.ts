@@ -42,6 +42,8 @@ export const activityKinds = [
   'organisation.deleted',
   'member.invited',
   'member.joined',
+  'member.link-created',
+  'member.role-changed',
   'member.removed',
   'member.signed-in',
   'member.sign-in-failed',
@@ -79,7 +81,7 @@ export interface ActivityEntry {
   kind: ActivityKind
   /**
    * What was changed: a key's or member's name, the ID of a tracker, a batch or a privacy request, the new
-   * plan, both names of a rename, the changed fields of a profile, a reply text and its language, the ID and
+   * plan, both names of a rename, a member's address and both roles, the changed fields of a profile, a reply text and its language, the ID and
    * name of something deleted; `null` if the actor changed itself.
    */
   target: string | null

@@ -31,6 +31,19 @@ export interface Member {
   language: Language | null
 }
 
+/** Whether the member can sign in. */
+export function hasJoined({ passwordSetAt }: Member): boolean {
+  return passwordSetAt !== null
+}
+
+/** Whether nobody could administer an organisation without one of its members. */
+export function isLastAdmin(id: string, members: readonly Member[]): boolean {
+  const admins = members.filter(({ role }) => role === 'admin')
+  const admin = admins.find((each) => each.id === id)
+  if (!admin) return false
+  return !admins.some((other) => other !== admin && (hasJoined(other) || !hasJoined(admin)))
+}
+
 /** A link to set a password. A member has at most one; it can be used once, until it expires. */
 export interface Invitation {
   tokenHash: string
@@ -79,6 +92,15 @@ export interface MemberStore {
    * `false` if the link is not valid at `now`.
    */
   setPassword(tokenHash: string, passwordHash: string, now: Instant, note: ActivityNote): Promise<boolean>
-  /** Removes a member and their sign-ins. Returns `last` if it is the organisation's only member. */
+  /**
+   * Changes the role for the next request of each sign-in. A higher role needs a new proof of identity. Returns
+   * `last` for the last admin, and `absent` if there is no such member with the role `from`.
+   */
+  setRole(
+    ref: { organisationId: string; id: string },
+    change: { from: Role; to: Role },
+    note: ActivityNote,
+  ): Promise<'changed' | 'absent' | 'last'>
+  /** Removes a member and their sign-ins. Returns `last` for the last admin. */
   remove(organisationId: string, id: string, note: ActivityNote): Promise<'removed' | 'absent' | 'last'>
 }

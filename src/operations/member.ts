@@ -3,6 +3,7 @@ import { LetheError, notFound, Problems } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import {
   checkEmail,
+  hasJoined,
   invitationMs,
   type Member,
   type MemberStore,
@@ -47,7 +48,7 @@ export async function inviteMember(
   problems.throwIfAny()
   await requireOrganisation(deps, organisationId)
   const known = await deps.members.findByEmail(email, organisationId)
-  if (known?.member.passwordSetAt === null) {
+  if (known && !hasJoined(known.member)) {
     const { role } = known.member
     if (wanted !== undefined && wanted !== role) {
       problems.add('role', `${email} was invited as ${role}; change the role of the member instead`)
@@ -124,7 +125,7 @@ export interface Invited {
   expiresAt: Instant
 }
 
-/** Replaces a member's link to set a password. Throws `not_found` if the member does not exist. */
+/** Replaces a member's link to set a password, the first or a new one. Throws `not_found` if the member does not exist. */
 export async function issueLink(
   deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   member: Member,
@@ -133,7 +134,8 @@ export async function issueLink(
   const { organisationId, email } = member
   const token = createToken(deps.randomness)
   const invitation = { tokenHash: hashToken(token), expiresAt: deps.clock() + invitationMs }
-  const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
+  const kind = hasJoined(member) ? 'member.link-created' : 'member.invited'
+  const note = activityNote(deps, origin, { organisationId, kind, target: email })
   if (!(await deps.members.invite(member.id, invitation, note))) throw notFound('This member')
   return { member, token, expiresAt: invitation.expiresAt }
 }
@@ -152,7 +154,26 @@ function invalidLink(): LetheError {
   return new LetheError('not_found', 'This link has expired or was already used. Ask for a new one.')
 }
 
-/** Throws `not_found` if there is no such member, and `invalid_request` for the organisation's last one. */
+/** Throws `not_found` if there is no such member, and `invalid_request` for the last admin. */
+export async function setMemberRole(
+  deps: { members: MemberStore; clock: Clock; randomness: Randomness },
+  { organisationId, memberId, role }: { organisationId: string; memberId: string; role: Role },
+  origin: Origin,
+): Promise<Member> {
+  const member = await deps.members.find(organisationId, memberId)
+  if (member === null) throw notFound('This member')
+  if (member.role === role) return member
+  const { id, email, role: from } = member
+  const target = `${email}: ${from} → ${role}`
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.role-changed', target })
+  const outcome = await deps.members.setRole({ organisationId, id }, { from, to: role }, note)
+  if (outcome === 'last') throw lastAdmin()
+  if (outcome === 'absent')
+    throw new LetheError('invalid_request', 'Someone else has just changed this member. Check and try again.')
+  return { ...member, role }
+}
+
+/** Throws `not_found` if there is no such member, and `invalid_request` for the last admin. */
 export async function removeMember(
   deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   { organisationId, memberId }: { organisationId: string; memberId: string },
@@ -163,12 +184,14 @@ export async function removeMember(
   const note = activityNote(deps, origin, { organisationId, kind: 'member.removed', target: member.email })
   const outcome = await deps.members.remove(organisationId, memberId, note)
   if (outcome === 'absent') throw notFound('This member')
-  if (outcome === 'last') {
-    throw new LetheError(
-      'invalid_request',
-      'The last member cannot be removed, because nobody could sign in.',
-    )
-  }
+  if (outcome === 'last') throw lastAdmin()
+}
+
+function lastAdmin(): LetheError {
+  return new LetheError(
+    'invalid_request',
+    'The last admin who can sign in cannot be removed and keeps the role, because nobody else could manage the organisation.',
+  )
 }
 
 /** Finds a member by ID or address. Throws `not_found` if there is none. */

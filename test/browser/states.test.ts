@@ -10,7 +10,7 @@ const pages = [
   ['/keys', '/keys', 'Actions for key-2'],
   ['/trackers/shop', '/trackers/shop/subjects?*', 'anna'],
   ['/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase data'],
-  ['/members', '/members', 'Remove ada@acme.example'],
+  ['/members', '/members', 'Actions for ada@acme.example'],
   ['/activity', '/activity/groups?*', 'Apply filters'],
 ] as const
 

@@ -25,7 +25,7 @@ describe('lethe members', () => {
     const cli = await withOrganisation(t)
     const env = { LETHE_PUBLIC_URL: 'https://lethe.example' }
     const [made] = jsonLines((await cli.run([...create, '--json'], { env })).stdout)
-    assert.deepEqual(Object.keys(made ?? {}), ['id', 'email', 'orgId', 'link', 'expiresAt'])
+    assert.deepEqual(Object.keys(made ?? {}), ['id', 'email', 'role', 'orgId', 'link', 'expiresAt'])
     assert.match(String(made?.link), /^https:\/\/lethe\.example\/console\/join#/)
     assert.equal(made?.orgId, 'acme')
   })
@@ -61,10 +61,37 @@ describe('lethe members', () => {
     const cli = await withOrganisation(t)
     await cli.run(create)
     const people = await cli.run(['members', 'list', '--org', 'acme'])
-    assert.match(people.stdout, /^ID +EMAIL +JOINED\nmem_\w{16} +ada@acme\.example +not yet\n$/)
+    assert.match(people.stdout, /^ID +EMAIL +ROLE +JOINED\nmem_\w{16} +ada@acme\.example +admin +not yet\n$/)
     const [line] = jsonLines((await cli.run(['members', 'list', '--org', 'acme', '--json'])).stdout)
     assert.partialDeepStrictEqual(line, { email: 'ada@acme.example', orgId: 'acme', joinedAt: null })
     assert.equal((await cli.run(['members', 'list', '--org', 'none'])).code, 1)
+  })
+
+  it('create gives a role, which set-role changes, and keeps an admin', async (t) => {
+    const cli = await withOrganisation(t)
+    const invite = (email: string, ...rest: string[]) =>
+      cli.run(['members', 'create', '--org', 'acme', '--email', email, '--json', ...rest])
+    const set = (email: string, role: string) =>
+      cli.run(['members', 'set-role', email, role, '--org', 'acme', '--json'])
+    assertRefused(
+      await invite('ada@acme.example', '--role', 'viewer'),
+      1,
+      /the first member must be an admin/,
+    )
+    assertRefused(await invite('ada@acme.example', '--role', 'owner'), 2, /viewer, desk, admin/)
+    assert.equal(onlyJson(await invite('ada@acme.example')).role, 'admin')
+    assert.equal(onlyJson(await invite('ben@acme.example')).role, 'viewer')
+    assert.equal(onlyJson(await invite('cid@acme.example', '--role', 'desk')).role, 'desk')
+    assertRefused(await set('ada@acme.example', 'desk'), 1, /The last admin/)
+    assertRefused(await set('ada@acme.example', 'owner'), 2, /viewer, desk, admin/)
+    const raised = onlyJson(await set('Ben@acme.example', 'admin'))
+    assert.partialDeepStrictEqual(raised, { email: 'ben@acme.example', role: 'admin', orgId: 'acme' })
+    assert.equal(onlyJson(await set('ada@acme.example', 'viewer')).role, 'viewer')
+    const { stdout } = await cli.run(['activity', '--org', 'acme', '--kind', 'member.role-changed', '--json'])
+    assert.deepEqual(
+      jsonLines(stdout).map(({ target }) => target),
+      ['ada@acme.example: admin → viewer', 'ben@acme.example: viewer → admin'],
+    )
   })
 
   it('remove takes an id or an address and the address typed, and leaves an entry in the activity', async (t) => {
@@ -87,7 +114,7 @@ describe('lethe members', () => {
     })
     assert.match(asked.asked[0] ?? '', /^cid@acme\.example will be signed out immediately/)
     assert.partialDeepStrictEqual(onlyJson(asked), { email: 'cid@acme.example', orgId: 'acme' })
-    assertRefused(await remove('ada@acme.example', '--email', 'ada@acme.example'), 1, /The last member/)
+    assertRefused(await remove('ada@acme.example', '--email', 'ada@acme.example'), 1, /The last admin/)
 
     const { stdout } = await cli.run(['activity', '--org', 'acme', '--kind', 'member.removed', '--json'])
     assert.deepEqual(

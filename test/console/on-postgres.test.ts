@@ -8,4 +8,5 @@ onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'request-handling',
   'request-report',
   'requests',
+  'roles',
 ])

@@ -39,6 +39,7 @@ const ownSubject = { trackerId: 'shop', subjectId: 'anna' }
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
   '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
+  '/console/api/members/{memberId}/role': { role: 'viewer' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/delete': { name: 'shop' },
   '/console/api/trackers/{trackerId}/variables': { text: '{}', version: 1 },

@@ -10,6 +10,7 @@ interface TextAreaProps {
   hint?: ComponentChildren
   problem?: string | undefined
   lang?: string
+  isReadOnly?: boolean
   area?: RefObject<HTMLTextAreaElement | null>
   /** Whether it gets the focus when its form opens. */
   hasFocus?: boolean
@@ -17,7 +18,7 @@ interface TextAreaProps {
 
 /** A labelled field for lines of prose. */
 export function TextArea(props: TextAreaProps) {
-  const { label, value, rows, onInput, hint, problem, lang, area, hasFocus } = props
+  const { label, value, rows, onInput, hint, problem, lang, area, hasFocus, isReadOnly = false } = props
   const id = useId()
   return (
     <div class="field">
@@ -29,6 +30,7 @@ export function TextArea(props: TextAreaProps) {
         rows={rows}
         value={value}
         lang={lang}
+        readOnly={isReadOnly}
         data-focus={hasFocus}
         aria-invalid={problem !== undefined}
         aria-describedby={`${id}-note`}

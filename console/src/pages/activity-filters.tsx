@@ -47,6 +47,8 @@ export const titles: Record<string, string> = {
   'organisation.deleted': 'Organisation deleted',
   'member.invited': 'Member invited',
   'member.joined': 'Password set',
+  'member.link-created': 'Link for a new password created',
+  'member.role-changed': 'Role changed',
   'member.removed': 'Member removed',
   'member.signed-in': 'Signed in',
   'member.sign-in-failed': 'Sign-in failed',

@@ -13,6 +13,7 @@ import { Ago, counted } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { For } from '../session.tsx'
 import type {
   Activity,
   ActivityGroup,
@@ -127,7 +128,9 @@ function ActivityTable({ paging, nextCursor, narrowed, children }: ActivityTable
       </div>
       <div class="table-foot">
         <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
-        <ExportLinks parameters={narrowed} />
+        <For least="desk">
+          <ExportLinks parameters={narrowed} />
+        </For>
       </div>
     </>
   )

@@ -7,6 +7,7 @@ import { Menu } from '../components/menu.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { Ago } from '../components/when.tsx'
 import { refresh } from '../resource.ts'
+import { useMay } from '../session.tsx'
 
 // What API keys and variable tokens have in common.
 
@@ -17,9 +18,10 @@ interface CredentialActionsProps {
 
 /** The cell of a table with the actions on an active key or token. */
 export function CredentialActions({ subject: { name, state }, onDo }: CredentialActionsProps) {
+  const mayManage = useMay('admin')
   return (
     <td class="row-actions">
-      {state === 'active' && (
+      {mayManage && state === 'active' && (
         <Menu
           label={`Actions for ${name}`}
           items={[

@@ -5,6 +5,7 @@ import { Button } from '../components/button.tsx'
 import { NameDialog } from '../components/dialog.tsx'
 import { CopyField } from '../components/field.tsx'
 import { refresh } from '../resource.ts'
+import { For } from '../session.tsx'
 import type { IssuedKey } from '../types.ts'
 import { ShowKey } from './key-dialogs.tsx'
 
@@ -22,9 +23,11 @@ export function FirstData({ trackerId, onCreateKey }: { trackerId: string; onCre
       <p class="muted">
         The key needs the scope <code>analytics:collect</code>, which allows nothing but sending data.
       </p>
-      <Button icon="plus" onClick={onCreateKey}>
-        Create a collect-only key
-      </Button>
+      <For least="admin">
+        <Button icon="plus" onClick={onCreateKey}>
+          Create a collect-only key
+        </Button>
+      </For>
       <CopyField label="HTTP command" text={collectCommand(trackerId, undefined, openedAt)} />
       <h4>Import a file on the server</h4>
       <CopyField label="Import command" text={importCommand(trackerId)} />

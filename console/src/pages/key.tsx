@@ -12,6 +12,7 @@ import { Badge, Figures } from '../components/values.tsx'
 import { Ago, counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { useMay } from '../session.tsx'
 import type { IssuedKey, Key, KeyDetail } from '../types.ts'
 import { ChangeKey, ShowKey } from './key-dialogs.tsx'
 import { Warnings } from './keys.tsx'
@@ -22,6 +23,7 @@ export function KeyPage({ keyId }: { keyId: string }) {
   const detail = useResource<KeyDetail>(`/keys/${encode(keyId)}`)
   const [doing, setDoing] = useState<Doing>(null)
   const stop = () => setDoing(null)
+  const mayManage = useMay('admin')
   const key = detail.data?.key
   async function rename(name: string): Promise<void> {
     await change(`/keys/${encode(keyId)}/rename`, { name })
@@ -35,6 +37,7 @@ export function KeyPage({ keyId }: { keyId: string }) {
       within="API keys"
       above={{ to: '/console/keys', title: 'API keys' }}
       actions={
+        mayManage &&
         key?.state === 'active' && (
           <>
             <Button onClick={() => setDoing('rotate')}>Rotate</Button>

@@ -9,6 +9,7 @@ import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { flagParam, useSearchParams } from '../search-params.ts'
+import { useMay } from '../session.tsx'
 import type { IssuedKey, Key, KeyList } from '../types.ts'
 import { CredentialActions } from './credential-dialogs.tsx'
 import { ChangeKey, CreateKey, ShowKey } from './key-dialogs.tsx'
@@ -25,7 +26,8 @@ export function KeysPage() {
     void refresh('/keys')
     setDoing({ what: 'show', issued, verb })
   }
-  const create = (
+  const mayManage = useMay('admin')
+  const create = mayManage && (
     <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
       Create a key
     </Button>
@@ -40,7 +42,11 @@ export function KeysPage() {
         {({ keys }) =>
           keys.length === 0 ? (
             <Empty icon="keys" title="No keys yet">
-              <p>Create one to call the API from a server or a script.</p>
+              <p>
+                {mayManage
+                  ? 'Create one to call the API from a server or a script.'
+                  : 'An admin can create one.'}
+              </p>
               {create}
             </Empty>
           ) : (
@@ -48,7 +54,7 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {isCreating && (
+      {mayManage && isCreating && (
         <CreateKey
           onCreated={(issued) => {
             setCreating(false)

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm, Dialog } from '../components/dialog.tsx'
-import { CopyField, Failure, Field } from '../components/field.tsx'
+import { CopyField, Failure, Field, Note } from '../components/field.tsx'
+import { Menu, type MenuItem } from '../components/menu.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
@@ -10,63 +11,96 @@ import { Badge } from '../components/values.tsx'
 import { Ago, When } from '../components/when.tsx'
 import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
+import { type Role, roles } from '../roles.ts'
 import { flagParam, useSearchParams } from '../search-params.ts'
-import { completeSignOut, useSession } from '../session.tsx'
+import { completeSignOut, useMay, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
+
+type Doing =
+  | { what: 'remove' | 'role' | 'reset'; member: Member }
+  | { what: 'show'; invited: Invitation }
+  | null
 
 export function MembersPage() {
   const { member: me } = useSession()
+  const mayManage = useMay('admin')
   const members = useResource<MemberList>('/members')
   const [{ create: isInviting }, setParams] = useSearchParams({ create: flagParam })
   const setInviting = (create: boolean) => setParams({ create })
-  const [invited, setInvited] = useState<Invitation | null>(null)
-  const [removing, setRemoving] = useState<Member | null>(null)
+  const [doing, setDoing] = useState<Doing>(null)
+  const stop = () => setDoing(null)
+  const show = (invited: Invitation) => setDoing({ what: 'show', invited })
   async function remove({ id, email }: Member): Promise<void> {
     await change(`/members/${encode(id)}`, {}, 'DELETE')
-    setRemoving(null)
+    stop()
     showToast(`Removed ${email}`)
     if (id === me.id) completeSignOut()
     else void refresh('/members')
   }
-  /** Creates a new link for a member who has not joined; the previous one becomes invalid. */
-  function makeLink({ email }: Member): void {
-    change<Invitation>('/members', { email }).then(setInvited).catch(showFailure)
+  /** Creates a new link for a member; the previous one becomes invalid. */
+  async function makeLink({ id }: Member): Promise<void> {
+    show(await change<Invitation>(`/members/${encode(id)}/link`))
   }
   return (
     <Page
       title="Members"
-      intro="People who can sign in to this console. All members have the same permissions."
+      intro="People who can sign in to this console. What they can do depends on their role."
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
-          Invite a member
-        </Button>
+        mayManage && (
+          <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
+            Invite a member
+          </Button>
+        )
       }
     >
       <Loaded resource={members}>
-        {({ members }) => <MemberTable {...{ members, me }} onLink={makeLink} onRemove={setRemoving} />}
+        {({ members }) => (
+          <MemberTable
+            {...{ members, me }}
+            onLink={(member) => void makeLink(member).catch(showFailure)}
+            onDo={(what, member) => setDoing({ what, member })}
+          />
+        )}
       </Loaded>
-      {isInviting && (
+      {mayManage && isInviting && (
         <Invite
           onInvited={(invited) => {
             void refresh('/members')
             setInviting(false)
-            setInvited(invited)
+            show(invited)
           }}
           onClose={() => setInviting(false)}
         />
       )}
-      {invited && <ShowLink invited={invited} onClose={() => setInvited(null)} />}
-      {removing && (
+      {doing?.what === 'show' && <ShowLink invited={doing.invited} onClose={stop} />}
+      {doing?.what === 'role' && (
+        <ChangeRole member={doing.member} isMe={doing.member.id === me.id} onClose={stop} />
+      )}
+      {doing?.what === 'reset' && (
         <Confirm
-          title={`Remove ${removing.email}`}
-          action="Remove the member"
-          kind="danger"
-          onConfirm={() => remove(removing)}
-          onClose={() => setRemoving(null)}
+          title={`Reset the password of ${doing.member.email}`}
+          action="Create a link"
+          onConfirm={() => makeLink(doing.member)}
+          onClose={stop}
         >
           <p>
-            {removing.id === me.id ? 'You' : 'They'} will be signed out immediately and cannot sign in again
-            without a new invitation. API keys keep working, and the activity log is kept.
+            You get a link with which a new password can be set, once, within a day. Give it to nobody but the
+            member. The old password works until then; afterwards the member is signed out everywhere else.
+            The activity records that you created the link.
+          </p>
+        </Confirm>
+      )}
+      {doing?.what === 'remove' && (
+        <Confirm
+          title={`Remove ${doing.member.email}`}
+          action="Remove the member"
+          kind="danger"
+          onConfirm={() => remove(doing.member)}
+          onClose={stop}
+        >
+          <p>
+            {doing.member.id === me.id ? 'You' : 'They'} will be signed out immediately and cannot sign in
+            again without a new invitation. API keys keep working, and the activity log is kept.
           </p>
         </Confirm>
       )}
@@ -74,17 +108,15 @@ export function MembersPage() {
   )
 }
 
-function MemberTable({
-  members,
-  me,
-  onLink,
-  onRemove,
-}: {
+interface MemberTableProps {
   members: Member[]
   me: Member
   onLink(member: Member): void
-  onRemove(member: Member): void
-}) {
+  onDo(what: 'remove' | 'role' | 'reset', member: Member): void
+}
+
+function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
+  const mayManage = useMay('admin')
   return (
     <div class="table-frame">
       <table class="table">
@@ -92,12 +124,15 @@ function MemberTable({
         <thead>
           <tr>
             <th scope="col">E-mail address</th>
+            <th scope="col">Role</th>
             <th scope="col">State</th>
             <th scope="col">Invited</th>
             <th scope="col">Password set</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
+            {mayManage && (
+              <th scope="col">
+                <span class="visually-hidden">Actions</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -107,6 +142,7 @@ function MemberTable({
                 <span class="strong wrap">{member.email}</span>
                 {member.id === me.id && <span class="muted">you</span>}
               </th>
+              <td data-label="Role">{roleTitles[member.role]}</td>
               <td data-label="State">
                 <Badge state={member.joinedAt === null ? 'invited' : 'joined'} />
               </td>
@@ -116,36 +152,111 @@ function MemberTable({
               <td data-label="Password set">
                 <Ago at={member.joinedAt} none="not yet" />
               </td>
-              <td class="row-actions">
-                {member.joinedAt === null && (
-                  <Button
-                    kind="quiet"
-                    label={`Create a link for ${member.email}`}
-                    onClick={() => onLink(member)}
-                  >
-                    Create link
-                  </Button>
-                )}
-                <Button kind="quiet risky" label={`Remove ${member.email}`} onClick={() => onRemove(member)}>
-                  Remove
-                </Button>
-              </td>
+              {mayManage && (
+                <td class="row-actions">
+                  {member.joinedAt === null && (
+                    <Button
+                      kind="quiet"
+                      label={`Create a link for ${member.email}`}
+                      onClick={() => onLink(member)}
+                    >
+                      Create link
+                    </Button>
+                  )}
+                  <Menu label={`Actions for ${member.email}`} items={actionsFor(member)} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   )
+
+  function actionsFor(member: Member): MenuItem[] {
+    const actions: MenuItem[] = [
+      { title: 'Change role', icon: 'edit', onChoose: () => onDo('role', member) },
+      { title: 'Remove', icon: 'trash', isRisky: true, onChoose: () => onDo('remove', member) },
+    ]
+    const reset: MenuItem = { title: 'Reset password', icon: 'keys', onChoose: () => onDo('reset', member) }
+    return member.joinedAt === null ? actions : actions.toSpliced(1, 0, reset)
+  }
+}
+
+export const roleTitles: Record<Role, string> = { viewer: 'Viewer', desk: 'Desk', admin: 'Admin' }
+
+const roleHints: Record<Role, string> = {
+  viewer: 'Sees everything, and changes nothing.',
+  desk: 'Also handles requests: exports and erases data.',
+  admin: 'Also manages members, keys, trackers and settings.',
+}
+
+interface RoleFieldProps {
+  value: Role
+  onChange(role: Role): void
+  problem?: string | undefined
+}
+
+/** The roles to choose from, each with what it may do. */
+function RoleField({ value, onChange, problem }: RoleFieldProps) {
+  return (
+    <fieldset class="scopes">
+      <legend>Role</legend>
+      {roles.map((role) => (
+        <label key={role} class="scope">
+          <input type="radio" name="role" checked={role === value} onChange={() => onChange(role)} />
+          <span>
+            {roleTitles[role]}
+            <small>{roleHints[role]}</small>
+          </span>
+        </label>
+      ))}
+      {problem !== undefined && <Note id="role-note" problem={problem} />}
+    </fieldset>
+  )
+}
+
+function ChangeRole({ member, isMe, onClose }: { member: Member; isMe: boolean; onClose(): void }) {
+  const [role, setRole] = useState(member.role)
+  const form = useForm()
+  return (
+    <Dialog title={`Change the role of ${member.email}`} onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={form.submit(async () => {
+          await change(`/members/${encode(member.id)}/role`, { role })
+          onClose()
+          showToast(`${member.email} is now ${roleTitles[role]}`)
+          await refresh(isMe ? '/session' : '/members')
+          if (isMe) await refresh('/members')
+        })}
+      >
+        <RoleField value={role} onChange={setRole} problem={form.fields.role} />
+        <p class="note">
+          It applies from the next request on, in every browser.
+          {isMe && role !== 'admin' && ' Another admin has to give you the role back.'}
+        </p>
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy} isDisabled={role === member.role}>
+            Change the role
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
 }
 
 function Invite({ onInvited, onClose }: { onInvited(invited: Invitation): void; onClose(): void }) {
   const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('viewer')
   const form = useForm()
   return (
     <Dialog title="Invite a member" onClose={onClose}>
       <form
         noValidate
-        onSubmit={form.submit(async () => onInvited(await change<Invitation>('/members', { email })))}
+        onSubmit={form.submit(async () => onInvited(await change<Invitation>('/members', { email, role })))}
       >
         <Field
           label="E-mail address"
@@ -156,6 +267,7 @@ function Invite({ onInvited, onClose }: { onInvited(invited: Invitation): void; 
           hint="You get a link to share. No e-mail is sent."
           hasFocus
         />
+        <RoleField value={role} onChange={setRole} problem={form.fields.role} />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>

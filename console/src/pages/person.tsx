@@ -11,6 +11,7 @@ import { type RequestDraft, setRequestDraft } from '../request-draft.ts'
 import { useFetched, useResource } from '../resource.ts'
 import { useAddress } from '../router.tsx'
 import { dayParam, textParam, useSearchParams } from '../search-params.ts'
+import { For } from '../session.tsx'
 import type { PersonRecords, TrackerList } from '../types.ts'
 import { NewRequest } from './new-request.tsx'
 import { PersonFacts } from './person-facts.tsx'
@@ -47,14 +48,14 @@ function PersonAt({ address }: { address: string }) {
     setAsking(true)
   }
   const actions = (
-    <>
+    <For least="desk">
       <Button icon="download" isDisabled={!found.data} onClick={() => request('access')}>
         Export all
       </Button>
       <Button kind="danger" icon="trash" isDisabled={!found.data} onClick={() => request('erasure')}>
         Erase all
       </Button>
-    </>
+    </For>
   )
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
   return (

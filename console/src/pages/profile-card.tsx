@@ -9,6 +9,7 @@ import { useForm } from '../form.ts'
 import { languages } from '../replies.ts'
 import { refresh, unexpected } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { useMay } from '../session.tsx'
 import type { OrganisationProfile, SavedLogo } from '../types.ts'
 
 export const profilePath = '/organisation/profile'
@@ -16,6 +17,7 @@ const logoPath = '/organisation/logo'
 
 /** How the organisation appears on documents and replies. */
 export function ProfileCard({ profile }: { profile: OrganisationProfile }) {
+  const mayEdit = useMay('admin')
   return (
     <section class="card" aria-labelledby="profile">
       <header>
@@ -25,10 +27,14 @@ export function ProfileCard({ profile }: { profile: OrganisationProfile }) {
         Certificates, exports and replies show this name, contact and logo to the people who send you
         requests.
       </p>
-      <Profile saved={profile} />
+      {mayEdit ? (
+        <Profile saved={profile} />
+      ) : (
+        <Letterhead {...profile} displayName={profile.displayName ?? profile.organisation} />
+      )}
       <footer>
         <Link to="/console/settings/replies" class="go">
-          Edit reply texts <Icon name="next" />
+          {mayEdit ? 'Edit reply texts' : 'Reply texts'} <Icon name="next" />
         </Link>
       </footer>
     </section>
@@ -79,15 +85,30 @@ function Profile({ saved }: { saved: OrganisationProfile }) {
       </form>
       <div>
         <LogoField logo={saved.logo} />
-        <figure class="letterhead" aria-label="Preview">
-          <OrganisationLogo logo={saved.logo} />
-          <figcaption>
-            <strong>{displayName.trim() || saved.organisation}</strong>
-            {contact.trim() && <p>{contact}</p>}
-          </figcaption>
-        </figure>
+        <Letterhead
+          logo={saved.logo}
+          displayName={displayName.trim() || saved.organisation}
+          contact={contact.trim() === '' ? null : contact}
+        />
       </div>
     </div>
+  )
+}
+
+/** How documents begin. */
+function Letterhead({
+  logo,
+  displayName,
+  contact,
+}: Pick<OrganisationProfile, 'logo' | 'displayName' | 'contact'>) {
+  return (
+    <figure class="letterhead" aria-label="Preview">
+      <OrganisationLogo logo={logo} />
+      <figcaption>
+        <strong>{displayName}</strong>
+        {contact && <p>{contact}</p>}
+      </figcaption>
+    </figure>
   )
 }
 

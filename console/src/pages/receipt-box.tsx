@@ -4,6 +4,7 @@ import { Button } from '../components/button.tsx'
 import { Failure, Field } from '../components/field.tsx'
 import { Icon } from '../components/icon.tsx'
 import { useForm } from '../form.ts'
+import { For } from '../session.tsx'
 import type { Certificate, Identifier, ReceiptAgain } from '../types.ts'
 import { type Verdict, verifyCertificate } from '../verify.ts'
 
@@ -17,10 +18,10 @@ export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
   const erasures = certificates.filter(({ entry }) => entry.kind === 'erasure')
   const others = certificates.filter(({ entry }) => entry.kind === 'nothing-held')
   return (
-    <>
+    <For least="desk">
       {erasures.length > 0 && <SubjectBox certificates={erasures} />}
       {others.length > 0 && <IdentifierBox certificates={others} />}
-    </>
+    </For>
   )
 }
 

@@ -13,6 +13,7 @@ import { useForm } from '../form.ts'
 import { languages, replyTitle } from '../replies.ts'
 import { previewOf } from '../reply-preview.ts'
 import { refresh, useResource } from '../resource.ts'
+import { useMay } from '../session.tsx'
 import type { ReplyText, ReplyTextList } from '../types.ts'
 
 const path = '/reply-texts'
@@ -124,6 +125,7 @@ function TextEditor({ text: saved, draft, values, onDraft }: TextEditorProps) {
   const [isRestoring, setRestoring] = useState(false)
   const area = useRef<HTMLTextAreaElement>(null)
   const form = useForm()
+  const mayEdit = useMay('admin')
   const typed = draft ?? saved.text
   const edit = (text: string) => onDraft(text === saved.text ? null : text)
   async function finish(done: string): Promise<void> {
@@ -160,33 +162,38 @@ function TextEditor({ text: saved, draft, values, onDraft }: TextEditorProps) {
         hint={saved.changedAt ? <Changed at={saved.changedAt} /> : 'This is the default text.'}
         lang={language}
         area={area}
+        isReadOnly={!mayEdit}
       />
       <Failure failure={form.failure} />
-      <div class="editor-actions">
-        <Button type="submit" kind="primary" isBusy={form.isBusy} isDisabled={draft === null}>
-          Save text
-        </Button>
-        {draft !== null && <Button onClick={() => onDraft(null)}>Discard changes</Button>}
-        {saved.changedAt && <Button onClick={() => setRestoring(true)}>Restore default</Button>}
-        <span class="muted" role="status">
-          {draft !== null && 'Unsaved changes'}
-        </span>
-      </div>
-      <h2>Placeholders</h2>
-      <p class="note">
-        Click one to insert it. A line with nothing but placeholders without a value is left out. For a brace,
-        write <code>{'{{'}</code> or <code>{'}}'}</code>.
-      </p>
-      <ul class="placeholders">
-        {placeholders.map((each) => (
-          <li key={each}>
-            <button type="button" onClick={() => insert(each)}>
-              <code>{`{${each}}`}</code>
-            </button>
-            <span>{meanings[each]}</span>
-          </li>
-        ))}
-      </ul>
+      {mayEdit && (
+        <>
+          <div class="editor-actions">
+            <Button type="submit" kind="primary" isBusy={form.isBusy} isDisabled={draft === null}>
+              Save text
+            </Button>
+            {draft !== null && <Button onClick={() => onDraft(null)}>Discard changes</Button>}
+            {saved.changedAt && <Button onClick={() => setRestoring(true)}>Restore default</Button>}
+            <span class="muted" role="status">
+              {draft !== null && 'Unsaved changes'}
+            </span>
+          </div>
+          <h2>Placeholders</h2>
+          <p class="note">
+            Click one to insert it. A line with nothing but placeholders without a value is left out. For a
+            brace, write <code>{'{{'}</code> or <code>{'}}'}</code>.
+          </p>
+          <ul class="placeholders">
+            {placeholders.map((each) => (
+              <li key={each}>
+                <button type="button" onClick={() => insert(each)}>
+                  <code>{`{${each}}`}</code>
+                </button>
+                <span>{meanings[each]}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       <h2 id="preview">Preview with sample facts</h2>
       <section class="reply" lang={language} aria-labelledby="preview">
         {previewOf(typed, new Map([...values].filter(([each]) => placeholders.includes(each)))).map(

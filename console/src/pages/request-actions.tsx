@@ -5,14 +5,19 @@ import { Menu, type MenuItem } from '../components/menu.tsx'
 import { certificateOf, exportAddress, isClosed } from '../requests.ts'
 import { refresh } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { useMay } from '../session.tsx'
 import type { Request } from '../types.ts'
 import { CancelDialog, CloseDialog, ExtendDialog, RejectDialog } from './request-dialogs.tsx'
 import { EraseRequestDialog } from './request-erasure.tsx'
 
 type Dialog = 'erase' | 'close' | 'extend' | 'reject' | 'cancel'
 
-/** What can be done with a request in its state. */
+/** What the member can do with a request in its state. */
 export function RequestActions({ request }: { request: Request }) {
+  return useMay('desk') ? <DeskActions request={request} /> : <CertificateLink request={request} isPrimary />
+}
+
+function DeskActions({ request }: { request: Request }) {
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const { kind, state, found, extendedAt } = request
   const items: MenuItem[] = []

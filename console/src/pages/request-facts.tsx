@@ -7,7 +7,7 @@ import { deadlineOf } from '../due.ts'
 import { changeRequest, isClosed, requestAddress, requestKinds, requestTitle } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import { useSession } from '../session.tsx'
+import { useMay, useSession } from '../session.tsx'
 import type { MemberList, Request, RequestPage } from '../types.ts'
 
 /** When a request is due, who works on it, what it found, and earlier requests of the same person. */
@@ -107,6 +107,7 @@ function Due({ request }: { request: Request }) {
 /** Who works on the request. */
 function Assignment({ request: { requestId, assignee } }: { request: Request }) {
   const { member } = useSession()
+  const mayAssign = useMay('desk')
   const members = useResource<MemberList>('/members')
   const [isBusy, setBusy] = useState(false)
   const known = members.data?.members ?? []
@@ -123,7 +124,7 @@ function Assignment({ request: { requestId, assignee } }: { request: Request }) 
         <select
           id="assignee"
           value={assignee?.id ?? ''}
-          disabled={isBusy}
+          disabled={isBusy || !mayAssign}
           onChange={(event) => assign(event.currentTarget.value || null)}
         >
           <option value="">Nobody</option>
@@ -137,7 +138,7 @@ function Assignment({ request: { requestId, assignee } }: { request: Request }) 
           ))}
         </select>
       </div>
-      {assignee === null && (
+      {mayAssign && assignee === null && (
         <button type="button" class="link-button" disabled={isBusy} onClick={() => assign(member.id)}>
           Assign to me
         </button>

@@ -9,6 +9,7 @@ import { ActorName } from '../components/values.tsx'
 import { Ago } from '../components/when.tsx'
 import { useForm } from '../form.ts'
 import { changeRequest, deleteNote } from '../requests.ts'
+import { useMay } from '../session.tsx'
 import type { RequestNote } from '../types.ts'
 
 interface NoteCardProps {
@@ -20,6 +21,7 @@ interface NoteCardProps {
 
 export function NoteCard({ requestId, note: { id, at, by, text }, isFinal }: NoteCardProps) {
   const [isDeleting, setDeleting] = useState(false)
+  const mayDelete = useMay('desk')
   return (
     <li class="moment">
       <span class="moment-icon">
@@ -30,7 +32,7 @@ export function NoteCard({ requestId, note: { id, at, by, text }, isFinal }: Not
           <strong>Note</strong>
           <ActorName actor={by} />
           <Ago at={at} />
-          {!isFinal && (
+          {!isFinal && mayDelete && (
             <button
               type="button"
               class="icon-button"

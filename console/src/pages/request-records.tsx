@@ -9,6 +9,7 @@ import { changeRequest } from '../requests.ts'
 import { useFetched, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { subjectAddress } from '../search.ts'
+import { useMay } from '../session.tsx'
 import type { Request, RequestRecord, RequestRecordList, SubjectRef, TrackerList } from '../types.ts'
 import { ReasonDialog } from './request-dialogs.tsx'
 
@@ -107,6 +108,7 @@ function Record({ request, record, onExclude }: RecordProps) {
   const { trackerId, subjectId, exclusion, isHidden } = record
   const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)?.name ?? trackerId
   const [isBusy, setBusy] = useState(false)
+  const mayExclude = useMay('desk')
   function include(): void {
     setBusy(true)
     changeRequest(request.requestId, 'include', refOf(record))
@@ -138,7 +140,7 @@ function Record({ request, record, onExclude }: RecordProps) {
           {exclusion.by.kind === 'command-line' ? 'the command line' : exclusion.by.name}: {exclusion.reason}
         </p>
       )}
-      {request.state === 'open' && (
+      {request.state === 'open' && mayExclude && (
         <Button
           kind="quiet"
           isBusy={isBusy}

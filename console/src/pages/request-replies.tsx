@@ -6,6 +6,7 @@ import { languages, replyTitle } from '../replies.ts'
 import { isClosed } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { For, useMay } from '../session.tsx'
 import type { Request, RequestReply } from '../types.ts'
 import { CertificateLink, ExportLink } from './request-actions.tsx'
 
@@ -52,6 +53,7 @@ function Replies({
   const id = useId()
   const text = replies.find((each) => each.name === name)?.text ?? ''
   const { area, isCopied, copy } = useCopying('Reply', text)
+  const mayExport = useMay('desk')
   const isExportable = !isClosed(request) && request.found.subjects > 0
   return (
     <>
@@ -81,12 +83,14 @@ function Replies({
         <Button kind="primary" icon={isCopied ? 'check' : 'copy'} onClick={copy}>
           {isCopied ? 'Copied' : 'Copy reply'}
         </Button>
-        {isExportable && <ExportLink requestId={request.requestId} />}
+        {isExportable && mayExport && <ExportLink requestId={request.requestId} />}
         <CertificateLink request={request} />
       </div>
       <p class="note">
         Lethe sends nothing. Copy the text into your own mail, and attach what belongs to it.{' '}
-        <Link to="/console/settings/replies">Edit the texts</Link>
+        <For least="admin">
+          <Link to="/console/settings/replies">Edit the texts</Link>
+        </For>
       </p>
     </>
   )

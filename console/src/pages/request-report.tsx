@@ -17,7 +17,7 @@ import { counted, formatNumber, When } from '../components/when.tsx'
 import { requestKinds } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { monthParam, useSearchParams } from '../search-params.ts'
-import { useSession } from '../session.tsx'
+import { For, useSession } from '../session.tsx'
 import type { MonthOfRequests, RequestReport, TotalOfRequests } from '../types.ts'
 
 const params = { from: monthParam, to: monthParam }
@@ -41,10 +41,12 @@ export function RequestReportPage() {
       intro={`${organisation.name}: requests received in ${period}`}
       actions={
         <>
-          <a class="button plain" href={`/console/api/requests/report/export${query}`} download>
-            <Icon name="download" />
-            <span>Download CSV</span>
-          </a>
+          <For least="desk">
+            <a class="button plain" href={`/console/api/requests/report/export${query}`} download>
+              <Icon name="download" />
+              <span>Download CSV</span>
+            </a>
+          </For>
           <Button kind="primary" icon="print" onClick={() => print()}>
             Print
           </Button>

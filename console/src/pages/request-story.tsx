@@ -6,6 +6,7 @@ import { Ago, counted, When } from '../components/when.tsx'
 import { deadlineOf } from '../due.ts'
 import { isClosed } from '../requests.ts'
 import { useResource } from '../resource.ts'
+import { For } from '../session.tsx'
 import type { Request, RequestPage, StoryEntry, TrackerList } from '../types.ts'
 import { ErasureProgress } from './request-erasure.tsx'
 import { AddNote, NoteCard } from './request-notes.tsx'
@@ -38,7 +39,11 @@ export function RequestStory({ page }: { page: RequestPage }) {
         )}
         {!isClosed(request) && <Pending request={request} />}
       </ol>
-      {!isClosed(request) && <AddNote requestId={request.requestId} />}
+      {!isClosed(request) && (
+        <For least="desk">
+          <AddNote requestId={request.requestId} />
+        </For>
+      )}
     </section>
   )
 }

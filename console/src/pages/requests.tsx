@@ -9,6 +9,7 @@ import { countInWords } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { choiceParam, flagParam, useSearchParams } from '../search-params.ts'
+import { useMay } from '../session.tsx'
 import type { RequestCounts, RequestList } from '../types.ts'
 import { NewRequest } from './new-request.tsx'
 import { RequestRows } from './request-rows.tsx'
@@ -38,7 +39,8 @@ export function RequestsPage() {
   const list = useResource<RequestList>(`/requests?${toQuery(values, paging.cursor)}`, {
     pollMs: (data) => (data?.requests.some(({ state }) => state === 'running') ? pollMs : false),
   })
-  const createButton = (
+  const mayCreate = useMay('desk')
+  const createButton = mayCreate && (
     <Button kind="primary" icon="plus" onClick={() => change({ create: true })}>
       New request
     </Button>
@@ -96,7 +98,7 @@ export function RequestsPage() {
           )
         }
       </Loaded>
-      {create && <NewRequest onClose={() => change({ create: false })} />}
+      {mayCreate && create && <NewRequest onClose={() => change({ create: false })} />}
     </Page>
   )
 }

@@ -7,6 +7,7 @@ import { Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
+import { For } from '../session.tsx'
 import type { HiddenByPlan, OrganisationProfile, Settings } from '../types.ts'
 import { ProfileCard, profilePath } from './profile-card.tsx'
 
@@ -41,9 +42,11 @@ function OrganisationCard({ settings: { organisation } }: { settings: Settings }
     <section class="card" aria-labelledby="organisation">
       <header>
         <h2 id="organisation">Organisation</h2>
-        <Button icon="edit" onClick={() => setRenaming(true)}>
-          Rename
-        </Button>
+        <For least="admin">
+          <Button icon="edit" onClick={() => setRenaming(true)}>
+            Rename
+          </Button>
+        </For>
       </header>
       <dl class="facts">
         <div>

@@ -9,7 +9,7 @@ import { personPage } from '../person.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { dayParam, useSearchParams } from '../search-params.ts'
-import { useSession } from '../session.tsx'
+import { For, useSession } from '../session.tsx'
 import type { ConsoleSubject, SubjectDays, TrackerList } from '../types.ts'
 import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectFacts } from './subject-facts.tsx'
@@ -42,14 +42,14 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
     }
   }
   const actions = (
-    <>
+    <For least="desk">
       <Button icon="download" isBusy={isDownloading} onClick={download}>
         Download export
       </Button>
       <Button kind="danger" icon="trash" onClick={() => setErasing(true)}>
         Erase data
       </Button>
-    </>
+    </For>
   )
   return (
     <Page

@@ -5,12 +5,14 @@ import { Menu } from '../components/menu.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { forget, refresh } from '../resource.ts'
 import { navigate } from '../router.tsx'
+import { useMay } from '../session.tsx'
 
-/** Renames or deletes a tracker. */
+/** Renames or deletes a tracker, for admins. */
 export function TrackerMenu({ id, name }: { id: string; name: string }) {
   const [doing, setDoing] = useState<'rename' | 'delete' | null>(null)
   const stop = () => setDoing(null)
   const path = `/trackers/${encode(id)}`
+  if (!useMay('admin')) return null
   return (
     <>
       <Menu

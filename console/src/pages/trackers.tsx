@@ -13,6 +13,7 @@ import { formatNumber } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
 import { flagParam, useSearchParams } from '../search-params.ts'
+import { useMay } from '../session.tsx'
 import type { Totals, Tracker, TrackerList, TrackerName } from '../types.ts'
 import { TrackerMenu } from './tracker-menu.tsx'
 
@@ -20,7 +21,8 @@ export function TrackersPage() {
   const trackers = useResource<TrackerList>('/trackers')
   const [{ create: isCreating }, setParams] = useSearchParams({ create: flagParam })
   const setCreating = (create: boolean) => setParams({ create })
-  const createButton = (
+  const mayCreate = useMay('admin')
+  const createButton = mayCreate && (
     <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
       Create a tracker
     </Button>
@@ -42,7 +44,11 @@ export function TrackersPage() {
         {({ trackers }) =>
           trackers.length === 0 ? (
             <Empty icon="trackers" title="No trackers yet">
-              <p>Create a tracker, then import recorded data or connect your collector.</p>
+              <p>
+                {mayCreate
+                  ? 'Create a tracker, then import recorded data or connect your collector.'
+                  : 'An admin can create one.'}
+              </p>
               {createButton}
             </Empty>
           ) : (
@@ -56,7 +62,7 @@ export function TrackersPage() {
           )
         }
       </Loaded>
-      {isCreating && (
+      {mayCreate && isCreating && (
         <NameDialog
           title="Create a tracker"
           action="Create the tracker"

@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../components/states.tsx'
 import { Badge } from '../components/values.tsx'
 import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
+import { useMay } from '../session.tsx'
 import type { IssuedToken, VariableToken, VariableTokenList } from '../types.ts'
 import { ChangeCredential, CredentialActions, ShowCredential } from './credential-dialogs.tsx'
 
@@ -32,7 +33,8 @@ export function VariableTokens({ trackerId }: { trackerId: string }) {
     void refresh(path)
     setDoing({ what: 'show', issued, verb })
   }
-  const create = (
+  const mayManage = useMay('admin')
+  const create = mayManage && (
     <Button icon="plus" onClick={() => setDoing({ what: 'create' })}>
       Create a token
     </Button>
@@ -51,7 +53,11 @@ export function VariableTokens({ trackerId }: { trackerId: string }) {
         {({ tokens }) =>
           tokens.length === 0 ? (
             <Empty icon="keys" title="No tokens yet">
-              <p>Create one for each website, app or server that reads these variables.</p>
+              <p>
+                {mayManage
+                  ? 'Create one for each website, app or server that reads these variables.'
+                  : 'An admin can create one.'}
+              </p>
               {create}
             </Empty>
           ) : (

@@ -15,8 +15,8 @@ interface VersionsProps {
   /** The path of the variables. */
   path: string
   current: number
-  /** Called with the variables of the version to restore. */
-  onRestore(set: VariableSet): void
+  /** Called with the variables of the version to restore, if the member may. */
+  onRestore?(set: VariableSet): void
 }
 
 /** The versions that are kept, newest first. */
@@ -56,7 +56,7 @@ export function VariableVersions({ path, current, onRestore }: VersionsProps) {
                     version={each}
                     isCurrent={each.version === current}
                     onShow={() => setShown(each.version)}
-                    onRestore={() => void restore(each.version)}
+                    {...(onRestore && { onRestore: () => void restore(each.version) })}
                   />
                 ))}
               </tbody>
@@ -73,7 +73,7 @@ interface VersionRowProps {
   version: VariableVersion
   isCurrent: boolean
   onShow(): void
-  onRestore(): void
+  onRestore?(): void
 }
 
 function VersionRow({ version: each, isCurrent, onShow, onRestore }: VersionRowProps) {
@@ -103,7 +103,7 @@ function VersionRow({ version: each, isCurrent, onShow, onRestore }: VersionRowP
         <Button kind="quiet" label={`View changes of version ${version}`} onClick={onShow}>
           View changes
         </Button>
-        {!isCurrent && (
+        {!isCurrent && onRestore && (
           <Button kind="quiet" label={`Restore version ${version}`} onClick={onRestore}>
             Restore
           </Button>

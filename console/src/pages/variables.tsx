@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../components/states.tsx'
 import { showToast } from '../components/toasts.tsx'
 import type { Editor } from '../editor/editor.ts'
 import { refresh, useResource } from '../resource.ts'
+import { For, useMay } from '../session.tsx'
 import type { TrackerList, VariableSet } from '../types.ts'
 import { formatVariables, type Variables } from '../variables.ts'
 import { ReviewChanges } from './review-changes.tsx'
@@ -54,6 +55,7 @@ function Document({ path, latest }: { path: string; latest: VariableSet }) {
   const [isDirty, setDirty] = useState(false)
   const [review, setReview] = useState<Review | null>(null)
   const editor = useRef<Editor | null>(null)
+  const mayEdit = useMay('admin')
   function open(set: VariableSet): void {
     setBase(set)
     setReview(null)
@@ -72,6 +74,16 @@ function Document({ path, latest }: { path: string; latest: VariableSet }) {
   }
   if (base.version === 0 && start === null) return <NoVariables onStart={setStart} />
   const saved = formatVariables(base.variables)
+  if (!mayEdit) {
+    return (
+      <>
+        <section class="part" aria-label="Current variables">
+          <pre class="document">{saved}</pre>
+        </section>
+        <VariableVersions path={path} current={base.version} />
+      </>
+    )
+  }
   return (
     <>
       <VariableEditor
@@ -129,12 +141,14 @@ function NoVariables({ onStart }: { onStart(text: string): void }) {
         A variable has a name and a JSON value. Change a value here, and every reader sees it with its next
         request, without a new release.
       </p>
-      <div class="editor-actions">
-        <Button kind="primary" onClick={() => onStart(JSON.stringify(example, null, 2))}>
-          Start with an example
-        </Button>
-        <Button onClick={() => onStart('{\n  \n}')}>Start empty</Button>
-      </div>
+      <For least="admin">
+        <div class="editor-actions">
+          <Button kind="primary" onClick={() => onStart(JSON.stringify(example, null, 2))}>
+            Start with an example
+          </Button>
+          <Button onClick={() => onStart('{\n  \n}')}>Start empty</Button>
+        </div>
+      </For>
     </Empty>
   )
 }

@@ -1,14 +1,15 @@
-import type { Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../domain/activity.ts'
 import { LetheError } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import { type Member, normaliseEmail } from '../../domain/member.ts'
+import { hasJoined, type Member, normaliseEmail, type Role, roles } from '../../domain/member.ts'
 import {
   type Invited,
   inviteMember,
   issueLink,
   removeMember,
   requireMember,
+  setMemberRole,
 } from '../../operations/member.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
 import type { CommandKit } from '../command-kit.ts'
@@ -18,16 +19,20 @@ import { consoleUrl, flagOrAnswer } from '../terminal.ts'
 interface MemberOptions {
   org?: string
   email?: string
+  role?: Role
   json?: true
 }
 
 export function addMembersCommand(program: Command, kit: CommandKit): void {
   const members = program
     .command('members')
-    .description('people who can sign in to the console: create, link, list, remove')
+    .description(
+      'people who can sign in to the console, and their roles: create, link, list, set-role, remove',
+    )
   addCreate(members, kit)
   addLink(members, kit)
   addList(members, kit)
+  addSetRole(members, kit)
   addRemove(members, kit)
 }
 
@@ -37,11 +42,18 @@ function addCreate(members: Command, kit: CommandKit): void {
     .description('add a member and print a one-time link to set a password')
     .option('--org <org>', 'the organisation whose console it is')
     .option('--email <email>', 'the e-mail address to sign in with')
+    .addOption(
+      new Option(
+        '--role <role>',
+        'what the member may do (default: admin for the first member, viewer for others)',
+      ).choices(roles),
+    )
     .option('--json', 'print one JSON object')
     .action((options: MemberOptions) =>
       kit.withStore(async (services) => {
         const { organisationId, email } = await readOptions(options, kit)
-        show(await inviteMember(services, { organisationId, email }, commandLine), options, kit)
+        const invitee = { organisationId, email, role: options.role }
+        show(await inviteMember(services, invitee, commandLine), options, kit)
       }),
     )
 }
@@ -75,10 +87,29 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
         const lines = options.json
           ? all.map((member) => JSON.stringify(member))
           : table(
-              ['ID', 'EMAIL', 'JOINED'],
-              all.map(({ id, email, joinedAt }) => [id, email, joinedAt ?? 'not yet']),
+              ['ID', 'EMAIL', 'ROLE', 'JOINED'],
+              all.map(({ id, email, role, joinedAt }) => [id, email, role, joinedAt ?? 'not yet']),
             )
         for (const line of lines) terminal.print(line)
+      }),
+    )
+}
+
+function addSetRole(members: Command, { terminal, withStore }: CommandKit): void {
+  members
+    .command('set-role')
+    .description("change a member's role, from the next request on")
+    .argument('<member>', 'the ID of the member, or the e-mail address')
+    .addArgument(new Argument('<role>', 'the role').choices(roles))
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--json', 'print one JSON object')
+    .action((named: string, role: Role, options: { org: string; json?: true }) =>
+      withStore(async (services) => {
+        const { id: memberId, organisationId } = await requireMember(services, options.org, named)
+        const member = await setMemberRole(services, { organisationId, memberId, role }, commandLine)
+        terminal.print(
+          options.json ? JSON.stringify(toJson(member)) : `${member.email} now has the role ${role}.`,
+        )
       }),
     )
 }
@@ -113,9 +144,9 @@ function addRemove(members: Command, { terminal, withStore }: CommandKit): void 
     )
 }
 
-function toJson({ id, email, organisationId, passwordSetAt }: Member) {
+function toJson({ id, email, role, organisationId, passwordSetAt }: Member) {
   const joinedAt = passwordSetAt === null ? null : formatInstant(passwordSetAt)
-  return { id, email, orgId: organisationId, joinedAt }
+  return { id, email, role, orgId: organisationId, joinedAt }
 }
 
 async function readOptions({ org, email }: MemberOptions, { terminal }: CommandKit) {
@@ -130,17 +161,19 @@ function show(
   { json }: MemberOptions,
   { terminal, config }: CommandKit,
 ): void {
-  const { id, email, organisationId } = member
+  const { id, email, role, organisationId } = member
   const link = joinLink(consoleUrl(config()), token)
   const expiry = formatInstant(expiresAt)
   if (json) {
-    terminal.print(JSON.stringify({ id, email, orgId: organisationId, link, expiresAt: expiry }))
+    terminal.print(JSON.stringify({ id, email, role, orgId: organisationId, link, expiresAt: expiry }))
     return
   }
   terminal.print(link)
   terminal.tell(
     `With this link, ${email} can set a password. It can be used once, until ${expiry}, and is not shown again.`,
   )
+  if (!hasJoined(member))
+    terminal.tell(`The role of the member is ${role}. lethe members set-role changes it.`)
 }
 
 /** The token is in the fragment, which browsers do not send to servers. */

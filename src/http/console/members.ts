@@ -1,6 +1,13 @@
+import { notFound } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { emailRule, maxEmailLength, roles, type Member as StoredMember } from '../../domain/member.ts'
-import { inviteMember, removeMember } from '../../operations/member.ts'
+import {
+  type Invited,
+  inviteMember,
+  issueLink,
+  removeMember,
+  setMemberRole,
+} from '../../operations/member.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { list, object, oneOf, optional, orNull, text } from '../schema.ts'
@@ -46,9 +53,33 @@ export const memberRoutes = [
     response: Invitation,
     async handle({ services, context, body }) {
       const { organisationId } = identityOf(context)
-      const invited = await inviteMember(services, { organisationId, ...body }, originOf(context))
-      const { member, token, expiresAt } = invited
-      return { member: presentMember(member), token, expiresAt: formatInstant(expiresAt) }
+      return presentInvited(await inviteMember(services, { organisationId, ...body }, originOf(context)))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/members/{memberId}/link',
+    access: 'admin',
+    body: {},
+    response: Invitation,
+    async handle({ services, context, path }) {
+      const member = await services.members.find(identityOf(context).organisationId, path.memberId)
+      if (member === null) throw notFound('This member')
+      return presentInvited(await issueLink(services, member, originOf(context)))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/members/{memberId}/role',
+    access: 'admin',
+    body: { role },
+    bodyNamesNobody: true,
+    response: Member,
+    async handle({ services, context, path, body }) {
+      const { organisationId } = identityOf(context)
+      return presentMember(
+        await setMemberRole(services, { organisationId, ...path, ...body }, originOf(context)),
+      )
     },
   }),
   defineRoute({
@@ -64,6 +95,10 @@ export const memberRoutes = [
     },
   }),
 ]
+
+function presentInvited({ member, token, expiresAt }: Invited) {
+  return { member: presentMember(member), token, expiresAt: formatInstant(expiresAt) }
+}
 
 export function presentMember({ id, email, role, createdAt, passwordSetAt }: StoredMember) {
   return { id, email, role, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }

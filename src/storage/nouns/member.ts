@@ -1,7 +1,15 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { type Language, languages } from '../../domain/language.ts'
-import { type Invitation, isRole, type Member, type MemberStore, type Role } from '../../domain/member.ts'
+import {
+  allows,
+  type Invitation,
+  isLastAdmin,
+  isRole,
+  type Member,
+  type MemberStore,
+  type Role,
+} from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockOrganisationRow, lockReferenceTables } from './locks.ts'
@@ -43,6 +51,8 @@ const factors = ['passkeys', 'recovery_codes', 'sign_in_challenges'].map((table)
   statement(`DELETE FROM ${table} WHERE member_id = :id`),
 )
 const remove = statement('DELETE FROM members WHERE id = :id')
+const setRole = statement('UPDATE members SET role = :to WHERE id = :id AND role = :from')
+const forgetProofs = statement('UPDATE sign_ins SET verified_at = 0 WHERE member_id = :id')
 
 export const memberTransactions = {
   async createMember(run: Run, member: Member, invitation: Invitation, note: ActivityNote): Promise<boolean> {
@@ -71,16 +81,30 @@ export const memberTransactions = {
     insertActivity(run, note)
     return true
   },
+  async setMemberRole(
+    run: Run,
+    { organisationId, id }: { organisationId: string; id: string },
+    { from, to }: { from: Role; to: Role },
+    note: ActivityNote,
+  ): Promise<'changed' | 'absent' | 'last'> {
+    // Serialises members who demote or remove each other concurrently, so that an admin remains.
+    await lockOrganisationRow(run, organisationId)
+    if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
+    if (to !== 'admin' && isLastAdmin(id, await membersOf(run, organisationId))) return 'last'
+    if ((await run(setRole, { id, from, to })).count === 0) return 'absent'
+    if (!allows(from, to)) await run(forgetProofs, { id })
+    insertActivity(run, note)
+    return 'changed'
+  },
   async removeMember(
     run: Run,
     organisationId: string,
     id: string,
     note: ActivityNote,
   ): Promise<'removed' | 'absent' | 'last'> {
-    // Serialises members who remove each other concurrently, so that one remains.
     await lockOrganisationRow(run, organisationId)
     if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
-    if ((await run(list, { organisationId })).count === 1) return 'last'
+    if (isLastAdmin(id, await membersOf(run, organisationId))) return 'last'
     await run(endSignIns, { id })
     for (const each of factors) await run(each, { id })
     await run(unassign, { id, organisationId })
@@ -111,8 +135,13 @@ export function memberStore(engine: Engine<typeof memberTransactions>): MemberSt
     },
     setPassword: (tokenHash, passwordHash, now, note) =>
       engine.revoke('setPassword', tokenHash, passwordHash, now, note),
+    setRole: (ref, change, note) => engine.revoke('setMemberRole', ref, change, note),
     remove: (organisationId, id, note) => engine.revoke('removeMember', organisationId, id, note),
   }
+}
+
+async function membersOf(run: Run, organisationId: string): Promise<Member[]> {
+  return (await run(list, { organisationId })).rows.map(toMember)
 }
 
 export function toMember(row: Row): Member {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
-import type { Invitation, Member } from '../../../src/domain/member.ts'
+import type { Invitation, Member, Role } from '../../../src/domain/member.ts'
+import { newSignIn } from '../../support/console.ts'
 import type { Fixture } from './fixture.ts'
 
 const now = 1_794_000_000_000
@@ -180,9 +181,68 @@ export function memberContract(fixture: Fixture): void {
     })
   })
 
+  describe('the role of a member', () => {
+    const setRole = (member: Member, to: Role, from = member.role) => {
+      const { organisationId, id } = member
+      const note = memberNote(fixture, organisationId, 'member.role-changed')
+      return fixture.store.members.setRole({ organisationId, id }, { from, to }, note)
+    }
+
+    it('is changed in its organisation alone, from the role that was seen, with a note', async () => {
+      const { member: admin } = await addMember(fixture)
+      const { organisationId } = admin
+      const { member } = await addMember(fixture, { organisationId, role: 'viewer' })
+      const other = await fixture.createOrganisation()
+      assert.equal(await setRole({ ...member, organisationId: other }, 'desk'), 'absent')
+      assert.equal(await setRole(member, 'desk', 'admin'), 'absent')
+      assert.equal(await setRole({ ...member, id: 'nobody' }, 'desk'), 'absent')
+      assert.equal(await setRole(member, 'desk'), 'changed')
+      const changed = { ...member, role: 'desk' }
+      assert.deepEqual(await fixture.store.members.find(organisationId, member.id), changed)
+      assert.deepEqual(await kindsOf(fixture, organisationId), [
+        ...['member.invited', 'member.invited', 'member.role-changed'],
+      ])
+    })
+
+    it('is read with each sign-in, and only a higher one needs a new proof of identity', async () => {
+      const { member: admin } = await addMember(fixture)
+      const member = await addJoined(fixture, { organisationId: admin.organisationId, role: 'desk' })
+      const signIn = newSignIn(member.id, fixture.fresh('token'), now)
+      const note = memberNote(fixture, member.organisationId, 'member.signed-in')
+      await fixture.store.signIns.begin(signIn, member.passwordSetAt, note)
+      const seen = async () => {
+        const found = await fixture.store.signIns.find(signIn.tokenHash)
+        return [found?.member.role, found?.signIn.verifiedAt]
+      }
+      await setRole(member, 'viewer')
+      assert.deepEqual(await seen(), ['viewer', now])
+      await setRole({ ...member, role: 'viewer' }, 'admin')
+      assert.deepEqual(await seen(), ['admin', 0])
+    })
+
+    it('stays that of the last admin when all are demoted and removed concurrently', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const all = await Promise.all(Array.from({ length: 6 }, () => addJoined(fixture, { organisationId })))
+      const outcomes = await Promise.all(
+        all.map((member, i) =>
+          i % 2 === 0
+            ? setRole(member, 'viewer')
+            : fixture.store.members.remove(
+                organisationId,
+                member.id,
+                memberNote(fixture, organisationId, 'member.removed'),
+              ),
+        ),
+      )
+      assert.equal(outcomes.filter((outcome) => outcome === 'last').length, 1)
+      const left = await fixture.store.members.list(organisationId)
+      assert.equal(left.filter(({ role }) => role === 'admin').length, 1)
+    })
+  })
+
   describe('removing a member', () => {
     it('leaves the others, and a note', async () => {
-      const { member: first } = await addMember(fixture)
+      const first = await addJoined(fixture)
       const { organisationId } = first
       const second = await addJoined(fixture, { organisationId })
       const note = () => memberNote(fixture, organisationId, 'member.removed')
@@ -196,12 +256,18 @@ export function memberContract(fixture: Fixture): void {
       await addMember(fixture, { organisationId, email: second.email })
     })
 
-    it('never takes the last one', async () => {
-      const { member } = await addMember(fixture)
-      const { organisationId, id } = member
-      const note = memberNote(fixture, organisationId, 'member.removed')
-      assert.equal(await fixture.store.members.remove(organisationId, id, note), 'last')
-      assert.deepEqual(await fixture.store.members.list(organisationId), [member])
+    it('never takes the last admin, nor the last one who can sign in', async () => {
+      const admin = await addJoined(fixture)
+      const { organisationId } = admin
+      const note = () => memberNote(fixture, organisationId, 'member.removed')
+      const { member: invited } = await addMember(fixture, { organisationId })
+      const desk = await addJoined(fixture, { organisationId, role: 'desk' })
+      const remove = (id: string) => fixture.store.members.remove(organisationId, id, note())
+      assert.equal(await remove(admin.id), 'last')
+      assert.equal(await remove(desk.id), 'removed')
+      assert.equal(await remove(invited.id), 'removed')
+      assert.equal(await remove(admin.id), 'last')
+      assert.deepEqual(await fixture.store.members.list(organisationId), [admin])
     })
 
     it('never takes the last one when all are removed concurrently', async () => {

@@ -1,4 +1,4 @@
-import { isRole } from '../../../../src/domain/member.ts'
+import { allows, isRole, type Role } from '../../../../src/domain/member.ts'
 import type { Operation } from './operations.ts'
 import type { Credential, Lines } from './surface.ts'
 
@@ -10,6 +10,14 @@ function cookie(value: string | null, isMembers: boolean | null): Credential {
   }
 }
 
+/** The sign-in of a member with a role, which may not be enough. */
+function roleCookie(role: Role): Credential {
+  return {
+    lines: [['Cookie', `lethe-console={{${role}}}`]],
+    refusal: ({ access }) => (isRole(access) && !allows(role, access) ? 'forbidden' : null),
+  }
+}
+
 function unless(isGood: boolean | null, refusal: 'unauthorized' | 'forbidden') {
   return isGood === null ? 'unknown' : isGood ? null : refusal
 }
@@ -17,7 +25,9 @@ function unless(isGood: boolean | null, refusal: 'unauthorized' | 'forbidden') {
 const session = 'lethe-console={{session}}'
 
 export const cookies: Record<string, Credential> = {
-  'a member’s': cookie(session, true),
+  'an admin’s': cookie(session, true),
+  'a desk member’s': roleCookie('desk'),
+  'a viewer’s': roleCookie('viewer'),
   none: cookie(null, false),
   empty: cookie('lethe-console=', false),
   'made up': cookie('lethe-console=nonsense', false),

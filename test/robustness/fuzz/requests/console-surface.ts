@@ -183,6 +183,14 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   await service.services.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
   const old = await signInToken(service, member, { startedAt: now - maxSignInMs, lastSeenAt: now })
   const session = await signInToken(service, member)
+  const [viewer = '', desk = ''] = await Promise.all(
+    (['viewer', 'desk'] as const).map(async (role) =>
+      signInToken(
+        service,
+        await addMember(service, organisationId, `${role}@${organisationId}.example`, role),
+      ),
+    ),
+  )
   // The last, since each sign-in clears away those that are over at its start. Later than that by a moment, at which the others are not
   // yet from the future.
   const idle = await signInToken(service, member, {
@@ -193,7 +201,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
     ...{ tokenId, listTracker, batchId, requestId, accessId, noteId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
-    ...{ ended, old, idle, session },
+    ...{ ended, old, idle, session, viewer, desk },
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
     activityCursor: encodeCursor(['activity', organisationId, null, null, null, null, null], now, 'x'),
   }

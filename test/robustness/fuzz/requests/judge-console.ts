@@ -111,6 +111,8 @@ const mayChange: Record<string, readonly string[]> = {
   'POST /console/api/reply-texts': ['profile', 'activity'],
   'POST /console/api/reply-texts/restore': ['profile', 'activity'],
   'POST /console/api/members': ['members', 'activity'],
+  'POST /console/api/members/{memberId}/link': ['activity'],
+  'POST /console/api/members/{memberId}/role': ['members', 'activity'],
   'DELETE /console/api/members/{memberId}': ['members', 'activity'],
 }
 
