@@ -1,3 +1,4 @@
+import { closingFields, closingKind, type JournalledClosing, parseClosing } from './closed-request.ts'
 import type { CredentialKind, CredentialProof } from './credential.ts'
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
 import type { Tombstone } from './ledger.ts'
@@ -37,7 +38,7 @@ export interface JournalledRotation extends CredentialProof {
 }
 
 /** A change that must survive the loss of the store. Without the secrets, it identifies no subject. */
-export type JournalLine = JournalledEntry | JournalledRevocation | JournalledRotation
+export type JournalLine = JournalledEntry | JournalledRevocation | JournalledRotation | JournalledClosing
 
 export function isEntry(line: JournalLine): line is JournalledEntry {
   return line.kind === 'erasure' || line.kind === 'nothing-held'
@@ -59,6 +60,7 @@ const idFields: Record<CredentialKind, string> = { key: 'keyId', 'variable-token
 
 /** Without the trailing newline. */
 export function formatJournalLine(line: JournalLine): string {
+  if (line.kind === 'closing') return JSON.stringify(closingFields(line))
   if (!isEntry(line)) {
     const { credential, id } = line
     const changed = { [idFields[credential]]: id, at: formatInstant(line.at) }
@@ -94,6 +96,8 @@ export function parseJournalLine(text: string): JournalLine | null {
     case 'key.rotated':
     case 'variable-token.rotated':
       return parseRotation(fields.kind === 'key.rotated' ? 'key' : 'variable-token', fields)
+    case closingKind:
+      return parseClosing(fields)
     default:
       return null
   }

@@ -1,3 +1,4 @@
+import type { JournalledClosing } from './closed-request.ts'
 import type { Instant } from './instant.ts'
 import {
   isEntry,
@@ -134,23 +135,38 @@ export class KnownLedger {
   }
 }
 
-/** The changes in a journal: a hash for each ledger entry, and the last change of each credential. */
+interface KnownClosing extends Pick<JournalledClosing, 'organisationId' | 'id' | 'at'> {
+  isWhole: boolean
+}
+
+/**
+ * The changes in a journal: a hash for each ledger entry, the last change of each credential, and the closings
+ * of requests.
+ */
 export class KnownChanges {
   /** By kind and ID. */
   readonly ledgers = new Map<string, KnownLedger>()
   readonly rotations = new Map<string, Instant>()
   readonly revoked = new Set<string>()
+  /** By organisation and request. A closing is whole when its last line is known, because lines are in order. */
+  readonly closings = new Map<string, KnownClosing>()
 
   add(line: JournalLine): void {
     if (isEntry(line)) this.ledger(line.organisationId).add(line)
+    else if (line.kind === 'closing') this.#addClosing(line)
     else if (line.kind === 'revocation') this.revoked.add(nameOf(line))
     else this.rotations.set(nameOf(line), Math.max(line.at, this.rotations.get(nameOf(line)) ?? line.at))
   }
 
   has(line: JournalLine): boolean {
+    if (line.kind === 'closing') return this.hasClosing(line)
     if (line.kind === 'revocation') return this.revoked.has(nameOf(line))
     if (line.kind === 'rotation') return line.at <= (this.rotations.get(nameOf(line)) ?? -1)
     return (this.ledgers.get(line.organisationId)?.leaf(line.index) ?? null) !== null
+  }
+
+  hasClosing(ref: Pick<JournalledClosing, 'organisationId' | 'id'>): boolean {
+    return this.closings.get(closingName(ref))?.isWhole ?? false
   }
 
   ledger(organisationId: string): KnownLedger {
@@ -158,6 +174,18 @@ export class KnownChanges {
     this.ledgers.set(organisationId, known)
     return known
   }
+
+  #addClosing({ organisationId, id, at, isLast }: JournalledClosing): void {
+    const isWhole = isLast || this.hasClosing({ organisationId, id })
+    this.closings.set(closingName({ organisationId, id }), { organisationId, id, at, isWhole })
+  }
+}
+
+export function closingName({
+  organisationId,
+  id,
+}: Pick<JournalledClosing, 'organisationId' | 'id'>): string {
+  return `${organisationId} ${id}`
 }
 
 function nameOf({ credential, id }: JournalledRevocation | JournalledRotation): string {

@@ -136,6 +136,11 @@ export interface RequestOfEntry {
   request: Pick<PrivacyRequest, 'id' | 'reference'>
 }
 
+/** A closed request in the order of closings. */
+export interface ClosedPosition extends PrivacyRequestRef {
+  closedAt: Instant
+}
+
 /** How a request ends without an answer. */
 export interface RequestClosing {
   from: readonly PrivacyRequestState[]
@@ -262,6 +267,8 @@ export interface PrivacyRequestStore {
    * `ForgedLedger` or `ShortLedger`.
    */
   finish(ref: PrivacyRequestRef, end: RequestEnd, note: ActivityNote): Promise<AppendedEntry[] | null>
+  /** Closed requests of all organisations after a position, in the order of their closing. */
+  listClosed(after: ClosedPosition | null, limit: number): Promise<ClosedPosition[]>
   /** Deletes about `maxRows` rows of requests that were closed before an instant. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

@@ -1,3 +1,5 @@
+import type { JournalledClosing } from './closed-request.ts'
+import type { Instant } from './instant.ts'
 import type { JournalledEntry, JournalledRevocation, JournalledRotation } from './journal-line.ts'
 import type { TombstoneKey } from './keyring.ts'
 import type { HeadKeys } from './ledger.ts'
@@ -14,6 +16,8 @@ export interface Replayed {
   rotatedKeys: number
   revokedTokens: number
   rotatedTokens: number
+  /** Requests that were open, or missing. */
+  closedRequests: number
   /** Data that tombstones refuse. */
   removed: SweptCounts
   /** Entries of organisations that the store does not have. */
@@ -96,6 +100,12 @@ export interface ReplayStore {
   revoke(revocation: JournalledRevocation): Promise<boolean>
   /** Returns `false` if the credential was rotated then or later, or does not exist. */
   rotate(rotation: JournalledRotation): Promise<boolean>
+  /**
+   * Closes a request as the lines of its closing say, in one transaction, and deletes its person, its notes and
+   * the IDs of waiting subjects. Creates a request that is missing if it was closed at `keptSince` or later.
+   * Returns `false` if it was closed already, is missing otherwise, or the organisation does not exist.
+   */
+  closeRequest(lines: readonly JournalledClosing[], keptSince: Instant): Promise<boolean>
   /** Ends all sign-ins and withdraws all links: those ended or used later would be valid again. */
   endAccess(): Promise<EndedAccess>
 }

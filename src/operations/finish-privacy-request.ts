@@ -3,13 +3,16 @@ import type { Instant } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import type { PrivacyRequestRef, PrivacyRequestStore, RequestEnd } from '../domain/privacy-request.ts'
+import type { RequestHandlingStore } from '../domain/request-handling.ts'
 import type { SubjectIdentifier } from '../domain/subject-identifier.ts'
+import { journalClosing } from './journal-closing.ts'
 import { proveNothingHeld } from './nothing-held.ts'
 
 interface FinishDeps {
   privacyRequests: PrivacyRequestStore
   keyring: Keyring
   clock: () => Instant
+  requestHandling: RequestHandlingStore
   journal?: Journal | undefined
 }
 
@@ -35,5 +38,7 @@ export async function finishRequest(
     (nothingHeld, guard) =>
       deps.privacyRequests.finish({ organisationId, id }, { ...end, now, nothingHeld, guard }, note),
   )
-  return proven !== null
+  if (proven === null) return false
+  await journalClosing(deps, { organisationId, id })
+  return true
 }

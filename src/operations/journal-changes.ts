@@ -4,17 +4,22 @@ import { type JournalLine, journalledEntry } from '../domain/journal-line.ts'
 import type { LedgerEntry } from '../domain/ledger.ts'
 import { instantOf, type LedgerRecord, parseRecord } from '../domain/ledger-record.ts'
 import type { Store, TransferRow, TransferTable } from '../domain/store.ts'
+import { readClosings } from './journal-closing.ts'
 import { readPages } from './verify-copy.ts'
 
-type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer'>
+type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer' | 'privacyRequests' | 'requestHandling'>
 
 const pageEntries = 250
 
-/** All changes in a store that a journal lacks: ledger entries in order, then changes of credentials. */
+/**
+ * All changes in a store that a journal lacks: ledger entries in order, then closings of requests and changes of
+ * credentials.
+ */
 export async function* readChanges(store: Source, known: KnownChanges): AsyncGenerator<JournalLine[]> {
   for await (const organisations of readPages(store.transfer, tableNamed(store, 'organisations'))) {
     for (const [id] of organisations) yield* readEntries(store, String(id), known)
   }
+  for await (const closing of readClosings(store, known)) yield [closing]
   for await (const changes of readCredentialChanges(store)) {
     const lines = changes.filter((line) => !known.has(line))
     if (lines.length > 0) yield lines

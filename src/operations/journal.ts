@@ -12,6 +12,7 @@ import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
 import type { ReplayedInSetBack } from '../domain/replay.ts'
 import type { Store } from '../domain/store.ts'
 import { readChanges, readCredentialChanges, readEntries } from './journal-changes.ts'
+import { lacksClosing } from './replay-closings.ts'
 import { type RestoredDeps, replayIfSetBack } from './replay-journal.ts'
 
 /** How long after a failure an erasure may still be committed. */
@@ -198,7 +199,7 @@ export async function openJournal(
 }
 
 /** Whether a store lacks changes of a journal. Throws if its ledgers have other entries. */
-async function isBehind(store: Store, known: KnownChanges, place: string): Promise<boolean> {
+async function isBehind(store: Store & RestoredDeps, known: KnownChanges, place: string): Promise<boolean> {
   let isShort = false
   for (const [organisationId, ledger] of known.ledgers) {
     // A deleted organisation has no ledger any more.
@@ -208,7 +209,7 @@ async function isBehind(store: Store, known: KnownChanges, place: string): Promi
     const size = (await store.ledger.head(organisationId))?.frontier.size ?? 0
     isShort ||= size < ledger.end
   }
-  return isShort || (await hasOlderKeys(store, known))
+  return isShort || (await hasOlderKeys(store, known)) || lacksClosing(store, known)
 }
 
 /** The first index at which a ledger and a journal have different entries; `null` if there is none. */

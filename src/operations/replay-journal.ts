@@ -1,5 +1,5 @@
 import { commandLine } from '../domain/activity.ts'
-import type { Clock } from '../domain/instant.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
 import { gapsIn, KnownLedger } from '../domain/journal.ts'
 import { isEntry, type JournalLine, type JournalledEntry } from '../domain/journal-line.ts'
 import type { Keyring, TombstoneKey } from '../domain/keyring.ts'
@@ -9,29 +9,36 @@ import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.
 import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
 import { stopOpenBatches } from './erasure-batch.ts'
+import { ClosingReplay, closingsKeptSince } from './replay-closings.ts'
 
-export interface RestoredDeps extends Pick<Store, 'replay' | 'ledger' | 'transfer' | 'erasureBatches'> {
+type ReplayDeps = Pick<Store, 'replay' | 'ledger' | 'transfer' | 'privacyRequests'>
+
+export interface RestoredDeps extends ReplayDeps, Pick<Store, 'erasureBatches'> {
   clock: Clock
   randomness: Randomness
+  activityDays: number
 }
 
 export interface ReplayOptions {
   /** Repairs a ledger: restores the journal's entries, closes gaps, and moves other entries to the end. */
   mend?: boolean
+  /** Requests that were closed earlier, and that the store does not have, were swept. */
+  keptSince?: Instant
 }
 
 const batchEntries = 500
 
 /**
- * Repeats changes in a store that lacks them: ledger entries, changes of credentials, and deletions of erased data.
+ * Repeats changes in a store that lacks them: ledger entries, changes of credentials, closings of
+ * requests, and deletions of erased data.
  * Lines may be repeated and slightly out of order. Problems are reported after everything else is done.
  * Idempotent.
  */
 export async function replayChanges(
-  store: Pick<Store, 'replay' | 'ledger' | 'transfer'>,
+  store: ReplayDeps,
   keyring: Keyring,
   lines: AsyncIterable<JournalLine>,
-  { mend = false }: ReplayOptions = {},
+  { mend = false, keptSince = Number.MIN_SAFE_INTEGER }: ReplayOptions = {},
 ): Promise<Replayed> {
   const done: Replayed = {
     entries: 0,
@@ -41,11 +48,13 @@ export async function replayChanges(
     rotatedKeys: 0,
     revokedTokens: 0,
     rotatedTokens: 0,
+    closedRequests: 0,
     removed: { subjects: 0, sessions: 0, events: 0 },
     entriesOfOthers: 0,
     problems: [],
   }
   const ledgers = new Map<string, LedgerReplay | null>()
+  const closings = new ClosingReplay(store)
   for await (const line of lines) {
     if (isEntry(line)) {
       const { organisationId } = line
@@ -55,6 +64,8 @@ export async function replayChanges(
       ledgers.set(organisationId, ledger)
       if (ledger) await ledger.add(line)
       else done.entriesOfOthers += 1
+    } else if (line.kind === 'closing') {
+      await closings.add(line)
     } else if (line.kind === 'revocation') {
       if (await store.replay.revoke(line))
         done[line.credential === 'key' ? 'revokedKeys' : 'revokedTokens'] += 1
@@ -63,6 +74,7 @@ export async function replayChanges(
     }
   }
   for (const ledger of ledgers.values()) await ledger?.end(mend)
+  await closings.end(keptSince, done)
   done.removed = await removeRefused(store, keyring.tombstoneKeys)
   return done
 }
@@ -73,7 +85,8 @@ export async function replayInRestored(
   keyring: Keyring,
   lines: AsyncIterable<JournalLine>,
 ): Promise<ReplayedInSetBack> {
-  return endUnfinished(store, await replayChanges(store, keyring, lines))
+  const options = { keptSince: closingsKeptSince(store) }
+  return endUnfinished(store, await replayChanges(store, keyring, lines, options))
 }
 
 /** As `replayInRestored`, but changes nothing in a store that lacks nothing. */
@@ -81,8 +94,9 @@ export async function replayIfSetBack(
   store: RestoredDeps,
   keyring: Keyring,
   lines: AsyncIterable<JournalLine>,
-  options?: ReplayOptions,
+  { mend = false }: Pick<ReplayOptions, 'mend'> = {},
 ): Promise<ReplayedInSetBack> {
+  const options = { mend, keptSince: closingsKeptSince(store) }
   const replayed = await replayChanges(store, keyring, lines, options)
   if (hasChanged(replayed)) return endUnfinished(store, replayed)
   return { ...replayed, stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
@@ -103,10 +117,12 @@ function hasChanged({
   rotatedKeys,
   revokedTokens,
   rotatedTokens,
+  closedRequests,
   removed,
 }: Replayed): boolean {
   const credentials = revokedKeys + rotatedKeys + revokedTokens + rotatedTokens
-  return entries + tombstones + movedEntries + credentials + removed.sessions + removed.events > 0
+  const changes = entries + tombstones + movedEntries + credentials + closedRequests
+  return changes + removed.sessions + removed.events > 0
 }
 
 /** Orders the entries of one ledger and appends them in batches. */

@@ -55,7 +55,8 @@ export async function restoreStore(config: Config, options: RestoreOptions): Pro
   const restored = await replaceStore(store.path, options.backup, async (restored, inPlace) => {
     const keyring = await openKeyring(config, restored.secrets, Date.now(), options)
     if (typeof inPlace === 'object') await readKeyring(config, await inPlace.secrets.list())
-    const deps = { ...restored, clock: Date.now, randomness: systemRandomness }
+    const { activityDays } = config
+    const deps = { ...restored, clock: Date.now, randomness: systemRandomness, activityDays }
     const replayed = await replayInRestored(deps, keyring, changes(inPlace, options))
     await restored.maintenance.scrub(Date.now())
     const replaced = typeof inPlace === 'object' ? ('store' as const) : inPlace
@@ -150,6 +151,7 @@ export async function replayInto(
   const keyring = await readKeyring({ ...config, store: from }, await target.secrets.list())
   if (!keyring) throw new Error(`There are no secrets at ${secretFileOf(config, from)}.`)
   await adoptStore(target.secrets, keyring)
-  const deps = { ...target, clock: Date.now, randomness: systemRandomness }
+  const { activityDays } = config
+  const deps = { ...target, clock: Date.now, randomness: systemRandomness, activityDays }
   return replayIfSetBack(deps, keyring, mergeJournals(journals, onUnreadable))
 }

@@ -51,10 +51,14 @@ interface Fixture {
   revoked: { id: string; key: string }
   /** Active variable tokens in the backup, since then rotated and revoked. */
   tokens: { rotated: IssuedToken; revoked: IssuedToken }
+  /** Open in the backup, and rejected since. */
+  request: string
 }
 
 const people = ['marker-anna', 'marker-ben', 'marker-carl']
-const scopes = ['--scope', 'analytics:view', 'analytics:delete-data']
+/** The address of somebody whose request was open in the backup, and closed since. */
+const address = 'marker-dora@example.com'
+const scopes = ['--scope', 'analytics:view', 'analytics:delete-data', 'analytics:manage-requests']
 
 async function createKey(cli: CommandLine, name: string) {
   const created = onlyJson(
@@ -75,6 +79,7 @@ function serving({ storePath }: CommandLine, t: Lifetime, env: Record<string, st
 }
 
 const subjects = '/v1/analytics/trackers/shop/subjects'
+const requests = '/v1/analytics/requests'
 const original = commandLine({ after })
 let prepared: ReturnType<typeof prepare> | null = null
 
@@ -91,7 +96,9 @@ function filesIn({ folder }: CommandLine): Pick<Fixture, 'env' | 'backup'> {
   return { env: { LETHE_JOURNAL: join(folder, 'lethe.journal') }, backup: join(folder, 'old.backup') }
 }
 
-async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'revoked' | 'tokens'>> {
+async function prepare(
+  cli: CommandLine,
+): Promise<Pick<Fixture, 'rotated' | 'revoked' | 'tokens' | 'request'>> {
   const { env, backup } = filesIn(cli)
   const events = people.map((subjectId) =>
     eventRow({ subjectId, eventId: `e-${subjectId}`, occurredAt: Date.now() }),
@@ -100,8 +107,19 @@ async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'rev
   onlyJson(await cli.run(['ledger', 'verify', '--json']))
   const [rotated, revoked] = [await createKey(cli, 'rotated'), await createKey(cli, 'revoked')]
   const tokens = { rotated: await createToken(cli, 'rotated'), revoked: await createToken(cli, 'revoked') }
-  onlyJson(await cli.run(['backup', backup, '--json']))
   const service = await serving(cli, { after() {} }, env)
+  const { key } = rotated
+  const person = { identifiers: [{ name: 'email', value: address }], subjects: [] }
+  const post = (path: string, body: object) =>
+    service.ask(path, {
+      method: 'POST',
+      key,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const { requestId } = dataOf(await post(requests, { kind: 'access', person }))
+  onlyJson(await cli.run(['backup', backup, '--json']))
+  assert.equal((await post(`${requests}/${requestId}/reject`, { reason: 'Not a customer' })).status, 200)
   for (const id of people.slice(0, 2)) {
     const erased = await service.ask(`${subjects}/${id}`, { method: 'DELETE', key: rotated.key })
     assert.equal(erased.status, 200)
@@ -114,7 +132,7 @@ async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'rev
     onlyJson(await cli.run([command, 'rotate', changed.rotated.id, '--yes', '--json'], { env }))
     onlyJson(await cli.run([command, 'revoke', changed.revoked.id, '--name', 'revoked', '--json'], { env }))
   }
-  return { rotated, revoked, tokens }
+  return { rotated, revoked, tokens, request: String(requestId) }
 }
 
 const removedTwo = {
@@ -124,6 +142,7 @@ const removedTwo = {
   rotatedKeys: 1,
   revokedTokens: 1,
   rotatedTokens: 1,
+  closedRequests: 1,
   removed: { subjects: 2, sessions: 2, events: 2 },
   entriesOfOthers: 0,
   movedEntries: 0,
@@ -143,12 +162,12 @@ function removeStore({ storePath }: CommandLine): void {
 
 async function assertForgotten(
   t: TestContext,
-  { cli, env, rotated, revoked, tokens }: Fixture,
+  { cli, env, rotated, revoked, tokens, request }: Fixture,
 ): Promise<void> {
   const bytes = readFileSync(cli.storePath)
   assert.deepEqual(
-    people.map((id) => bytes.includes(id)),
-    [false, false, true],
+    [...people, address].map((marker) => bytes.includes(marker)),
+    [false, false, true, false],
   )
   const listed = await cli.run(['variable-tokens', 'list', '--tracker', 'shop', '--json'])
   assert.deepEqual(
@@ -158,7 +177,10 @@ async function assertForgotten(
       [tokens.revoked.id, 'revoked', true],
     ],
   )
+  const { key } = await createKey(cli, 'current')
   const service = await serving(cli, t, env)
+  const closed = dataOf(await service.ask(`${requests}/${request}`, { key }))
+  assert.partialDeepStrictEqual(closed, { state: 'rejected', person: null, reason: 'Not a customer' })
   for (const { key } of [rotated, revoked]) assert.equal((await service.ask(subjects, { key })).status, 401)
   for (const { token } of [tokens.rotated, tokens.revoked]) {
     assert.equal((await service.ask(`/v1/variables?token=${token}`)).status, 401)
@@ -401,7 +423,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
       assert.equal(dataOf(erased).alreadyErased, false)
     }
     await service.stop()
-    const { revokedKeys, rotatedKeys, revokedTokens, rotatedTokens, ...removed } = removedTwo
+    const { revokedKeys, rotatedKeys, revokedTokens, rotatedTokens, closedRequests, ...removed } = removedTwo
     const inPlace = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
     assert.partialDeepStrictEqual(inPlace, { replaced: 'store', ...removed })
     removeStore(cli)
@@ -472,8 +494,8 @@ describe('lethe journal', { concurrency: 4 }, () => {
   it('holds neither a subject id nor a key string, for its owner alone', async (t) => {
     const { cli, env, rotated } = await afterTheBackup(t)
     const text = readFileSync(env.LETHE_JOURNAL, 'utf8')
-    assert.equal(text.split('\n').filter((line) => line !== '').length, 6)
-    for (const marker of [...people, rotated.key]) assert.ok(!text.includes(marker))
+    assert.equal(text.split('\n').filter((line) => line !== '').length, 7)
+    for (const marker of [...people, address, rotated.key]) assert.ok(!text.includes(marker))
     assert.equal(statSync(env.LETHE_JOURNAL).mode & 0o777, 0o600)
     assert.ok(!readFileSync(cli.storePath).includes('marker-anna'))
   })
@@ -497,7 +519,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
       assert.deepEqual(onlyJson(first), removedTwo, store)
       const counts = {
         ...{ entries: 0, tombstones: 0 },
-        ...{ revokedKeys: 0, rotatedKeys: 0, revokedTokens: 0, rotatedTokens: 0 },
+        ...{ revokedKeys: 0, rotatedKeys: 0, revokedTokens: 0, rotatedTokens: 0, closedRequests: 0 },
       }
       const ended = { stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
       const nothing = { ...counts, entriesOfOthers: 0, movedEntries: 0, problems: [], ...ended }

@@ -106,7 +106,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const [batch] = openBatch
       await store.erasureBatches.create(...openBatch)
       const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
-      const restored = { ...store, clock: () => 100, randomness }
+      const restored = { ...store, clock: () => 100, randomness, activityDays: 730 }
       const replay = async () => (await replayInRestored(restored, testKeyring, told())).stoppedBatches
       assert.deepEqual([await replay(), await replay()], [1, 0])
       assert.partialDeepStrictEqual(await store.erasureBatches.find('acme', batch.id), { state: 'stopped' })
@@ -118,7 +118,7 @@ for (const [engine, address] of Object.entries(engines)) {
 
     it('ends the sign-ins and withdraws the links that were there when the store was copied', async (t) => {
       const store = await open(t)
-      const deps = { ...store, clock: () => 100, randomness: systemRandomness }
+      const deps = { ...store, clock: () => 100, randomness: systemRandomness, activityDays: 730 }
       const joined = await inviteMember(
         deps,
         { organisationId: 'acme', email: 'ada@acme.example' },
@@ -370,7 +370,7 @@ for (const [engine, address] of Object.entries(engines)) {
     it('stops no batch of a store that had forgotten nothing', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a))
-      const restored = { ...store, clock: () => 100, randomness: systemRandomness }
+      const restored = { ...store, clock: () => 100, randomness: systemRandomness, activityDays: 730 }
       const stopped = async (...lines: JournalLine[]) =>
         (await replayIfSetBack(restored, testKeyring, told(...lines))).stoppedBatches
       await store.erasureBatches.create(...openBatch)

@@ -66,6 +66,7 @@ export function replayedInWords({
   rotatedKeys,
   revokedTokens,
   rotatedTokens,
+  closedRequests,
   removed,
   entriesOfOthers,
   stoppedBatches = 0,
@@ -78,6 +79,9 @@ export function replayedInWords({
   ]
   if (revokedTokens + rotatedTokens > 0) {
     lines.push(`Revoked ${counted(revokedTokens, 'variable token')}, rotated ${rotatedTokens}.`)
+  }
+  if (closedRequests > 0) {
+    lines.push(`Closed ${counted(closedRequests, 'privacy request')}.`)
   }
   if (movedEntries > 0) {
     lines.push(

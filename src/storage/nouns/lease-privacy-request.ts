@@ -21,6 +21,7 @@ import {
   type RequestLeaseStore,
   sumErased,
   toCounts,
+  toRef,
   toRequest,
 } from './privacy-request.ts'
 import { integer, type Row, text } from './row.ts'
@@ -224,10 +225,6 @@ export function requestLeaseStore(engine: Engine<typeof requestLeaseTransactions
 function leaseParameters(lease: RequestLease) {
   const latestEnd = lease.until + (lease.until - lease.now)
   return { ...lease, latestEnd, restsUntil: Math.max(lease.restsUntil, latestEnd) }
-}
-
-function toRef(row: Row): PrivacyRequestRef {
-  return { organisationId: text(row, 'organisation_id'), id: text(row, 'id') }
 }
 
 function toWaitingSubject(row: Row): WaitingSubject {

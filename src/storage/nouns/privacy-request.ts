@@ -68,7 +68,7 @@ const insert = statement(
      :contentDigest, :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0)
    ON CONFLICT (organisation_id, id) DO NOTHING`,
 )
-const insertPerson = statement(
+export const insertPerson = statement(
   `INSERT INTO privacy_request_people (organisation_id, digest, received_at, request_id)
    VALUES (:organisationId, :digest, :receivedAt, :id) ON CONFLICT DO NOTHING`,
 )
@@ -99,6 +99,11 @@ const end = statement(
      person = NULL
    WHERE ${own}`,
 )
+const closedAfter = statement(
+  `SELECT closed_at, organisation_id, id FROM privacy_requests
+   WHERE closed_at IS NOT NULL AND (closed_at, organisation_id, id) > (:closedAt, :organisationId, :id)
+   ORDER BY closed_at, organisation_id, id LIMIT :limit`,
+)
 const closedBefore = statement(
   'SELECT organisation_id, id FROM privacy_requests WHERE closed_at < :before ORDER BY closed_at LIMIT 1',
 )
@@ -107,7 +112,7 @@ const removeItems = statement(
      SELECT place FROM privacy_request_items WHERE ${ownItems} ORDER BY place LIMIT :maxRows)`,
 )
 const removePeople = statement(`DELETE FROM privacy_request_people WHERE ${ownItems}`)
-const removeNotes = statement(`DELETE FROM privacy_request_notes WHERE ${ownItems}`)
+export const removeNotes = statement(`DELETE FROM privacy_request_notes WHERE ${ownItems}`)
 const removeExclusions = statement(`DELETE FROM privacy_request_exclusions WHERE ${ownItems}`)
 const remove = statement(`DELETE FROM privacy_requests WHERE ${own}`)
 /** Records an erasure in the items of all requests that wait for its subject. */
@@ -173,7 +178,7 @@ export const privacyRequestTransactions = {
     lockReferenceTables(run)
     const [row] = (await run(closedBefore, { before })).rows
     if (!row) return 0
-    const ref = { organisationId: text(row, 'organisation_id'), id: text(row, 'id') }
+    const ref = toRef(row)
     const { count } = await run(removeItems, { ...ref, maxRows })
     noteDeletion(run)
     if (count === maxRows) return count
@@ -223,6 +228,11 @@ export function privacyRequestStore(
     },
     ofEntries: async (organisationId, indexes) =>
       toRequestsOfEntries(await engine.read(ofEntries, { organisationId, indexes })),
+    async listClosed(after, limit) {
+      const start = after ?? { closedAt: Number.MIN_SAFE_INTEGER, organisationId: '', id: '' }
+      const rows = await engine.read(closedAfter, { ...start, limit })
+      return rows.map((row) => ({ ...toRef(row), closedAt: integer(row, 'closed_at') }))
+    },
     sweep: (before, maxRows) => engine.transact('sweepPrivacyRequests', before, maxRows),
   }
 }
@@ -335,6 +345,10 @@ export function toRequest(row: Row): PrivacyRequest {
     resumesAt: integerOrNull(row, 'resumes_at'),
     assigneeId: textOrNull(row, 'assignee_id'),
   }
+}
+
+export function toRef(row: Row): PrivacyRequestRef {
+  return { organisationId: text(row, 'organisation_id'), id: text(row, 'id') }
 }
 
 export function toCounts(row: Row, prefix = ''): RequestCounts {

@@ -16,6 +16,7 @@ import { instantOfEntry, mendTail } from '../rules/mend-ledger.ts'
 import type { Engine, Run } from './engine.ts'
 import { insertEntry, listEntries, lockLedger } from './ledger.ts'
 import { lockOrganisationRow, lockReferenceTables } from './locks.ts'
+import type { replayClosingTransactions } from './replay-closing.ts'
 import { integer, integerOrNull, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { type Statement, statement } from './statement.ts'
@@ -244,7 +245,9 @@ export const replayTransactions = {
   },
 }
 
-export function replayStore(engine: Engine<typeof replayTransactions>): ReplayStore {
+export function replayStore(
+  engine: Engine<typeof replayTransactions & typeof replayClosingTransactions>,
+): ReplayStore {
   return {
     appendEntries: (organisationId, entries, headKeys) =>
       engine.transact('appendEntries', organisationId, entries, headKeys),
@@ -263,6 +266,7 @@ export function replayStore(engine: Engine<typeof replayTransactions>): ReplaySt
       engine.transact('removeRefused', trackerId, subjectIds, keys),
     revoke: (revocation) => engine.revoke('replayRevocation', revocation),
     rotate: (rotation) => engine.revoke('replayRotation', rotation),
+    closeRequest: (lines, keptSince) => engine.transact('replayClosing', lines, keptSince),
     endAccess: () => engine.revoke('endAccess'),
   }
 }

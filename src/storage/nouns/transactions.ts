@@ -12,6 +12,7 @@ import { organisationProfileTransactions } from './organisation-profile.ts'
 import { privacyRequestTransactions } from './privacy-request.ts'
 import { refusedLineTransactions } from './refused-lines.ts'
 import { replayTransactions } from './replay.ts'
+import { replayClosingTransactions } from './replay-closing.ts'
 import { replyTextTransactions } from './reply-text.ts'
 import { requestHandlingTransactions } from './request-handling.ts'
 import { retentionTransactions } from './retention.ts'
@@ -37,6 +38,7 @@ export const transactions = {
   ...privacyRequestTransactions,
   ...refusedLineTransactions,
   ...replayTransactions,
+  ...replayClosingTransactions,
   ...replyTextTransactions,
   ...requestHandlingTransactions,
   ...requestLeaseTransactions,

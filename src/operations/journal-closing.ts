@@ -1,0 +1,72 @@
+import type { JournalledClosing } from '../domain/closed-request.ts'
+import type { Journal, KnownChanges } from '../domain/journal.ts'
+import type { ClosedPosition, PrivacyRequest, PrivacyRequestRef } from '../domain/privacy-request.ts'
+import type { Store } from '../domain/store.ts'
+
+type Source = Pick<Store, 'privacyRequests' | 'requestHandling'>
+
+/** A line stays far below what a journal's reader accepts. */
+const lineItems = 500
+const pageRequests = 500
+
+/** Appends the closing of a request to the journal, which must survive the loss of the store. */
+export async function journalClosing(
+  deps: Source & { journal?: Journal | undefined },
+  ref: PrivacyRequestRef,
+): Promise<void> {
+  const { journal } = deps
+  if (!journal) return
+  for await (const line of readClosing(deps, ref)) await journal.append([line])
+}
+
+/** The closings in a store that a journal lacks. */
+export async function* readClosings(store: Source, known: KnownChanges): AsyncGenerator<JournalledClosing> {
+  for await (const ref of listClosed(store)) if (!known.hasClosing(ref)) yield* readClosing(store, ref)
+}
+
+/** All closed requests of a store. */
+export async function* listClosed({
+  privacyRequests,
+}: Pick<Store, 'privacyRequests'>): AsyncGenerator<ClosedPosition> {
+  let after: ClosedPosition | null = null
+  do {
+    const page: ClosedPosition[] = await privacyRequests.listClosed(after, pageRequests)
+    yield* page
+    after = page.length < pageRequests ? null : (page.at(-1) ?? null)
+  } while (after !== null)
+}
+
+async function* readClosing(
+  { privacyRequests, requestHandling }: Source,
+  ref: PrivacyRequestRef,
+): AsyncGenerator<JournalledClosing> {
+  const request = await privacyRequests.find(ref)
+  // It may have been swept meanwhile.
+  if (request === null || request.closedAt === null) return
+  const { organisationId, id } = request
+  const closing = { kind: 'closing', organisationId, id, at: request.closedAt } as const
+  const whole = { ...closing, request: toClosed(request, await requestHandling.personDigests(ref)) }
+  for (let from = 0, isLast = false; !isLast; from += lineItems) {
+    // Positions are contiguous from 0.
+    const items = await privacyRequests.items(ref, from - 1, lineItems + 1)
+    isLast = items.length <= lineItems
+    yield { ...whole, from, items: items.slice(0, lineItems), isLast }
+  }
+}
+
+function toClosed(
+  request: PrivacyRequest,
+  personDigests: readonly Uint8Array[],
+): JournalledClosing['request'] {
+  const { state } = request
+  if (state === 'open' || state === 'running')
+    throw new Error(`The request ${request.id} has the state ${state} although it is closed.`)
+  const { kind, reference, receivedAt, dueAt, extendedAt, extensionReason, rejectionReason } = request
+  const { namesIdentifiers, contentDigest, createdAt, createdBy, startedBy, requestId } = request
+  const { found, erased, left, assigneeId } = request
+  return {
+    ...{ kind, state, reference, receivedAt, dueAt, extendedAt, extensionReason, rejectionReason },
+    ...{ namesIdentifiers, contentDigest, createdAt, createdBy, startedBy, requestId },
+    ...{ found, erased, left, assigneeId, personDigests },
+  }
+}

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { Origin } from '../../src/domain/activity.ts'
+import { type Journal, KnownChanges } from '../../src/domain/journal.ts'
+import { formatJournalLine, type JournalLine, parseJournalLine } from '../../src/domain/journal-line.ts'
+import type { PrivacyRequestRef } from '../../src/domain/privacy-request.ts'
+import { FairQueue } from '../../src/domain/semaphore.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { FileJournal } from '../../src/journal.ts'
+import { advanceRequest } from '../../src/operations/advance-privacy-request.ts'
+import { type CertifiedEntry, certifyRequest } from '../../src/operations/certify-privacy-request.ts'
+import {
+  cancelRequest,
+  closeRequest,
+  extendRequest,
+  rejectRequest,
+  startRequest,
+} from '../../src/operations/change-privacy-request.ts'
+import { createRequest } from '../../src/operations/create-privacy-request.ts'
+import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { LedgerJournal, openJournal } from '../../src/operations/journal.ts'
+import { readChanges } from '../../src/operations/journal-changes.ts'
+import { replayChanges, replayIfSetBack } from '../../src/operations/replay-journal.ts'
+import { addRequestNote } from '../../src/operations/request-handling.ts'
+import { systemRandomness } from '../../src/runtime/randomness.ts'
+import { openStoreAt } from '../support/empty-store.ts'
+import { freshStore } from '../support/fresh-database.ts'
+import { always, eventRow } from '../support/rows.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { testKeyring, testKeys } from '../support/test-keyring.ts'
+import { defaultPolicy } from '../support/windows.ts'
+
+const engines: Record<string, (t: TestContext) => Promise<string>> = {
+  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+  PostgreSQL: freshStore,
+}
+
+const noon = Date.parse('2026-11-15T12:00:00.000Z')
+const dayMs = 86_400_000
+const view = { organisationId: 'acme', since: always }
+const member: Origin = {
+  ...{ actor: { kind: 'member', id: 'mem_1', name: 'eva@acme.example' } as const, requestId: 'req-1' },
+  organisationId: null,
+}
+const uuid = (last: number) => `6f8b2c1e-5a0d-4a57-9b7e-${String(last).padStart(12, '0')}`
+const ref = (last: number): PrivacyRequestRef => ({ organisationId: 'acme', id: uuid(last) })
+/** Of whom nothing may remain. */
+const names = /ada@example\.com|anna-7|nobody@example\.com|called on Monday/
+
+for (const [engine, address] of Object.entries(engines)) {
+  describe(`closings of requests, replayed on ${engine}`, () => {
+    /** A store in which Ada has data in one tracker. */
+    async function open(t: TestContext) {
+      const store = await openStoreAt(await address(t), { writesHere: true })
+      t.after(() => store.close())
+      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      const identifiers = { email: 'ada@example.com' }
+      const subject = { trackerId: 'shop', subjectId: 'anna-7' }
+      await store.ingest.ingest(
+        [eventRow({ ...subject, eventId: 'e', occurredAt: noon - 5, identifiers })],
+        testKeys,
+      )
+      const queue = new FairQueue({ permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 })
+      const parts = { randomness: systemRandomness, keyring: testKeyring, jobs: queue }
+      return { ...store, ...defaultPolicy, ...parts, clock: () => noon }
+    }
+    type Deps = Awaited<ReturnType<typeof open>> & { journal?: Journal }
+
+    function journalOf(t: TestContext, store: Store) {
+      const place = join(temporaryFolder(t), 'lethe.journal')
+      return { place, journal: new LedgerJournal(new FileJournal(place), store) }
+    }
+
+    const create = (deps: Deps, number: number, kind: 'access' | 'erasure' = 'erasure') =>
+      createRequest(
+        deps,
+        view,
+        {
+          ...{ kind, receivedAt: noon - dayMs, reference: `Ticket ${number}`, requestId: uuid(number) },
+          person: {
+            identifiers: ['ada@example.com', 'nobody@example.com'].map((value) => ({ name: 'email', value })),
+            subjects: [],
+          },
+        },
+        member,
+      )
+
+    async function erase(deps: Deps, number: number): Promise<void> {
+      const request = await startRequest(deps, view, uuid(number), member)
+      const lease = { now: noon, until: noon + 10, restsUntil: noon + 20, after: '' }
+      assert.equal((await deps.privacyRequests.lease('test', lease))?.id, request.id)
+      for (;;) {
+        const item = await deps.privacyRequests.next('test', request)
+        assert.ok(item !== false)
+        if (item) {
+          const { trackerId, subjectId, position } = item
+          await eraseSubject(deps, { ...view, trackerId }, subjectId, member, { request, position })
+        } else if ((await advanceRequest(deps, 'test', view, request, member)) !== 'continues') return
+      }
+    }
+
+    async function certified(deps: Deps, number: number): Promise<CertifiedEntry[]> {
+      const entries: CertifiedEntry[] = []
+      const request = await deps.privacyRequests.find(ref(number))
+      assert.ok(request)
+      const take = async (entry: CertifiedEntry) => void entries.push(entry)
+      await certifyRequest(deps, request, take, new AbortController().signal)
+      return entries
+    }
+
+    /** What a store tells of a closed request; positions in the job's progress are not part of it. */
+    async function tell(deps: Deps, number: number) {
+      const request = await deps.privacyRequests.find(ref(number))
+      assert.ok(request)
+      const { searches: _, searchedAt: __, heldIdentifiers: ___, ...rest } = request
+      const digests = await deps.requestHandling.personDigests(ref(number))
+      return {
+        ...rest,
+        digests: digests.map((digest) => Buffer.from(digest).toString('hex')).sort(),
+        items: await deps.privacyRequests.items(ref(number), -1, 99),
+        certificate: await certified(deps, number),
+      }
+    }
+
+    async function dump({ transfer }: Store): Promise<string> {
+      let text = ''
+      for (const table of transfer.tables.filter(({ name }) => name.startsWith('privacy_request')))
+        text += JSON.stringify(await transfer.read(table, null, 1_000))
+      return text
+    }
+
+    it('leave requests as they were closed, without their person, and also those of which the backup knew nothing', async (t) => {
+      const [store, backup] = [await open(t), await open(t)]
+      const { place, journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      for (const number of [1, 2, 3, 4]) {
+        for (const each of [deps, backup]) await create(each, number, number === 2 ? 'access' : 'erasure')
+      }
+      await addRequestNote(backup, 'acme', uuid(1), 'She called on Monday', member)
+      await startRequest(backup, view, uuid(4), member)
+      await create(deps, 5)
+      await closeRequest(deps, view, uuid(2), member)
+      await extendRequest(deps, view, uuid(3), 'Many systems', member)
+      await rejectRequest(deps, view, uuid(3), 'Not a customer', member)
+      await startRequest(deps, view, uuid(4), member)
+      await cancelRequest(deps, view, uuid(4), member)
+      for (const number of [1, 5]) await erase(deps, number)
+
+      assert.doesNotMatch(readFileSync(place, 'utf8'), names)
+      assert.match(await dump(backup), names)
+      const replayed = await replayIfSetBack(backup, testKeyring, journal.read())
+      assert.partialDeepStrictEqual(replayed, { closedRequests: 5, problems: [] })
+      for (const number of [1, 2, 3, 4, 5]) {
+        assert.deepEqual(await tell(backup, number), await tell(deps, number), `request ${number}`)
+      }
+      assert.deepEqual([(await certified(backup, 1)).length, (await certified(backup, 2)).length], [2, 1])
+      assert.doesNotMatch(await dump(backup), names)
+      assert.equal((await replayIfSetBack(backup, testKeyring, journal.read())).closedRequests, 0)
+      // What both stores hold is what the journal holds.
+      const known = new KnownChanges()
+      for await (const line of journal.read()) known.add(line)
+      for (const each of [store, backup]) {
+        for await (const lines of readChanges(each, known)) assert.deepEqual(lines, [])
+      }
+    })
+
+    it('are missing in the journal after a kill, and appended at the next start; a store set back is found by them', async (t) => {
+      const [store, backup] = [await open(t), await open(t)]
+      for (const each of [store, backup]) await create(each, 1)
+      // As if the process was killed between the commit and the line.
+      await cancelRequest(store, view, uuid(1), member)
+      const { place, journal } = journalOf(t, store)
+      assert.partialDeepStrictEqual(await openJournal(journal, store), { appended: 1, replayed: null })
+      const again = () => new LedgerJournal(new FileJournal(place), store)
+      assert.partialDeepStrictEqual(await openJournal(again(), store), { appended: 0, replayed: null })
+      const { replayed } = await openJournal(again(), backup)
+      assert.equal(replayed?.closedRequests, 1)
+      assert.deepEqual(await tell(backup, 1), await tell(store, 1))
+      assert.partialDeepStrictEqual(await openJournal(again(), backup), { appended: 0, replayed: null })
+    })
+
+    it('bring back no request that was swept, but close one that is open, however old its closing is', async (t) => {
+      const [store, backup] = [await open(t), await open(t)]
+      const { journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      for (const number of [1, 2]) await create(deps, number)
+      await create(backup, 1)
+      for (const number of [1, 2]) await cancelRequest(deps, view, uuid(number), member)
+      const later = { ...backup, clock: () => noon + (defaultPolicy.activityDays + 1) * dayMs }
+      assert.equal((await openJournal(journal, later)).replayed?.closedRequests, 1)
+      assert.equal((await backup.privacyRequests.find(ref(1)))?.state, 'cancelled')
+      assert.equal(await backup.privacyRequests.find(ref(2)), null)
+      assert.equal((await openJournal(journal, later)).replayed, null)
+    })
+
+    it('have several lines for many subjects; if one is torn, the rest is applied and the loss is reported', async (t) => {
+      const [store, backup] = [await open(t), await open(t)]
+      const { place, journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      const request = await create(deps, 1)
+      await startRequest(deps, view, uuid(1), member)
+      await deps.privacyRequests.lease('test', { now: 1, until: 9, restsUntil: 99, after: '' })
+      const subjects = Array.from({ length: 1_000 }, (_, i) => ({ subjectId: `anna-7-${i}`, isHeld: true }))
+      const search = {
+        ...{ subjects: subjects.map((subject) => ({ trackerId: 'shop', ...subject })), isComplete: true },
+        ...{ found: request.found, heldIdentifiers: [], now: noon },
+      }
+      assert.ok(await deps.privacyRequests.addSubjects('test', request, 0, search))
+      await cancelRequest(deps, view, uuid(1), member)
+      const lines = readFileSync(place, 'utf8').split('\n').filter(Boolean)
+      assert.deepEqual(
+        lines.map((line) => JSON.parse(line).items.length),
+        [500, 500],
+      )
+      const [first = ''] = lines
+      writeFileSync(place, `${first}\n`)
+      const torn = () => new FileJournal(place).read()
+      const { closedRequests, problems } = await replayChanges(backup, testKeyring, torn())
+      assert.deepEqual(
+        [closedRequests, problems],
+        [
+          1,
+          [
+            `No journal holds all lines of the request ${uuid(1)} of the organisation "acme": it is closed, but its certificate lacks entries.`,
+          ],
+        ],
+      )
+      assert.equal((await backup.privacyRequests.items(ref(1), -1, 2_000)).length, 500)
+      const known = new KnownChanges()
+      for await (const line of torn()) known.add(line)
+      const missing: JournalLine[] = []
+      for await (const each of readChanges(store, known)) missing.push(...each)
+      assert.deepEqual(missing.map(formatJournalLine), lines)
+    })
+
+    it('keep the entries of a request when the ledger is repaired', async (t) => {
+      const [store, backup] = [await open(t), await open(t)]
+      const { journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      await create(deps, 1)
+      await erase(deps, 1)
+      await eraseSubject(backup, { ...view, trackerId: 'shop' }, 'another', member)
+      const replay = { mend: true, keptSince: 0 }
+      const mended = await replayChanges(backup, testKeyring, journal.read(), replay)
+      assert.partialDeepStrictEqual(mended, { entries: 2, movedEntries: 1, closedRequests: 1 })
+      const [ours, theirs] = [await certified(deps, 1), await certified(backup, 1)]
+      assert.deepEqual(
+        theirs.map(({ index, kind }) => [index, kind]),
+        ours.map(({ index, kind }) => [index, kind]),
+      )
+    })
+  })
+}
+
+describe('the line of a closing', () => {
+  const line = {
+    ...{ kind: 'request.closed', organisationId: 'acme', requestId: uuid(1), at: '2026-11-15T12:00:00.000Z' },
+    ...{ requestKind: 'erasure', receivedAt: '2026-11-14T12:00:00.000Z', dueAt: '2026-12-14T12:00:00.000Z' },
+    ...{ extendedAt: null, createdAt: '2026-11-15T12:00:00.000Z', startedWith: null, state: 'done' },
+    ...{ reference: null, extensionReason: null, rejectionReason: null, namesIdentifiers: true },
+    ...{ contentDigest: 'of it', createdBy: { kind: 'command-line' }, startedBy: null },
+    found: { subjects: 1, sessions: 2, events: 3 },
+    erased: { subjects: 1, sessions: 2, events: 3 },
+    ...{ left: 0, assigneeId: null, people: ['00112233445566778899aabbccddeeff'], from: 0, isLast: true },
+    items: [
+      { outcome: 'gone', trackerId: 'shop', identifier: null },
+      { outcome: 'erased', trackerId: 'shop', identifier: null, ledgerIndex: 4, sealedNonce: 'sealed' },
+    ],
+  }
+
+  it('is read as it was written', () => {
+    const text = JSON.stringify(line)
+    const parsed = parseJournalLine(text)
+    assert.ok(parsed)
+    assert.deepEqual(JSON.parse(formatJournalLine(parsed)), line)
+  })
+
+  const damages: Record<string, object> = {
+    'another state': { state: 'open' },
+    'another kind': { requestKind: 'errand' },
+    'no instant': { at: 'noon' },
+    'half a digest': { people: ['0011'] },
+    'no list of items': { items: {} },
+    'an item of another outcome': { items: [{ outcome: 'lost', trackerId: null, identifier: null }] },
+    'an item with half an entry': { items: [{ ...line.items[1], sealedNonce: undefined }] },
+    'an actor without a name': { createdBy: { kind: 'key', id: 'k' } },
+    'a negative count': { found: { subjects: -1, sessions: 0, events: 0 } },
+    'no position': { from: null },
+  }
+  for (const [what, fields] of Object.entries(damages)) {
+    it(`is none with ${what}`, () => {
+      assert.equal(parseJournalLine(JSON.stringify({ ...line, ...fields })), null)
+    })
+  }
+})
