@@ -9,7 +9,7 @@ const oldestServer = 150_000
 const migrationLock = 1_279_611_751
 
 /** All migrations in order; the first has number 1. */
-export function migrations(): string[] {
+export function migrations(): readonly string[] {
   return migrationSteps('src/storage/postgres/migrations')
 }
 

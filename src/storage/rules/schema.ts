@@ -345,8 +345,16 @@ export function columnLists({ columns, keyLength }: TransferTable): { all: strin
   return { all: names.join(', '), key: names.slice(0, keyLength).join(', ') }
 }
 
-/** All migrations in a folder, in order; the first has number 1. */
-export function migrationSteps(path: string): string[] {
+const stepsOf = new Map<string, readonly string[]>()
+
+/** All migrations in a folder, in order; the first has number 1. Read once. */
+export function migrationSteps(path: string): readonly string[] {
+  const steps = stepsOf.get(path) ?? readSteps(path)
+  stepsOf.set(path, steps)
+  return steps
+}
+
+function readSteps(path: string): string[] {
   const folder = programFolder(path)
   return folder
     .names()

@@ -39,10 +39,16 @@ export function createPrivately(path: string): void {
   }
 }
 
-/** Opens the connection that requests read from: fast, synchronous, never waiting for a writer. */
-export function openReader(path: string): DatabaseSync {
+/** Opens a connection that only looks at a file, which may be another program's. */
+export function openInspector(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs })
   db.exec('PRAGMA query_only = ON')
+  return db
+}
+
+/** Opens the connection that requests read from: fast, synchronous, never waiting for a writer. */
+export function openReader(path: string): DatabaseSync {
+  const db = openInspector(path)
   db.exec('PRAGMA cache_size = -65536')
   // Pages that are not cached are then read without a copy, so that a large store reads as fast as a small
   // one.

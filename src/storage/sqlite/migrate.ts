@@ -7,7 +7,7 @@ import { transaction } from './connection.ts'
 const applicationId = 0x4c657468
 
 /** All migrations in order; the first has number 1. `user_version` is the number of the last one applied. */
-export function migrations(): string[] {
+export function migrations(): readonly string[] {
   return migrationSteps('src/storage/sqlite/migrations')
 }
 
@@ -35,8 +35,9 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
 
 /** Throws `ForeignStore` for a database that this program must not touch. Read-only. */
 export function refuseForeign(db: DatabaseSync, path: string, steps: readonly string[] = migrations()): void {
-  if (isEmpty(db)) return
+  // The header suffices for a store; anything else reads the schema.
   if (!isOurs(db)) {
+    if (isEmpty(db)) return
     throw new ForeignStore(`${path} is a database, but not a Lethe store. Name another file in LETHE_STORE.`)
   }
   if (version(db) > steps.length) {

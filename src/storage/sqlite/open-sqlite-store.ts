@@ -9,7 +9,7 @@ import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { sharedStores } from '../nouns/stores.ts'
 import { identifierNameStore } from '../nouns/subject.ts'
 import { transferStore } from '../nouns/transfer.ts'
-import { openReader, openWriter, snapshot } from './connection.ts'
+import { openInspector, openReader, openWriter, snapshot } from './connection.ts'
 import { type Connections, sqliteEngine } from './connections.ts'
 import { derivationStore } from './derivation.ts'
 import { ExportSnapshots, exportStore } from './export.ts'
@@ -40,14 +40,15 @@ export async function openSqliteStore(
   { isHeld = false, writesHere = false }: SqliteOptions = {},
 ): Promise<Store> {
   const letGo = isHeld ? () => {} : orSayWhy(path, () => hold(path))
+  let reader: DatabaseSync | null = null
   try {
-    prepare(path)
+    reader = prepare(path)
     if (!isHeld) removeRestoreFiles(path)
   } catch (error) {
+    reader?.close()
     letGo()
     throw error
   }
-  const reader = openReader(path)
   const snapshots = new ExportSnapshots()
   const writer = new Writer(path, writesHere ? writeHere : writeInThread, (isWanted) =>
     snapshots.noteLogWanted(isWanted),
@@ -95,7 +96,7 @@ export function sqliteStoreExists(path: string): boolean {
   return orSayWhy(path, () => {
     // A missing file is an answer; a folder without access throws.
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return false
-    return withConnection(openReader(path), (db) => {
+    return withConnection(openInspector(path), (db) => {
       refuseForeign(db, path)
       return !isEmpty(db)
     })
@@ -104,19 +105,22 @@ export function sqliteStoreExists(path: string): boolean {
 
 function hold(path: string): () => void {
   // Creates no files beside another program's database.
-  if (existsSync(path)) withConnection(openReader(path), (db) => refuseForeign(db, path))
+  if (existsSync(path)) withConnection(openInspector(path), (db) => refuseForeign(db, path))
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return holdStore(path)
 }
 
 /**
- * Creates or upgrades the store. Opening it for writing changes it, so its owner must have been checked
- * before.
+ * Creates or upgrades the store, and opens it for reading. Opening it for writing changes it, so its owner must
+ * have been checked before. Two connections overlap, because the last one to close removes the log.
  */
-function prepare(path: string): void {
-  orSayWhy(path, () => {
-    withConnection(openWriter(path), (db) => migrate(db, path))
-  })
+function prepare(path: string): DatabaseSync {
+  return orSayWhy(path, () =>
+    withConnection(openWriter(path), (db) => {
+      migrate(db, path)
+      return openReader(path)
+    }),
+  )
 }
 
 /** Runs `work` on a store. Errors become one line for the operator. */
