@@ -10,6 +10,7 @@ import {
   type PrivacyRequestStore,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { comparableValue } from '../domain/subject-identifier.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
@@ -93,9 +94,12 @@ export async function createRequest(
   return requireSame(await requireRequest(deps, organisationId, id), contentDigests)
 }
 
-/** As sent, so that a repetition is the same also when time has passed. */
+/**
+ * As sent, so that a repetition is the same also when time has passed, but with instants by value and identifiers
+ * as they are compared.
+ */
 function contentOf({ kind, person, receivedAt, reference }: WantedRequest): string {
-  const identifiers = person.identifiers.map(({ name, value }) => [name, value])
+  const identifiers = person.identifiers.map((each) => [each.name, comparableValue(each)])
   const subjects = person.subjects.map(({ trackerId, subjectId }) => [trackerId, subjectId])
   return JSON.stringify([kind, identifiers, subjects, receivedAt, reference])
 }

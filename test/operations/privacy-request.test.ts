@@ -127,6 +127,7 @@ describe('a request', () => {
       [{ receivedAt: noon - 6 }, person],
       [{}, { ...person, subjects: [{ trackerId, subjectId: 'ada' }] }],
       [{}, { ...person, identifiers: [{ name: 'userId', value: 'ada@example.com' }] }],
+      [{}, { ...person, identifiers: [{ name: 'email', value: 'adam@example.com' }] }],
     ]
     for (const [fields, other] of others) {
       const { fields: problems } = await failure(
@@ -141,6 +142,20 @@ describe('a request', () => {
     const { view: stranger, person: other } = await open()
     assert.equal((await create(stranger, other, wanted)).state, 'open')
   })
+
+  const sameIdentifiers: [name: string, value: string, repeated: string][] = [
+    ['email', 'José@example.com', 'JOSE\u0301@Example.COM'],
+    ['userId', 'José', 'Jose\u0301'],
+  ]
+  for (const [name, value, repeated] of sameIdentifiers) {
+    it(`has the same content with an identifier that is compared as equal: ${name}`, async () => {
+      const { view } = await open()
+      const named = (value: string): Person => ({ identifiers: [{ name, value }], subjects: [] })
+      const { id } = await create(view, named(value), { requestId: uuid })
+      assert.equal((await create(view, named(repeated), { requestId: uuid })).id, id)
+      assert.deepEqual(await kindsOf(view), ['request.created'])
+    })
+  }
 
   it('is created once, however many create it concurrently', async () => {
     const { view, person } = await open()
