@@ -170,4 +170,15 @@ describe('every statement of the embedded store', () => {
     }
     db.close()
   })
+
+  it('that counts open requests reads an index alone', async (t) => {
+    const { path, statements } = await everyStatement(t)
+    const db = new DatabaseSync(path)
+    const counts = statements.filter((sql) => sql.includes('AS due_soon'))
+    assert.equal(counts.length, 1)
+    const steps = counts.flatMap((sql) => planOf(db, sql)).filter((step) => step.startsWith('SEARCH'))
+    assert.equal(steps.length, 5)
+    for (const step of steps) assert.match(step, /^SEARCH privacy_requests USING COVERING INDEX/)
+    db.close()
+  })
 })
