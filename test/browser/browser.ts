@@ -40,6 +40,13 @@ export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   return browser
 }
 
+/** A browser in a process of its own, which shares nothing with the others. */
+export async function launchBrowser(lifetime: Lifetime): Promise<Browser> {
+  const browser = await launch()
+  lifetime.after(() => browser.close())
+  return browser
+}
+
 function launch(): Promise<Browser> {
   const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map(
     (what) => `--disable-${what}`,

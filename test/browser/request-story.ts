@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
+import { freshStore } from '../support/fresh-database.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { readZip } from '../support/zip.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
+import { Keyboard, launchBrowser, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
-describe('the story of a request in a browser', { skip: noBrowser }, async () => {
+/** From an address to a certificate. Each engine has a file of its own, because suites of a file would share a browser. */
+export function requestStory(engine: 'SQLite' | 'PostgreSQL'): void {
+  describe(`the story of a request in a browser, on ${engine}`, { skip: noBrowser }, () => tell(engine))
+}
+
+async function tell(engine: string): Promise<void> {
   if (noBrowser) return
-  const env = { LETHE_BATCH_PACE: '1000000/second' }
-  const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
+  const lifetime = inReverse({ after })
+  const store = engine === 'PostgreSQL' ? { LETHE_STORE: await freshStore(lifetime) } : {}
+  const env = { LETHE_BATCH_PACE: '1000000/second', ...store }
+  const shop = await startShop(lifetime, { env, scopes: ['analytics:view'] })
   await shop.createTracker(shop.organisationId, 'weblog')
   const identifiers = { email: 'ada@example.com' }
   await shop.ingest([
@@ -18,7 +31,7 @@ describe('the story of a request in a browser', { skip: noBrowser }, async () =>
     ...visit('stranger'),
   ])
   const client = await openConsole(shop, shop.organisationId, 'ben@acme.example')
-  const browser = await openBrowser({ after })
+  const browser = await openBrowser(lifetime)
   const { page, complaints } = await openPage(browser, shop, client, {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
@@ -102,7 +115,20 @@ describe('the story of a request in a browser', { skip: noBrowser }, async () =>
   test('exports the copy, and copies the reply in both languages', async () => {
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export copy (ZIP)' }).first().click()
-    assert.match((await downloading).suggestedFilename(), /\.zip$/)
+    const download = await downloading
+    assert.match(download.suggestedFilename(), /\.zip$/)
+    const files = readZip(readFileSync(await download.path()))
+    const text = (name: RegExp) => files.filter((file) => name.test(file.name)).map((file) => file.text)
+    assert.match(text(/^index\.html$/).join(), /ada@example\.com[\s\S]*laptop[\s\S]*reader/)
+    const records = text(/^records\//).map((json) => JSON.parse(json))
+    assert.deepEqual(
+      records.map(({ trackerId, subjectId, events }) => [trackerId, subjectId, events.length]),
+      [
+        ['shop', 'laptop', 3],
+        ['weblog', 'reader', 1],
+      ],
+    )
+    for (const other of ['tablet', 'stranger']) assert.equal(text(/./).join().includes(other), false, other)
     await page.getByText('Lethe sends nothing.').waitFor()
     const reply = page.getByLabel('Reply text')
     assert.match(await reply.inputValue(), /DSR-1/)
@@ -137,6 +163,49 @@ describe('the story of a request in a browser', { skip: noBrowser }, async () =>
     await assertAccessible(page, 'a request that is done')
   })
 
+  test('has a certificate that verifies in another browser, without signing in, with nothing but the page /verify', async () => {
+    await page.getByRole('link', { name: 'Certificate' }).first().click()
+    await page.getByRole('status').getByText('Verified').waitFor()
+    const [key] = /\S+\+[0-9a-f]{8}\+\S+/.exec(await page.getByRole('article').innerText()) ?? []
+    assert.ok(key, 'the certificate names the key')
+    const receipts = new Map<string, string>()
+    const folder = temporaryFolder(lifetime)
+    const both = Promise.withResolvers<void>()
+    page.on('download', async (download) => {
+      const path = join(folder, download.suggestedFilename())
+      await download.saveAs(path)
+      receipts.set(download.suggestedFilename(), path)
+      if (receipts.size === 2) both.resolve()
+    })
+    await page.getByRole('button', { name: 'Download 2 receipts' }).click()
+    await both.promise
+    const stranger = await launchBrowser(lifetime)
+    const { page: verify, requested, complaints } = await openPage(stranger, shop)
+    await verify.route('**/*', (route, request) =>
+      new URL(request.url()).pathname === '/verify' ? route.continue() : route.abort(),
+    )
+    for (const [name, tracker, subject] of [
+      ['receipt-1.txt', 'shop', 'laptop'],
+      ['receipt-2.txt', 'weblog', 'reader'],
+    ] as const) {
+      await verify.goto('/verify')
+      await verify.locator('#files').setInputFiles(receipts.get(name) ?? assert.fail(name))
+      await verify.locator('#keys').fill(key)
+      await verify.locator('#tracker').fill(tracker)
+      await verify.locator('#subject').fill(subject)
+      await verify.getByRole('button', { name: 'Verify receipt' }).click()
+      await verify.locator('#result h2').waitFor()
+      const told = await verify.locator('#result').innerText()
+      assert.match(told, /^Verified\n/)
+      assert.match(told, /The data subject ID matches\./)
+    }
+    assert.deepEqual([...new Set(requested.map((address) => new URL(address).pathname))], ['/verify'])
+    assert.deepEqual(complaints, [])
+    assert.deepEqual(await verify.context().cookies(), [])
+    await page.goBack()
+    await page.getByText('Closed in time').waitFor()
+  })
+
   test('is recognised as an earlier one, and an access request is rejected with a reason', async () => {
     await begin('ada@example.com')
     await keyboard.type('Reference', 'DSR-2')
@@ -162,4 +231,4 @@ describe('the story of a request in a browser', { skip: noBrowser }, async () =>
     await page.getByRole('link', { name: 'Certificate' }).first().waitFor()
     assert.deepEqual(complaints, [])
   })
-})
+}

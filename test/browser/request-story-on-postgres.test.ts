@@ -1,0 +1,3 @@
+import { requestStory } from './request-story.ts'
+
+requestStory('PostgreSQL')
