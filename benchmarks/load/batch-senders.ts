@@ -1,6 +1,6 @@
 // Senders of batches in a thread of their own, so that they do not delay the requests that are timed beside them.
 import { once } from 'node:events'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { asLine } from '../processes/import-file.ts'
 import { tracker, visits } from '../stores/visits.ts'
@@ -91,7 +91,7 @@ const port = parentPort
 if (port) {
   const sending: Sending = workerData
   // They represent clients on other machines, so measurements have priority.
-  setPriority(10)
+  setPriority(Math.min(getPriority() + 10, 19))
   const batches = batchesOf(sending)
   const half = Math.ceil(batches.length / 2)
   const halves = [batches.slice(0, half), batches.slice(half)]

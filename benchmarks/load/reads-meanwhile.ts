@@ -20,6 +20,7 @@ export async function readsMeanwhile(
   name: string,
   work: () => Promise<unknown>,
   figures: Figures,
+  nameBefore = 'before',
 ): Promise<void> {
   const next = () => ({ kind: 'read', path: somePaths(1, subjects)[0] ?? '' })
   const reads = new SteadyRequests(server.url, key, next, readEveryMs)
@@ -28,6 +29,6 @@ export async function readsMeanwhile(
   const during = (await reads.during(work)).get('read')
   await reads.stop()
   if (!before || !during) return
-  figures.add('before', { ...before, ratio: 1 })
+  figures.add(nameBefore, { ...before, ratio: 1 })
   figures.add(name, { ...during, ratio: before.p99Ms / during.p99Ms })
 }

@@ -32,7 +32,7 @@ async function measureOn(bench: Bench<IngestSize>, name: string): Promise<Group[
     const address = postgres ? await createDatabase(postgres.url, `bench_${++databases}`) : undefined
     return emptyStore(lifetime, address === undefined ? {} : { address })
   }
-  const [rates, reads, bareReads] = [new Figures(), new Figures(), new Figures()]
+  const [rates, reads] = [new Figures(), new Figures()]
   for (let round = 0; round < size.rounds; round++) {
     tell(`${name}, round ${round + 1} of ${size.rounds}`)
     const imported = await newStore()
@@ -67,7 +67,13 @@ async function measureOn(bench: Bench<IngestSize>, name: string): Promise<Group[
     const readers = { key: store.key, subjects, quietSeconds }
     await Promise.all([
       readsMeanwhile({ server, ...readers }, 'during batches', send, reads),
-      readsMeanwhile({ server: bare, ...readers }, 'during batches', send, bareReads),
+      readsMeanwhile(
+        { server: bare, ...readers },
+        'bare server during batches',
+        send,
+        reads,
+        'bare server before',
+      ),
     ])
     await batches.end()
     await Promise.all([server.stop(), bare.stop()])
@@ -76,6 +82,5 @@ async function measureOn(bench: Bench<IngestSize>, name: string): Promise<Group[
   return [
     { name: `${name}, batches over HTTP`, rows: rates.rows(), notes },
     { name: `${name}, reads during batches`, rows: reads.rows() },
-    { name: `${name}, a bare server beside it`, rows: bareReads.rows() },
   ]
 }

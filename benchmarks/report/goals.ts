@@ -134,6 +134,30 @@ export const goals: readonly Goal[] = [
       ratio,
     }),
   ),
+  ...['SQLite', 'PostgreSQL'].flatMap((store): Goal[] => {
+    const reads = {
+      part: 'ingest',
+      group: `${store}, reads during batches`,
+      row: 'during batches',
+      figure: 'p99Ms',
+      unit: 'ms',
+      digits: 1,
+      ratio: 0.5,
+    } as const
+    return [
+      {
+        ...reads,
+        what: `p99 of reads during these batches, on ${store}`,
+        comparedWith: 'the same reads before',
+      },
+      {
+        ...reads,
+        what: `the same, on ${store}`,
+        comparedWith: 'the slowdown of a bare server beside it',
+        baselineRow: 'bare server during batches',
+      },
+    ]
+  }),
   {
     ...rows,
     what: 'sweep of 100,000 of 2,000,000 events',

@@ -1,5 +1,5 @@
 import { tooBusy } from './errors.ts'
-import type { IncomingBatch, IngestResult, IngestStore } from './ingest.ts'
+import type { IngestResult, IngestStore, PackedBatch } from './ingest.ts'
 import type { TombstoneKey } from './keyring.ts'
 
 type Store = Pick<IngestStore, 'ingestAll'>
@@ -12,7 +12,7 @@ interface QueueBounds {
 }
 
 interface Waiting {
-  batch: IncomingBatch
+  batch: PackedBatch
   resolve(result: IngestResult): void
   reject(error: unknown): void
 }
@@ -36,7 +36,7 @@ export class IngestQueue {
   }
 
   /** Resolves when the batch is durable. */
-  add(organisationId: string, batch: IncomingBatch): Promise<IngestResult> {
+  add(organisationId: string, batch: PackedBatch): Promise<IngestResult> {
     const own = this.#waiting.get(organisationId) ?? []
     if (own.length >= this.#bounds.maxWaitingEach) return Promise.reject(tooBusy())
     const { promise, resolve, reject } = Promise.withResolvers<IngestResult>()
@@ -61,8 +61,8 @@ export class IngestQueue {
     for (const [organisationId, own] of this.#waiting) {
       const [next] = own
       if (!next) continue
-      if (group.length > 0 && rows + next.batch.length > this.#bounds.maxRows) break
-      rows += next.batch.length
+      if (group.length > 0 && rows + next.batch.rows > this.#bounds.maxRows) break
+      rows += next.batch.rows
       group.push(next)
       own.shift()
       // Iteration comes to it again, after the others.

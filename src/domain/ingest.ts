@@ -41,6 +41,13 @@ export type IncomingRow = IncomingSession | IncomingEvent
 /** Rows that are stored together. */
 export type IncomingBatch = readonly IncomingRow[]
 
+/** Rows encoded for the store. While they wait, they cost memory but no garbage collection. */
+export interface PackedBatch {
+  pieces: ArrayBuffer[]
+  /** The number of rows. */
+  rows: number
+}
+
 /** What a batch added. Rows that were stored before do not count. */
 export interface IngestCounts {
   subjects: number
@@ -69,8 +76,10 @@ export interface IngestStore {
    * if the store belongs to a secret outside `keys`.
    */
   ingest(batch: IncomingBatch, keys: readonly TombstoneKey[]): Promise<IngestResult>
+  /** Encodes at least one row, as a piece of a batch. */
+  pack(rows: IncomingBatch): ArrayBuffer
   /** Stores several batches in one transaction, one after the other, and returns a result for each. */
-  ingestAll(batches: readonly IncomingBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]>
+  ingestAll(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]>
   countRefused(lines: RefusedLines): Promise<void>
   /** The refused lines of all processes since the store was created. */
   refusedLines(): Promise<RefusedLines>

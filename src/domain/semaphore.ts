@@ -135,7 +135,7 @@ export class FairQueue {
   }
 }
 
-const sliceMs = 2
+const sliceMs = 1
 const paused: (() => void)[] = []
 
 /** Resumes one job per turn of the event loop, so that others wait for one slice only. */
@@ -156,24 +156,5 @@ export function timeSlices(): () => Promise<void> | null {
       })
       if (paused.length === 1) setImmediate(resumeNext)
     })
-  }
-}
-
-/** Runs all steps of some work now. */
-export function allSteps<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
-
-/** Runs all steps of some work, and pauses between them. */
-export async function inSlices<Result>(steps: Generator<void, Result>): Promise<Result> {
-  const pause = timeSlices()
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-    const paused = pause()
-    if (paused !== null) await paused
   }
 }

@@ -48,7 +48,7 @@ export class RequestContext implements WaitBudget {
   /** The methods that its path supports, if its own is not among them. */
   allow: string | null = null
   /** The lines of its body, on a route that takes a batch of them. */
-  lines: readonly LineBlock[] = []
+  lines: LineBlock[] = []
   /** The operation, once the parameters have been read. */
   operation: Operation | null = null
 

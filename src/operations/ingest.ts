@@ -6,6 +6,7 @@ import {
   type IngestResult,
   type IngestStore,
   InvalidLine,
+  type PackedBatch,
   parseImportLine,
 } from '../domain/ingest.ts'
 import type { IngestQueue } from '../domain/ingest-queue.ts'
@@ -152,7 +153,7 @@ export class LineBatch {
       for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
         const count = part.length
         if (count === 0) continue
-        const storing = ingest(part).then((result) => this.#count(count, result))
+        const storing = ingest(part).then((result) => this.count(count, result))
         // Frees the rows for garbage collection while they are written.
         part = []
         storing.catch(() => {})
@@ -166,7 +167,8 @@ export class LineBatch {
     }
   }
 
-  #count(rows: number, result: IngestResult): void {
+  /** Counts what became of rows that were taken. */
+  count(rows: number, result: IngestResult): void {
     const { subjects, sessions, events, refused = [], ofErased = 0, unchanged = 0 } = result
     const summary = this.#summary
     summary.rows += rows - ofErased
@@ -278,14 +280,18 @@ export interface RefusedLine {
 
 /** How many refused lines are returned. */
 export const maxRefusedLines = 100
+/** Rows are encoded soon after they are parsed: objects that wait are copied by each garbage collection. */
+const rowsPerPiece = 100
+
 /**
  * Stores the lines of one batch in one transaction, which batches of others may share. Throws `not_found` if
- * the tracker is not visible. Ends early if the signal is aborted before the batch is handed over.
+ * the tracker is not visible. Ends early if the signal is aborted before the batch is handed over. The blocks
+ * are removed while they are read, to free their text.
  */
 export async function ingestLines(
   deps: IngestDeps & { ingestQueue: IngestQueue },
   { organisationId, trackerId }: TrackerRef,
-  blocks: readonly LineBlock[],
+  blocks: LineBlock[],
   signal: AbortSignal,
 ): Promise<{ summary: IngestSummary; refused: RefusedLine[] }> {
   const tracker = await deps.trackers.find(trackerId)
@@ -296,18 +302,27 @@ export async function ingestLines(
     if (refused.length < maxRefusedLines) refused.push({ line, message })
   }
   const batch = new LineBatch(deps, { trackerId, onlyThisTracker: true, onBadLine }, summary)
+  const packed: PackedBatch = { pieces: [], rows: 0 }
+  const pack = () => {
+    const rows = batch.takeRows()
+    if (rows.length > 0) packed.pieces.push(deps.ingest.pack(rows))
+    packed.rows += rows.length
+  }
   const pause = timeSlices()
-  for (const { source, firstNumber, lines } of blocks) {
+  for (let block = blocks.shift(); block !== undefined; block = blocks.shift()) {
+    const { source, firstNumber, lines } = block
     for (const [index, line] of lines.entries()) {
       const added = batch.add(line, source, firstNumber + index)
       if (typeof added !== 'boolean') await added
+      if (batch.rows.length >= rowsPerPiece) pack()
       const paused = pause()
       if (paused === null) continue
       await paused
       signal.throwIfAborted()
     }
   }
-  await batch.store([batch.takeRows()], (rows) => deps.ingestQueue.add(organisationId, rows))
+  pack()
+  if (packed.rows > 0) batch.count(packed.rows, await deps.ingestQueue.add(organisationId, packed))
   await countRefused(deps, summary)
   return { summary, refused }
 }

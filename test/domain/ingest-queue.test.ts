@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { IncomingBatch, IngestResult } from '../../src/domain/ingest.ts'
+import type { IngestResult, PackedBatch } from '../../src/domain/ingest.ts'
 import { IngestQueue } from '../../src/domain/ingest-queue.ts'
-import { eventRow } from '../support/rows.ts'
 
-/** A batch of so many rows; its subject tells whose it is. */
-function batch(subjectId: string, rows = 1): IncomingBatch {
-  return Array.from({ length: rows }, (_, n) => eventRow({ trackerId: 'shop', subjectId, eventId: `e${n}` }))
+/** A batch of so many rows, which contains only its name. */
+function batch(name: string, rows = 1): PackedBatch {
+  return { pieces: [new TextEncoder().encode(name).buffer], rows }
 }
+
+const nameOf = ({ pieces: [piece] }: PackedBatch) => new TextDecoder().decode(piece)
 
 /** A store that says what is stored together, and stores it when it is told to. */
 function slowStore() {
@@ -23,12 +24,12 @@ function slowStore() {
       // What it sets off takes several turns of promises.
       await new Promise(setImmediate)
     },
-    async ingestAll(batches: readonly IncomingBatch[]): Promise<IngestResult[]> {
-      const names = batches.map(([first]) => first?.subjectId ?? '')
+    async ingestAll(batches: readonly PackedBatch[]): Promise<IngestResult[]> {
+      const names = batches.map(nameOf)
       transactions.push(names)
       await new Promise<void>((resolve) => waiting.push(resolve))
       if (names.includes('poison')) throw new Error('poisoned')
-      return batches.map(({ length }) => ({ subjects: 1, sessions: 1, events: length }))
+      return batches.map(({ rows }) => ({ subjects: 1, sessions: 1, events: rows }))
     },
   }
 }

@@ -1,10 +1,18 @@
 import type { PoolClient } from 'pg'
-import type { IncomingBatch, IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { postgresOnly } from '../nouns/statement.ts'
-import { bySubject, DailyChanges, rowCount, unchangedRows, withoutRefused } from '../rules/ingest-batch.ts'
+import {
+  bySubject,
+  DailyChanges,
+  rowCount,
+  type SubjectBatch,
+  unchangedRows,
+  withoutRefused,
+} from '../rules/ingest-batch.ts'
+import { packRows, unpackRows, unpackSubjects } from '../rules/packed-rows.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
@@ -49,19 +57,19 @@ const dropEmpty = postgresOnly(
   'DELETE FROM daily_sessions WHERE tracker_id = ANY ($1) AND day = ANY ($2) AND count = 0',
 )
 
-/** Work on this many rows occupies the event loop for a few milliseconds. */
-const rowsPerStep = 2_000
+/** Work on this many pieces of a batch occupies the event loop for a few milliseconds. */
+const piecesPerStep = 10
 
 export function ingestStore(connections: Connections): IngestStore {
-  /** Stores rows within a transaction. */
-  async function ingestRows(
+  /** Stores subjects within a transaction. */
+  async function ingestSubjects(
     client: PoolClient,
     run: Run,
-    rows: IncomingBatch,
+    subjects: readonly SubjectBatch[],
     keys: readonly TombstoneKey[],
   ): Promise<IngestResult> {
-    const owners = await lockTrackers(run, [...new Set(rows.map(({ trackerId }) => trackerId))].sort())
-    const { accepted, ...refused } = withoutRefused(bySubject(rows), (id) => owners.has(id), rowCount)
+    const owners = await lockTrackers(run, [...new Set(subjects.map(({ trackerId }) => trackerId))].sort())
+    const { accepted, ...refused } = withoutRefused(subjects, (id) => owners.has(id), rowCount)
     const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
     await writeAdditions(client, run, additions)
     await writeIdentifiers(client, run, additions, owners)
@@ -77,18 +85,19 @@ export function ingestStore(connections: Connections): IngestStore {
     ingest: (batch, keys) =>
       connections.load((client, run) => {
         lockReferenceTables(run)
-        return ingestRows(client, run, batch, keys)
+        return ingestSubjects(client, run, bySubject(batch), keys)
       }),
+    pack: packRows,
     /** A service stores the batches of its clients in steps, and serves others in between. */
     ingestAll: (batches, keys) =>
       connections.load(async (client, run) => {
         lockReferenceTables(run)
         const results: IngestResult[] = []
-        for (const batch of batches) {
+        for (const { pieces } of batches) {
           let result: IngestResult = { subjects: 0, sessions: 0, events: 0 }
-          for (let from = 0; from < batch.length; from += rowsPerStep) {
-            const rows = batch.slice(from, from + rowsPerStep)
-            result = sumOf(result, await ingestRows(client, run, rows, keys))
+          for (let from = 0; from < pieces.length; from += piecesPerStep) {
+            const subjects = unpackSubjects(pieces.slice(from, from + piecesPerStep)).map(unpackRows)
+            result = sumOf(result, await ingestSubjects(client, run, subjects, keys))
           }
           results.push(result)
         }

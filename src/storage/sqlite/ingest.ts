@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { IncomingBatch, IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { IngestResult, IngestStore, PackedBatch } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { allSteps, inSlices } from '../../domain/semaphore.ts'
 import { asInteger, asText, text } from '../nouns/row.ts'
 import { checkKeys, listSecrets } from '../nouns/secret.ts'
 import { broughtIdentifiers } from '../rules/identifier.ts'
@@ -18,47 +17,50 @@ import {
   withoutRefused,
 } from '../rules/ingest-batch.ts'
 import { maxPlainEvents } from '../rules/interleaving.ts'
+import { type PackedSubject, packRows, unpackRows, unpackSubjects } from '../rules/packed-rows.ts'
 import { transaction } from './connection.ts'
 import { type Connections, prepareValues, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
-import { type PackedSubject, packRows, unpackRows, unpackSubjects } from './packed-rows.ts'
 import { type BatchDigests, digestReader, precomputeDigests, tombstoneLookup } from './prepare-ingest.ts'
+
+/** Memory of this size is returned to the system when freed; malloc keeps much larger blocks. */
+const rowsPerPiece = 500
 
 export function ingestStore({
   reader,
   writer,
-}: Connections<ReturnType<typeof ingestCommands>>): Pick<IngestStore, 'ingest' | 'ingestAll'> {
+}: Connections<ReturnType<typeof ingestCommands>>): Pick<IngestStore, 'ingest' | 'pack' | 'ingestAll'> {
   const makeDigests = precomputeDigests(statementRunner(reader))
-
-  function* pack(batch: IncomingBatch, keys: readonly TombstoneKey[]): Generator<void, PackedBatch> {
-    return { pieces: yield* packRows(batch), made: yield* makeDigests(batch, keys) }
-  }
-
-  function store(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]> {
-    const moved = batches.flatMap(({ pieces, made }) => (made ? [...pieces, made.digests] : pieces))
-    return writer.runMoving(moved, 'ingest', batches, keys)
-  }
-
   return {
-    /** A service packs the batches of its clients and serves others in between. */
-    async ingestAll(batches, keys) {
-      const packed: PackedBatch[] = []
-      for (const batch of batches) packed.push(await inSlices(pack(batch, keys)))
-      return store(packed, keys)
-    },
     async ingest(batch, keys) {
-      const [result] = await store([allSteps(pack(batch, keys))], keys)
+      const pieces: ArrayBuffer[] = []
+      for (let from = 0; from < batch.length; from += rowsPerPiece)
+        pieces.push(packRows(batch.slice(from, from + rowsPerPiece)))
+      const made = makeDigests(batch, keys)
+      const moved = made ? [...pieces, made.digests] : pieces
+      const [result] = await writer.runMoving(moved, 'ingest', [{ pieces, made }], keys)
       if (!result) throw new Error('A batch was stored without a result.')
       return result
     },
+    pack: packRows,
+    // Copied to the thread, because they are stored again, one by one, if they cannot be stored together.
+    ingestAll: (batches, keys) => writer.run('ingest', batches, keys),
   }
 }
 
 /** A batch on its way to the writer. */
-interface PackedBatch {
-  pieces: ArrayBuffer[]
-  made: BatchDigests | null
+interface SentBatch extends Pick<PackedBatch, 'pieces'> {
+  /** Only those of an import were precomputed. */
+  made?: BatchDigests | null
+}
+
+/** Frees each piece after it was read, instead of at the next collection. */
+function* freeing(pieces: readonly ArrayBuffer[]): Generator<ArrayBuffer> {
+  for (const piece of pieces) {
+    yield piece
+    piece.transfer(0)
+  }
 }
 
 export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
@@ -148,9 +150,12 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   }
 
   return {
-    ingest(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): IngestResult[] {
+    ingest(batches: readonly SentBatch[], keys: readonly TombstoneKey[]): IngestResult[] {
       // Before the transaction, which keeps other writers waiting.
-      const decoded = batches.map(({ pieces, made }) => ({ subjects: unpackSubjects(pieces), made }))
+      const decoded = batches.map(({ pieces, made = null }) => ({
+        subjects: unpackSubjects(freeing(pieces)),
+        made,
+      }))
       return transaction(db, () => {
         checkKeys(run(listSecrets).rows, keys)
         return decoded.map(({ subjects, made }) => ingestBatch(subjects, digestReader(keys, made)))

@@ -1,4 +1,6 @@
+import { constants, getPriority, setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
+import { isMainThread } from 'node:worker_threads'
 import type { ErasedSubject } from '../../domain/subject.ts'
 import { isTransactionName, type TransactionName, transactionNamed } from '../nouns/transactions.ts'
 import { backupCommands } from './backup.ts'
@@ -173,11 +175,21 @@ export type Report =
 /** Pause after a repeated command: long enough for another process, which retries every millisecond. */
 const yieldMs = 2
 
+/**
+ * Lets other threads run first: while batches are stored, a read would otherwise wait for a processor. Only
+ * Linux has a priority for each thread.
+ */
+function lowerPriority(): void {
+  if (process.platform !== 'linux' || isMainThread) return
+  const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = constants.priority
+  setPriority(Math.min(getPriority() + PRIORITY_BELOW_NORMAL, PRIORITY_LOW))
+}
+
 /** The commands that only SQLite has. Each is one transaction. */
 export function commands(db: DatabaseSync, run: SqliteRun) {
   return {
-    /** Does nothing: the reply tells that the thread is ready. */
-    getReady(): void {},
+    /** The reply tells that the thread is ready. From then on, it runs after those that serve requests. */
+    getReady: lowerPriority,
     /** Tests whether the disk is writable. */
     tryToWrite(): void {
       transaction(db, () => db.exec(touch))

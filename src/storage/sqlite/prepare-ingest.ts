@@ -7,8 +7,6 @@ import { anyOfTracker } from '../nouns/tombstone.ts'
 import { nameOf } from '../rules/ingest-batch.ts'
 import type { SqliteRun } from './connections.ts'
 
-const digestsPerStep = 100
-
 /** The digests that the tombstones of a batch's subjects are looked up by. */
 export interface BatchDigests {
   /** The trackers whose subjects are included. */
@@ -18,26 +16,22 @@ export interface BatchDigests {
 }
 
 /**
- * Precomputes digests, in steps, while the writer is busy with the previous batch: computing one takes as
- * long as a look-up. `null` if no tracker has tombstones, which costs nothing.
+ * Precomputes digests while the writer is busy with the previous batch: computing one takes as long as a
+ * look-up. `null` if no tracker has tombstones, which costs nothing.
  */
 export function precomputeDigests(run: SqliteRun) {
-  return function* (
-    batch: readonly IncomingRow[],
-    keys: readonly TombstoneKey[],
-  ): Generator<void, BatchDigests | null> {
+  return (batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): BatchDigests | null => {
     const named = new Set(batch.map(({ trackerId }) => trackerId))
     const guarded = new Set([...named].filter((trackerId) => run(anyOfTracker, { trackerId }).count > 0))
     if (guarded.size === 0) return null
     const subjects = subjectsOf(batch)
     const digests = new Uint8Array(subjects.length * keys.length * digestBytes)
     let at = 0
-    for (const [number, { trackerId, subjectId }] of subjects.entries()) {
+    for (const { trackerId, subjectId } of subjects) {
       for (const key of keys) {
         if (guarded.has(trackerId)) digests.set(tombstoneDigest(key, trackerId, subjectId), at)
         at += digestBytes
       }
-      if (number % digestsPerStep === 0) yield
     }
     return { trackerIds: [...guarded], digests: digests.buffer }
   }

@@ -107,9 +107,13 @@ function ingest({ ingest, keyring }: Services, rows: readonly IncomingRow[]) {
 }
 
 /** Stores a batch as the service does with one that came over HTTP, in a transaction with others. */
-async function ingestWithOthers({ ingestQueue }: Services, rows: readonly IncomingRow[]) {
+async function ingestWithOthers({ ingest, ingestQueue }: Services, rows: readonly IncomingRow[]) {
   const beside = visit('beside', { events: 1 })
-  const [added] = await Promise.all([rows, beside].map((batch) => ingestQueue.add('acme', batch)))
+  const [added] = await Promise.all(
+    [rows, beside].map((batch) =>
+      ingestQueue.add('acme', { pieces: [ingest.pack(batch)], rows: batch.length }),
+    ),
+  )
   assert.ok(added)
   return added
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { IncomingRow, PackedBatch } from '../../../src/domain/ingest.ts'
 import type { Attributes } from '../../../src/domain/session.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
@@ -115,13 +115,21 @@ export function ingestContract(fixture: Fixture): void {
   })
 
   describe('several batches', () => {
+    /** Rows as a batch of pieces of a hundred rows. */
+    function packed(rows: readonly IncomingRow[]): PackedBatch {
+      const pieces: ArrayBuffer[] = []
+      for (let from = 0; from < rows.length; from += 100)
+        pieces.push(fixture.store.ingest.pack(rows.slice(from, from + 100)))
+      return { pieces, rows: rows.length }
+    }
+
     it('are stored in order, each with a result of its own', async () => {
       const { trackerId } = await fixture.createTracker()
       const row = (eventId: string) => eventRow({ trackerId, subjectId: 'anna', eventId })
       const elsewhere = eventRow({ trackerId: 'nothing', subjectId: 'ben', eventId: 'e1' })
       const batches = [[row('e1')], [], [row('e1'), row('e2')], [elsewhere]]
       const none = { subjects: 0, sessions: 0, events: 0 }
-      assert.deepEqual(await fixture.store.ingest.ingestAll(batches, testKeys), [
+      assert.deepEqual(await fixture.store.ingest.ingestAll(batches.map(packed), testKeys), [
         { subjects: 1, sessions: 1, events: 1 },
         none,
         { ...none, events: 1, unchanged: 1 },
@@ -135,7 +143,7 @@ export function ingestContract(fixture: Fixture): void {
         eventRow({ trackerId, subjectId: `s${(n % 4_000) % 7}`, eventId: `e${n % 4_000}` }),
       )
       const elsewhere = rows.slice(0, 2_100).map((row) => ({ ...row, trackerId: 'nothing' }))
-      assert.deepEqual(await fixture.store.ingest.ingestAll([rows, elsewhere], testKeys), [
+      assert.deepEqual(await fixture.store.ingest.ingestAll([rows, elsewhere].map(packed), testKeys), [
         { subjects: 7, sessions: 7, events: 4_000, unchanged: 100 },
         { subjects: 0, sessions: 0, events: 0, refused: [{ trackerId: 'nothing', rows: 2_100 }] },
       ])
@@ -147,8 +155,12 @@ export function ingestContract(fixture: Fixture): void {
       const good = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
       // No engine can store such an instant.
       const bad = eventRow({ trackerId, subjectId: 'ben', eventId: 'e1', occurredAt: 2 ** 70 })
-      await assert.rejects(fixture.store.ingest.ingestAll([[good], [bad]], testKeys))
+      const batches = [[good], [bad]].map(packed)
+      await assert.rejects(fixture.store.ingest.ingestAll(batches, testKeys))
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
+      // A queue tries each alone then.
+      await fixture.store.ingest.ingestAll(batches.slice(0, 1), testKeys)
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
     })
   })
 

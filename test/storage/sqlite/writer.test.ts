@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -24,6 +25,16 @@ function countThreads(t: TestContext): () => number {
   process.on('worker', count)
   t.after(() => process.off('worker', count))
   return () => threads
+}
+
+const notLinux = process.platform !== 'linux' && 'only Linux has a priority for each thread'
+
+/** The priority of each thread of this process. */
+function niceness(): number[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  })
 }
 
 /** Fails unless a write that cannot be leaves those behind it alone. */
@@ -132,6 +143,17 @@ describe('the writer', () => {
     await (await openSqliteStore(join(folder, 'lethe.db'))).close()
     assert.equal(await writer.transact('createOrganisation', acme), true)
     await writer.close()
+  })
+
+  it('runs after the other threads when a service is ready to write', { skip: notLinux }, async (t) => {
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
+    const own = getPriority()
+    const lowest = Math.min(own + 10, 19)
+    const others = niceness().filter((nice) => nice === lowest).length
+    await store.prepareToWrite?.()
+    assert.equal(niceness().filter((nice) => nice === lowest).length, others + 1)
+    assert.equal(getPriority(), own)
+    await store.close()
   })
 
   it('goes on after a write that failed in the thread that asks', async (t) => {

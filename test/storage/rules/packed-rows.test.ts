@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { allSteps } from '../../../src/domain/semaphore.ts'
 import { bySubject } from '../../../src/storage/rules/ingest-batch.ts'
-import { packRows, unpackRows, unpackSubjects } from '../../../src/storage/sqlite/packed-rows.ts'
+import { packRows, unpackRows, unpackSubjects } from '../../../src/storage/rules/packed-rows.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
 
-const unpacked = (rows: readonly IncomingRow[]) => unpackSubjects(allSteps(packRows(rows))).map(unpackRows)
+const unpacked = (...pieces: (readonly IncomingRow[])[]) =>
+  unpackSubjects(pieces.map(packRows)).map(unpackRows)
 
-describe('rows packed for the writer thread', () => {
+describe('packed rows', () => {
   it('come out grouped by subject, in the order of their keys, in however many pieces they went', () => {
     const rows = Array.from({ length: 1_201 }, (_, i) =>
       i % 2 === 0
         ? eventRow({ subjectId: `visitor-${i % 97}`, eventId: `e${i}` })
         : sessionRow({ subjectId: `visitor-${i % 89}`, sessionId: `s${i}` }),
     )
-    assert.equal(allSteps(packRows(rows)).length, 3)
     assert.deepEqual(unpacked(rows), bySubject(rows))
+    assert.deepEqual(unpacked(rows.slice(0, 500), rows.slice(500, 1_000), rows.slice(1_000)), bySubject(rows))
   })
 
   it('keep every text and name that JSON can hold', () => {
@@ -29,19 +29,5 @@ describe('rows packed for the writer thread', () => {
     assert.equal(subject?.subjectId, '🦦')
     const { type, trackerId, subjectId, ...event } = row
     assert.deepEqual(subject?.events, [{ ...event, properties: JSON.stringify(properties) }])
-  })
-
-  it('leave no memory behind in their pieces', () => {
-    const pieces = allSteps(packRows([eventRow({ subjectId: 'anna', eventId: 'e' })]))
-    unpackSubjects(pieces)
-    assert.deepEqual(
-      pieces.map(({ byteLength }) => byteLength),
-      [0],
-    )
-  })
-
-  it('are no piece when there are none', () => {
-    assert.deepEqual(allSteps(packRows([])), [])
-    assert.deepEqual(unpackSubjects([]), [])
   })
 })

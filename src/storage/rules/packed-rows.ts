@@ -1,23 +1,15 @@
 import type { IncomingIdentifiers, IncomingRow } from '../../domain/ingest.ts'
 import { subjectKey } from '../../domain/subject.ts'
-import type { BatchEvent, BatchSession, SubjectBatch } from '../rules/ingest-batch.ts'
+import type { BatchEvent, BatchSession, SubjectBatch } from './ingest-batch.ts'
 
-// On the way to the writer thread, a row is a line of fields, which IDs and JSON cannot contain a separator
-// of. The thread decodes one subject at a time, so that few objects exist at once.
+// While rows wait to be stored, and on the way to a writer thread, a row is a line of fields, which IDs and
+// JSON cannot contain a separator of. The subjects are decoded one by one, so that few objects exist at once.
 
-/** Memory of this size is returned to the system when freed; malloc keeps much larger blocks. */
-const rowsPerPiece = 500
 const encoder = new TextEncoder()
 
-/** Encodes rows for the writer thread, in steps. */
-export function* packRows(rows: readonly IncomingRow[]): Generator<void, ArrayBuffer[]> {
-  const pieces: ArrayBuffer[] = []
-  for (let from = 0; from < rows.length; from += rowsPerPiece) {
-    const lines = rows.slice(from, from + rowsPerPiece).map(toLine)
-    pieces.push(encoder.encode(lines.join('\n')).buffer)
-    yield
-  }
-  return pieces
+/** Encodes at least one row. */
+export function packRows(rows: readonly IncomingRow[]): ArrayBuffer {
+  return encoder.encode(rows.map(toLine).join('\n')).buffer
 }
 
 function toLine(row: IncomingRow): string {
@@ -35,14 +27,11 @@ export interface PackedSubject extends Pick<SubjectBatch, 'number' | 'key' | 'tr
   order: number
 }
 
-/** The subjects of a batch, ordered by key, so that tables are written in order. The buffers are empty afterwards. */
-export function unpackSubjects(pieces: readonly ArrayBuffer[]): PackedSubject[] {
+/** The subjects of a batch, ordered by key, so that tables are written in order. */
+export function unpackSubjects(pieces: Iterable<ArrayBuffer>): PackedSubject[] {
   const subjects = new Map<string, PackedSubject>()
   for (const piece of pieces) {
-    const lines = Buffer.from(piece).toString().split('\n')
-    // Frees its memory now instead of at the next collection.
-    piece.transfer(0)
-    for (const line of lines) {
+    for (const line of Buffer.from(piece).toString().split('\n')) {
       const middle = line.indexOf('\t')
       const end = line.indexOf('\t', middle + 1)
       const name = line.slice(0, end)
