@@ -1,6 +1,6 @@
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
-import { type Limiter, memberErasureBudget } from './domain/budget.ts'
+import type { Limiter } from './domain/budget.ts'
 import { IngestQueue } from './domain/ingest-queue.ts'
 import type { RetentionPolicy } from './domain/retention.ts'
 import { FairQueue } from './domain/semaphore.ts'
@@ -131,12 +131,11 @@ export async function startService(config: Config, services: Services, log: Log)
   try {
     const { buildServer, serverTimeouts } = await import('./http/server.ts')
     const { openLimiter } = await import('./limiter/open-limiter.ts')
-    const { runErasureBatches } = await import('./maintenance/erasure-batches.ts')
     const { runMaintenance } = await import('./maintenance/maintenance.ts')
     const { runPrivacyRequests } = await import('./maintenance/privacy-requests.ts')
     const { keyUse } = await import('./operations/api-key-use.ts')
     const { tokenUse } = await import('./operations/variable-token-use.ts')
-    const { batchLog, limiterLog, maintenanceLog, requestLog } = await import('./runtime/service-log.ts')
+    const { limiterLog, maintenanceLog, requestLog } = await import('./runtime/service-log.ts')
 
     const limiter = await openLimiter(config.limiter, services.clock, limiterLog(config.limiter, logger))
     opened.push(limiter)
@@ -149,8 +148,7 @@ export async function startService(config: Config, services: Services, log: Log)
     const use = keyUse(services, onUseError)
     const ofTokens = tokenUse(services, onUseError)
     const measured = metrics ? { ...services, subjects: metrics.subjects } : services
-    // HTTP requests may arrive before these run.
-    let batches: JobLoop | undefined
+    // HTTP requests may arrive before it runs.
     let requests: JobLoop | undefined
     const deps: ServerDeps = {
       ...config,
@@ -162,7 +160,6 @@ export async function startService(config: Config, services: Services, log: Log)
       noteTokenUse: ofTokens.note,
       installation: installationOf(config),
       log,
-      wakeBatches: () => batches?.wake(),
       wakeRequests: () => requests?.wake(),
       ...(metrics && { onAnswered: metrics.onAnswered }),
       serves: config.variablesPort === 'main' ? 'all' : 'management',
@@ -181,9 +178,6 @@ export async function startService(config: Config, services: Services, log: Log)
       config,
       both(maintenanceLog(logger), metrics?.maintenance),
     )
-    const countErasure: Parameters<typeof runErasureBatches>[1]['countErasure'] = (actor) =>
-      limiter.take(memberErasureBudget(config.budgets.erasure), actor.kind === 'command-line' ? '' : actor.id)
-    batches = runErasureBatches(measured, { paceMs: config.batchPaceMs, countErasure }, batchLog(logger))
     const { erasure } = config.budgets
     requests = runPrivacyRequests(
       measured,
@@ -200,7 +194,7 @@ export async function startService(config: Config, services: Services, log: Log)
       variablesUrl: variables?.url ?? null,
       async stop() {
         await Promise.all([server.close(), variables?.close()])
-        await Promise.all([batches?.stop(), requests?.stop()])
+        await requests?.stop()
         await limiter.close()
         await metrics?.close()
         await maintenance.stop()

@@ -6,7 +6,7 @@ import { setSearchText } from './search.ts'
 import type { RequestPage, SubjectRef } from './types.ts'
 
 /**
- * The address of a certificate: of a ledger entry (shown counting from 1), of several entries, or of a batch.
+ * The address of a certificate: of a ledger entry (shown counting from 1), of several entries, or of a request.
  */
 export function certificateAddress(of: number | string): string {
   return `/console/erasures/certificates/${typeof of === 'number' ? of + 1 : of}`
@@ -43,6 +43,6 @@ export function refreshErasures(): void {
     predicate: ({ queryKey }) =>
       /^(find |search |person |timeline |\/trackers\/[^/]+\/subjects)/.test(String(queryKey[0])),
   })
-  for (const list of ['/trackers', '/erasures', '/people', '/activity', '/requests', '/request-counts'])
+  for (const list of ['/trackers', '/erasures', '/activity', '/requests', '/request-counts'])
     void refresh(list)
 }

@@ -19,7 +19,6 @@ export const mainPages: readonly NavPage[] = [
   { to: home, title: 'Requests', icon: 'requests' },
   { to: '/console/trackers', title: 'Trackers', icon: 'trackers' },
   { to: '/console/erasures', title: 'Erasures', icon: 'erasures' },
-  { to: '/console/batches', title: 'Batches', icon: 'batches' },
   { to: '/console/activity', title: 'Activity', icon: 'activity' },
 ]
 

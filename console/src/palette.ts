@@ -39,8 +39,8 @@ const actions: readonly Command[] = [
   {
     title: 'Erase a list of people',
     icon: 'trash',
-    to: '/console/batches/new',
-    words: 'start batch delete',
+    to: '/console/requests/erase-list',
+    words: 'batch csv delete',
     role: 'desk',
   },
   {

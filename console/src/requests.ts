@@ -11,6 +11,11 @@ export function requestAddress(requestId: string): string {
   return `/console/requests/${requestId}`
 }
 
+/** The page of all requests with a reference. */
+export function groupAddress(reference: string): string {
+  return `/console/requests/group?${new URLSearchParams({ reference })}`
+}
+
 /** The reference of a request, or the start of its ID. */
 export function requestTitle({ reference, requestId }: Pick<Request, 'reference' | 'requestId'>): string {
   return reference ?? `Request ${requestId.slice(0, 8)}`

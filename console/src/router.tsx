@@ -182,3 +182,9 @@ export function Link({ to, class: name, children, isCurrent = false, label }: Li
     </a>
   )
 }
+
+/** Replaces a former address by the current one. */
+export function Redirect({ to }: { to: string }) {
+  useEffect(() => navigate(to, { replace: true }), [to])
+  return null
+}

@@ -37,7 +37,7 @@ export function subjectAddress({
 
 // Only in memory: a search text is personal data, and belongs in no URL, history or storage.
 let searchText = ''
-let batchList = ''
+let erasureList = ''
 const changed = 'lethe:search-text'
 
 /** Sets the search text. An empty text also removes all results from the cache. */
@@ -65,14 +65,14 @@ export function useSearchText(): string {
   return text
 }
 
-/** Passes IDs to the form of a new batch, one per line. */
-export function setBatchList(ids: readonly string[]): void {
-  batchList = ids.join('\n')
+/** Passes IDs to the form that erases a list, one per line. */
+export function setErasureList(ids: readonly string[]): void {
+  erasureList = ids.join('\n')
 }
 
 /** Takes the IDs that were passed, once. */
-export function takeBatchList(): string {
-  const text = batchList
-  batchList = ''
+export function takeErasureList(): string {
+  const text = erasureList
+  erasureList = ''
   return text
 }

@@ -253,61 +253,9 @@ export interface SubjectDays {
   hasMore: boolean
 }
 
-export interface Batch {
-  id: string
-  kind: 'list' | 'person'
-  state: 'running' | 'paused' | 'stopped' | 'done'
-  startedBy: {
-    kind: 'member' | 'key'
-    id: string
-    name: string
-  } | {
-    kind: 'command-line'
-  }
-  requestId: string | null
-  createdAt: string
-  finishedAt: string | null
-  read: number
-  used: number
-  empty: number
-  invalid: number
-  repeated: number
-  other: number
-  nothing: number
-  lines: number
-  subjects: number
-  settled: number
-  erased: {
-    subjects: number
-    sessions: number
-    events: number
-  } | null
-  checkedAt: string | null
-  left: number | null
-  resumesAt: string | null
-}
-
-export interface BatchList {
-  batches: Batch[]
-}
-
 export interface SubjectRef {
   trackerId: string
   subjectId: string
-}
-
-export interface PersonPlan {
-  subjects: FoundSubject[]
-  hidden: SubjectRef[]
-  others: {
-    subjects: FoundSubject[]
-    identifiers: Identifier[]
-  }
-  budget: {
-    limit: number
-    remaining: number
-    resetsAt: string
-  }
 }
 
 export interface PersonRecord {
@@ -436,8 +384,13 @@ export interface Request {
   } | null
 }
 
+export interface RequestRow {
+  request: Request
+  size: number
+}
+
 export interface RequestList {
-  requests: Request[]
+  rows: RequestRow[]
   nextCursor: string | null
 }
 
@@ -548,10 +501,9 @@ export interface LedgerErasure {
     }
     requestId: string | null
   } | null
-  batch: {
+  request: {
     id: string
-    kind: 'list' | 'person'
-    subjects: number
+    reference: string | null
   } | null
 }
 
@@ -595,7 +547,33 @@ export interface RequestReply {
   }[]
 }
 
-export interface BatchPlan {
+export interface RequestGroup {
+  reference: string
+  counts: {
+    open: number
+    running: number
+    done: number
+    rejected: number
+    cancelled: number
+  }
+  startable: number
+  access: number
+  found: {
+    subjects: number
+    sessions: number
+    events: number
+  }
+  erased: {
+    subjects: number
+    sessions: number
+    events: number
+  }
+  firstReceivedAt: string
+  closedAt: string | null
+  resumesAt: string | null
+}
+
+export interface ErasureListPlan {
   read: number
   used: number
   empty: number
@@ -603,28 +581,23 @@ export interface BatchPlan {
   repeated: number
   other: number
   nothing: number
+  requested: number
   lines: number
-  found: number
-  subjects: number
-  counts: Counts
+  matched: number
+  found: {
+    subjects: number
+    sessions: number
+    events: number
+  }
   hidden: number
   trackers: {
     trackerId: string
     subjects: number
   }[]
-  others: {
+  unused: {
     line: number
-    outcome: 'nothing' | 'invalid' | 'repeated'
+    outcome: 'nothing' | 'invalid' | 'repeated' | 'requested'
   }[]
-}
-
-export interface BatchCertificate {
-  batch: Batch
-  certificates: Certificate[]
-  waiting: number
-  gone: number
-  stopped: number
-  nextPlace: number | null
 }
 
 export interface Activity {

@@ -30,7 +30,7 @@ async function takePictures(): Promise<void> {
   const member = await openConsole(service, organisationId, 'ada@sample.example')
   const browser = await openBrowser(lifetime)
   const certificatePath = await eraseEverywhere(await newPage('light'), 'dora@example.com')
-  const batchPath = await eraseBatch(await newPage('light'))
+  const groupPath = await eraseList(await newPage('light'))
   const [key] = await service.services.apiKeys.list(organisationId)
   const email = 'ines@example.com'
   let empty: Tracker | undefined
@@ -81,9 +81,9 @@ async function takePictures(): Promise<void> {
     },
     certificate: (page) => page.goto(certificatePath),
     erasures: (page) => page.goto('/console/erasures'),
-    batches: (page) => page.goto('/console/batches'),
-    'new-batch': (page) => planBatch(page, ['carlos@example.com', 'hanna@example.com', 'nobody@example.com']),
-    batch: (page) => page.goto(batchPath),
+    'erase-list': (page) =>
+      previewList(page, ['carlos@example.com', 'hanna@example.com', 'nobody@example.com']),
+    'request-group': (page) => page.goto(groupPath),
     keys: (page) => page.goto('/console/keys'),
     key: (page) => page.goto(`/console/keys/${key?.id}`),
     activity: (page) => page.goto('/console/activity'),
@@ -183,23 +183,25 @@ async function eraseEverywhere(page: Page, email: string): Promise<string> {
   return new URL(page.url()).pathname
 }
 
-async function planBatch(page: Page, emails: readonly string[]): Promise<void> {
-  await page.goto('/console/batches/new')
+async function previewList(page: Page, emails: readonly string[]): Promise<void> {
+  await page.goto('/console/requests/erase-list')
   await settled(page)
   await page.getByLabel('List').fill(emails.join('\n'))
+  await page.getByLabel('Reference').fill('Closed accounts')
   await page.getByRole('radio', { name: 'E-mail address' }).check({ force: true })
   await page.getByRole('button', { name: 'Preview matches' }).click()
   await page.getByText('will be erased').first().waitFor()
 }
 
-/** Returns the path of the batch. */
-async function eraseBatch(page: Page): Promise<string> {
-  await planBatch(page, ['bela@example.com', 'emil@example.com'])
+/** Returns the address of the requests. */
+async function eraseList(page: Page): Promise<string> {
+  await previewList(page, ['bela@example.com', 'emil@example.com'])
   await page.getByRole('button', { name: /^Erase \d+ data subjects…$/ }).click()
   const field = page.getByLabel(/^Type the number/)
   const [, count = ''] = /(\d+)/.exec(await page.getByRole('dialog').innerText()) ?? []
   await field.fill(count)
   await page.getByRole('button', { name: 'Erase for good' }).click()
-  await page.getByText('done', { exact: true }).waitFor()
-  return new URL(page.url()).pathname
+  await page.getByRole('heading', { name: /^2 of 2 requests closed$/ }).waitFor()
+  const { pathname, search } = new URL(page.url())
+  return pathname + search
 }

@@ -59,7 +59,7 @@ async function measure(): Promise<void> {
     `trackers/${trackerId}`,
     `trackers/${trackerId}/subjects/${subjectId}`,
     'erasures',
-    'batches',
+    'requests/erase-list',
     'activity',
     'keys',
     'members',

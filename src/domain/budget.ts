@@ -10,18 +10,11 @@ export type ApiBudgetName = 'ip' | 'key' | 'erasure' | 'variables'
  */
 export type ConsoleBudgetName = 'console' | 'sign-in' | 'account' | 'strangers'
 
-export type MemberBudgetName = 'member-erasure'
-
 /** How many requests a bucket (an address, a key) may make in a window that starts with its first request. */
 export interface Budget {
-  name: ApiBudgetName | ConsoleBudgetName | MemberBudgetName
+  name: ApiBudgetName | ConsoleBudgetName
   limit: number
   windowMs: number
-}
-
-/** A member has the same erasure budget as a key, counted separately. */
-export function memberErasureBudget({ limit, windowMs }: Pick<Budget, 'limit' | 'windowMs'>): Budget {
-  return { name: 'member-erasure', limit, windowMs }
 }
 
 /** The state of a bucket after a request was counted or refused. */
@@ -80,7 +73,6 @@ const spent: Record<Budget['name'], LetheError> = {
   key: refusal('This API key has used up its requests.'),
   erasure: refusal('This API key has used up its erasures, which are best spread across the hour.'),
   variables: refusal('This variable token has used up its requests.'),
-  'member-erasure': refusal('You have used up your erasure budget.'),
   console: refusal('This address has used up its requests to the console.'),
   'sign-in': refusal('Too many attempts.'),
   account: refusal('Too many attempts.'),

@@ -96,8 +96,12 @@ class Secret {
     return createHmac('sha256', this.#personNonceKey).update(of).digest()
   }
 
-  /** A digest of parts of a request's person, or of its content. */
-  requestDigest(organisationId: string, what: 'content' | 'identifier' | 'subject', text: string): Buffer {
+  /** A digest of parts of a request's person, of its content, or of what its ID is made from. */
+  requestDigest(
+    organisationId: string,
+    what: 'content' | 'id' | 'identifier' | 'subject',
+    text: string,
+  ): Buffer {
     const of = `${organisationId}\0${what}\0${text}`
     return createHmac('sha256', this.#requestKey).update(of).digest()
   }
@@ -244,6 +248,21 @@ export class Keyring {
       secret.requestDigest(organisationId, 'content', content).toString('base64url')
     const [first, ...others] = this.#secrets
     return [digest(first), ...others.map(digest)]
+  }
+
+  /**
+   * The ID of a request that is made from its content, under every secret, the current one first: a UUID of version
+   * 8. Without the secrets, nobody can tell from it whom the request is about.
+   */
+  requestIds(organisationId: string, content: string): [string, ...string[]] {
+    const uuid = (secret: Secret) => {
+      const bytes = secret.requestDigest(organisationId, 'id', content).subarray(0, 16)
+      bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+      bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+      return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    }
+    const [first, ...others] = this.#secrets
+    return [uuid(first), ...others.map(uuid)]
   }
 
   /** Encrypts a nonce for the store, bound to the ledger entry with this commitment. */

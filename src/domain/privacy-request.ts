@@ -11,6 +11,9 @@ export type PrivacyRequestKind = (typeof requestKinds)[number]
 export const requestStates = ['open', 'running', 'done', 'rejected', 'cancelled'] as const
 export type PrivacyRequestState = (typeof requestStates)[number]
 
+/** The states before a request is closed. */
+export const pendingStates = ['open', 'running'] as const satisfies readonly PrivacyRequestState[]
+
 export function isClosed({ state }: Pick<PrivacyRequest, 'state'>): boolean {
   return state !== 'open' && state !== 'running'
 }
@@ -67,6 +70,8 @@ export interface PrivacyRequest {
   resumesAt: Instant | null
   /** The member in charge, who may have been removed since the request was closed. */
   assigneeId: string | null
+  /** The line of the list that it is from, counted from 1; 0 if it is from no list. */
+  listLine: number
 }
 
 export type PrivacyRequestRef = Pick<PrivacyRequest, 'organisationId' | 'id'>
@@ -75,7 +80,7 @@ export type NewPrivacyRequest = PrivacyRequestRef &
   Pick<
     PrivacyRequest,
     'kind' | 'reference' | 'receivedAt' | 'dueAt' | 'contentDigest' | 'createdAt' | 'createdBy' | 'found'
-  > & { person: Person }
+  > & { person: Person; listLine?: number }
 
 /** A page of requests, soonest due first. */
 export interface PrivacyRequestQuery {
@@ -84,9 +89,12 @@ export interface PrivacyRequestQuery {
   /** `pending` is open or running. */
   state: PrivacyRequestState | 'pending' | null
   kind: PrivacyRequestKind | null
-  /** The member in charge; `null` for requests without one. */
+  /** The member in charge; `null` for requests without one. Not together with a reference. */
   assigneeId?: string | null
+  reference?: string
   isLatestFirst?: boolean
+  /** Whether only the first of the requests with the same reference and kind is listed. */
+  isGrouped?: boolean
   /** Exclusive. */
   dueBefore: Instant | null
 }
@@ -126,6 +134,15 @@ export interface WaitingSubject extends SubjectRef {
 export interface RequestItemRef {
   request: PrivacyRequestRef
   position: number
+}
+
+/** Thrown when the item of an erasure no longer waits in a running request. Nothing was erased. */
+export class NotWaiting extends Error {
+  override name = 'NotWaiting'
+
+  constructor() {
+    super('Nothing waits for the erasure of this data subject any more.')
+  }
 }
 
 export interface RequestOfEntry {
@@ -221,12 +238,6 @@ export interface PrivacyRequestStore {
    * transaction. Returns `false` if it is in another state.
    */
   close(ref: PrivacyRequestRef, closing: RequestClosing, note: ActivityNote): Promise<boolean>
-  /** Makes an open request run. Returns `false` if it is in another state. */
-  start(
-    ref: PrivacyRequestRef,
-    starter: { startedBy: Actor; requestId: string | null; found: RequestCounts },
-    note: ActivityNote,
-  ): Promise<boolean>
   /** Items after a position (-1 for all), in order. */
   items(ref: PrivacyRequestRef, after: number, limit: number): Promise<RequestItem[]>
   /** How many items have no ledger entry. */
@@ -235,7 +246,8 @@ export interface PrivacyRequestStore {
   ofEntries(organisationId: string, indexes: readonly number[]): Promise<RequestOfEntry[]>
   /**
    * Leases the next running request, or returns `null`. A lease that has ended is ignored, and so is one that
-   * ends too late because its owner's clock was ahead. Serves organisations in turn.
+   * ends too late because its owner's clock was ahead. Serves organisations in turn, and within one the requests
+   * of lists last, line by line.
    */
   lease(leaseOwner: string, lease: RequestLease): Promise<PrivacyRequest | null>
   /**

@@ -26,10 +26,7 @@ export interface Replayed {
   problems: string[]
 }
 
-export interface ReplayedInSetBack extends Replayed, EndedAccess {
-  /** Erasure batches that had not ended when the copy was made. */
-  stoppedBatches: number
-}
+export interface ReplayedInSetBack extends Replayed, EndedWork {}
 
 export interface AppendedEntries {
   /** How many entries were missing. */
@@ -54,7 +51,9 @@ export interface MendedLedger {
   moved: number
 }
 
-export interface EndedAccess {
+export interface EndedWork {
+  /** Running erasures of requests, which are open again. */
+  stoppedErasures: number
   endedSignIns: number
   /** Unused links to set a password. */
   withdrawnLinks: number
@@ -106,8 +105,11 @@ export interface ReplayStore {
    * Returns `false` if it was closed already, is missing otherwise, or the organisation does not exist.
    */
   closeRequest(lines: readonly JournalledClosing[], keptSince: Instant): Promise<boolean>
-  /** Ends all sign-ins and withdraws all links: those ended or used later would be valid again. */
-  endAccess(): Promise<EndedAccess>
+  /**
+   * Ends what may have ended since the copy was made: opens running requests again, ends all sign-ins and withdraws all
+   * links.
+   */
+  endUnfinished(): Promise<EndedWork>
 }
 
 /** The index of a tombstone without a ledger entry: negative, so that it matches no entry. */

@@ -2,7 +2,6 @@ import type { ActivityStore } from './activity.ts'
 import type { ApiKeyStore } from './api-key.ts'
 import type { DailyTotalStore } from './daily-total.ts'
 import type { DeletionStore } from './deletion.ts'
-import type { ErasureBatchStore } from './erasure-batch.ts'
 import type { DerivationStore } from './identifier-derivation.ts'
 import type { IngestStore } from './ingest.ts'
 import type { Instant } from './instant.ts'
@@ -14,6 +13,7 @@ import type { OrganisationProfileStore } from './organisation-profile.ts'
 import type { PrivacyRequestStore } from './privacy-request.ts'
 import type { ReplayStore } from './replay.ts'
 import type { ReplyTextStore } from './reply-text.ts'
+import type { RequestGroupStore } from './request-group.ts'
 import type { RequestHandlingStore } from './request-handling.ts'
 import type { RequestReportStore } from './request-report.ts'
 import type { RetentionStore } from './retention.ts'
@@ -49,8 +49,8 @@ export interface Store {
   members: MemberStore
   signIns: SignInStore
   activity: ActivityStore
-  erasureBatches: ErasureBatchStore
   privacyRequests: PrivacyRequestStore
+  requestGroups: RequestGroupStore
   requestHandling: RequestHandlingStore
   requestReports: RequestReportStore
   tombstones: TombstoneStore

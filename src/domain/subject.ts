@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { ActivityNote, SubjectCounts } from './activity.ts'
-import type { BatchItemRef } from './erasure-batch.ts'
 import type { Instant } from './instant.ts'
 import type { LedgerGuard } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -53,19 +52,16 @@ export interface ErasureMark {
   digest: Uint8Array
   /** For the ledger entry. */
   commitment: string
-  /** For waiting items of batches and requests, whose reports produce receipts from it. */
+  /** For waiting items of requests, whose certificates produce receipts from it. */
   sealedNonce: string
   guard: LedgerGuard
 }
-
-/** The item of a batch or of a privacy request. */
-export type ErasureItem = BatchItemRef | RequestItemRef
 
 interface ErasureOptions {
   /** May be called before the head is stored, so that it can be signed meanwhile. */
   onHead?: ((head: TreeHead) => void) | undefined
   /** The item that the erasure is for. */
-  item?: ErasureItem | undefined
+  item?: RequestItemRef | undefined
 }
 
 /** What an erasure deleted, and its ledger entry. */

@@ -220,14 +220,10 @@ export interface Installation {
 export interface HttpTools extends SignInTools {
   installation: Installation
   respond: Responder
-  /** Makes the service start a new batch immediately. */
-  wakeBatches(): void
-  /** The same for the erasure of a privacy request. */
+  /** Makes the service start new erasures of privacy requests immediately. */
   wakeRequests(): void
   /** The address that a request was sent to, such as `https://lethe.example`; `null` if it is unknown. */
   serviceUrl(context: RequestContext): string | null
-  /** The remaining erasure budget of the member. */
-  erasuresLeft(context: RequestContext): Promise<BudgetState>
   passwords: Passwords
 }
 

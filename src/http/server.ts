@@ -8,7 +8,7 @@ import { clientAddress, originPolicy } from './client-address.ts'
 import { Connections, connectionsWithin, systemLimits } from './connections.ts'
 import { pageRoutes } from './console/pages.ts'
 import { consoleRoutes } from './console/routes.ts'
-import { memberErasures, signInTools } from './console/sign-in-tools.ts'
+import { signInTools } from './console/sign-in-tools.ts'
 import { Listeners } from './listeners.ts'
 import { createServer, parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
@@ -29,8 +29,6 @@ export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'add
   /** The address that clients use; `null` if it is not configured. */
   publicUrl: string | null
   log: ServerLog
-  /** Called when a member has started a batch. */
-  wakeBatches(): void
   wakeRequests(): void
   /** The management API with the console, the Variables API, or all of them. */
   serves: 'all' | 'management' | 'variables'
@@ -91,10 +89,8 @@ export function buildServer(options: ServerDeps): LetheServer {
     passwords: passwordQueue(randomness),
     ...signInTools(deps),
     installation: deps.installation,
-    wakeBatches: deps.wakeBatches,
     wakeRequests: deps.wakeRequests,
     serviceUrl: ({ request }: RequestContext) => deps.originPolicy.serviceUrl(request),
-    erasuresLeft: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(

@@ -1,10 +1,9 @@
 import type { Origin } from '../domain/activity.ts'
 import type { BudgetState } from '../domain/budget.ts'
-import { NotWaiting } from '../domain/erasure-batch.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import type { PrivacyRequest, WaitingSubject } from '../domain/privacy-request.ts'
+import { NotWaiting, type PrivacyRequest, type WaitingSubject } from '../domain/privacy-request.ts'
 import { windowStart } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
@@ -68,20 +67,22 @@ export function runPrivacyRequests(
       onError(error)
       return { runsAt: clock() + retryMs, isBudgetSpent: false }
     })
-    await privacyRequests.release(leaseOwner, request, rest ?? { runsAt: clock(), isBudgetSpent: false })
+    if (rest !== 'done')
+      await privacyRequests.release(leaseOwner, request, rest ?? { runsAt: clock(), isBudgetSpent: false })
     return true
   }
 
-  /** Runs a request until its slice is over, it ends, or it must wait. */
-  async function runSlice(request: PrivacyRequest, tools: JobTools): Promise<Rest | null> {
+  /** Runs a request until its slice is over, it ends, or it must wait. Its end has ended the lease. */
+  async function runSlice(request: PrivacyRequest, tools: JobTools): Promise<Rest | 'done' | null> {
     const endsAt = performance.now() + sliceMs
     const view = await viewOf(request)
     while (view && !tools.signal.aborted && performance.now() < endsAt) {
       const item = await privacyRequests.next(leaseOwner, request)
       if (item === false) return null
       if (item === null) {
-        if (await advance(request, view)) continue
-        return null
+        const outcome = await advance(request, view)
+        if (outcome === 'continues') continue
+        return outcome === 'done' ? outcome : null
       }
       const rest = await untilAllowed(request, item, endsAt, tools)
       if (rest !== null) return rest
@@ -126,13 +127,12 @@ export function runPrivacyRequests(
     counted.delete(itemKey(request, item))
   }
 
-  /** Searches again or ends a request in which no subject waits. Returns `false` if there is nothing more to do. */
-  async function advance(request: PrivacyRequest, view: OrganisationView): Promise<boolean> {
+  /** Searches again or ends a request in which no subject waits. */
+  async function advance(request: PrivacyRequest, view: OrganisationView) {
     const outcome = await advanceRequest(deps, leaseOwner, view, request, originOf(request))
-    if (outcome === 'continues') return true
     const finished = outcome === 'done' ? await privacyRequests.find(request) : null
     if (finished) onFinished(finished)
-    return false
+    return outcome
   }
 
   async function viewOf({ organisationId }: PrivacyRequest): Promise<OrganisationView | null> {

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeletionStore } from '../domain/deletion.ts'
-import type { ErasureBatchStore } from '../domain/erasure-batch.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import { keptTombstoneDays, type TombstoneStore } from '../domain/ledger.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
@@ -21,7 +20,6 @@ export interface SweepDeps extends RetentionPolicy {
   retention: RetentionStore
   deletions: DeletionStore
   tombstones: TombstoneStore
-  erasureBatches: ErasureBatchStore
   privacyRequests: PrivacyRequestStore
   clock: Clock
 }
@@ -95,19 +93,17 @@ export async function sweepAged(
     if (!isOver()) await deletions.removeOrganisation(id)
   }
   await sweepTombstones(deps, isOver)
-  await sweepFinished(deps, isOver)
+  await sweepRequests(deps, isOver)
   return total
 }
 
-/** Batches and closed requests are kept as long as their activity entries. */
-async function sweepFinished(
-  { erasureBatches, privacyRequests, activityDays, clock }: SweepDeps,
+/** Closed requests are kept as long as their activity entries. */
+async function sweepRequests(
+  { privacyRequests, activityDays, clock }: SweepDeps,
   isOver: () => boolean,
 ): Promise<void> {
-  for (const finished of [erasureBatches, privacyRequests]) {
-    for (let removed = 1; removed > 0 && !isOver(); )
-      removed = await finished.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
-  }
+  for (let removed = 1; removed > 0 && !isOver(); )
+    removed = await privacyRequests.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
 }
 
 /** Counts what windows with these starts would exclude; `null` skips a kind. */

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
-import { NotWaiting } from '../domain/erasure-batch.ts'
+import { NotWaiting } from '../domain/privacy-request.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import { checkReadiness } from '../operations/store-status.ts'

@@ -46,29 +46,38 @@ export async function certifyRequest(
   take: (entry: CertifiedEntry) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { organisationId } = request
   const certify = async (giveWay: () => Promise<void>) => {
-    let after = -1
-    for (;;) {
-      const items = await deps.privacyRequests.items(request, after, maxPageSize)
-      // Read after the items, so that it covers their entries.
-      const head = openHead(deps.keyring.headKeys, organisationId, await deps.ledger.head(organisationId))
-      for (const item of items) {
-        const entry = await certifyItem(deps, organisationId, head, item)
-        if (entry) await take(entry)
-        await nextTurn()
-      }
-      await giveWay()
-      const last = items.at(-1)
-      if (!last || items.length < maxPageSize) return
-      after = last.position
-    }
+    for await (const entry of certifiedEntries(deps, request, giveWay)) await take(entry)
   }
-  await deps.jobs.run(organisationId, certify, signal)
+  await deps.jobs.run(request.organisationId, certify, signal)
+}
+
+/** The entries of a request, as a part of a job. */
+export async function* certifiedEntries(
+  deps: Omit<CertifyDeps, 'jobs'>,
+  request: PrivacyRequest,
+  giveWay: () => Promise<void>,
+): AsyncGenerator<CertifiedEntry> {
+  const { organisationId } = request
+  let after = -1
+  for (;;) {
+    const items = await deps.privacyRequests.items(request, after, maxPageSize)
+    // Read after the items, so that it covers their entries.
+    const head = openHead(deps.keyring.headKeys, organisationId, await deps.ledger.head(organisationId))
+    for (const item of items) {
+      const entry = await certifyItem(deps, organisationId, head, item)
+      if (entry) yield entry
+      await nextTurn()
+    }
+    await giveWay()
+    const last = items.at(-1)
+    if (!last || items.length < maxPageSize) return
+    after = last.position
+  }
 }
 
 async function certifyItem(
-  deps: CertifyDeps,
+  deps: Omit<CertifyDeps, 'jobs'>,
   organisationId: string,
   head: TreeHead,
   { entry, identifier }: RequestItem,

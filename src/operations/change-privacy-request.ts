@@ -8,10 +8,12 @@ import {
   isClosed,
   maxReasonLength,
   type PrivacyRequest,
+  type PrivacyRequestRef,
   type PrivacyRequestState,
   type PrivacyRequestStore,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import type { RequestGroupStore } from '../domain/request-group.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
 import { monthsOfExtension } from './create-privacy-request.ts'
@@ -131,9 +133,29 @@ export async function closeRequest(
   throw wrongState(await requireRequest(deps, view.organisationId, requestId))
 }
 
+/** An open erasure request, and what it finds. */
+type StartableRequest = PrivacyRequestRef & Pick<PrivacyRequest, 'found'>
+
+/**
+ * Starts to erase what open erasure requests find. Every erasure of a request begins here, whoever asks for it, and
+ * however many people it is about. Returns how many were started; others are no longer open.
+ */
+export function startErasures(
+  deps: Pick<ChangeDeps, 'clock' | 'randomness'> & { requestGroups: RequestGroupStore },
+  requests: readonly StartableRequest[],
+  origin: Origin,
+): Promise<number> {
+  const starts = requests.map(({ organisationId, id, found }) => ({
+    ref: { organisationId, id },
+    starter: { startedBy: origin.actor, requestId: origin.requestId, found },
+    note: noteOf(deps, { organisationId, id }, 'request.started', origin),
+  }))
+  return deps.requestGroups.start(starts)
+}
+
 /** Starts to erase what an erasure request finds; the service continues. Safe to repeat. */
 export async function startRequest(
-  deps: ChangeDeps,
+  deps: ChangeDeps & { requestGroups: RequestGroupStore },
   view: OrganisationView,
   requestId: string,
   origin: Origin,
@@ -142,9 +164,8 @@ export async function startRequest(
   requireKind(request, 'erasure')
   requireState(request, ['open', 'running'])
   const { found } = await withFound(deps, view, request)
-  const starter = { startedBy: origin.actor, requestId: origin.requestId, found }
-  const note = noteOf(deps, request, 'request.started', origin)
-  const isStarted = request.state === 'open' && (await deps.privacyRequests.start(request, starter, note))
+  const isStarted =
+    request.state === 'open' && (await startErasures(deps, [{ ...request, found }], origin)) === 1
   const changed = await requireRequest(deps, view.organisationId, requestId)
   // Someone else may have started it, and it may even have ended since.
   if (!isStarted && changed.state !== 'running' && changed.state !== 'done') throw wrongState(changed)
@@ -152,8 +173,8 @@ export async function startRequest(
 }
 
 function noteOf(
-  deps: ChangeDeps,
-  { organisationId, id }: PrivacyRequest,
+  deps: Pick<ChangeDeps, 'clock' | 'randomness'>,
+  { organisationId, id }: PrivacyRequestRef,
   kind: ActivityKind,
   origin: Origin,
 ): ActivityNote {

@@ -8,8 +8,10 @@ import {
   type PrivacyRequest,
   type PrivacyRequestKind,
   type PrivacyRequestStore,
+  type RequestCounts,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import type { RequestCreation } from '../domain/request-group.ts'
 import { comparableValue } from '../domain/subject-identifier.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
@@ -53,10 +55,16 @@ export function checkWanted(
 ): void {
   if (!isPerson(person)) problems.add('person', `person must name ${personRule}`)
   if (receivedAt !== null && receivedAt > now) problems.add('receivedAt', 'receivedAt must be now or earlier')
-  if (reference !== null && !isWellFormedText(reference, oneLine, maxReferenceLength))
+  if (reference === null) return
+  checkReference(reference, problems)
+  if (namesPerson(reference, person)) problems.add('reference', namesThePerson)
+}
+
+export const namesThePerson = 'reference must not name the person, because it is kept'
+
+export function checkReference(reference: string, problems: Problems): void {
+  if (!isWellFormedText(reference, oneLine, maxReferenceLength))
     problems.add('reference', `reference must be ${referenceRule}`)
-  else if (reference !== null && namesPerson(reference, person))
-    problems.add('reference', 'reference must not name the person, because it is kept')
 }
 
 /**
@@ -74,24 +82,40 @@ export async function createRequest(
   const problems = new Problems()
   checkWanted(wanted, now, problems)
   problems.throwIfAny()
-  const { kind, person, reference } = wanted
-  const receivedAt = wanted.receivedAt ?? now
+  const { person } = wanted
   const id = toRequestId(wanted.requestId ?? deps.randomness.uuid())
   const contentDigests = deps.keyring.contentDigests(organisationId, contentOf(wanted))
   const existing = wanted.requestId === null ? null : await deps.privacyRequests.find({ organisationId, id })
   if (existing) return withFound(deps, view, requireSame(existing, contentDigests))
   await requireTrackers(deps, organisationId, person)
   const found = countFound(await searchRequest(deps, view, { organisationId, id, person }))
-  const note = activityNote(deps, origin, { organisationId, kind: 'request.created', target: id })
-  const request = {
-    ...{ organisationId, id, kind, person, reference, receivedAt, found },
-    ...{ dueAt: addMonths(receivedAt, monthsToAnswer), contentDigest: contentDigests[0] },
-    ...{ createdAt: now, createdBy: origin.actor },
-  }
-  const [digests] = deps.keyring.personDigests(organisationId, person)
+  const created = newRequest(deps, organisationId, { ...wanted, requestId: id, found }, now, origin)
+  const { request, digests, note } = created
   const outcome = await deps.privacyRequests.create(request, digests, note)
   if (outcome === 'absent') throw notFound('This organisation')
   return requireSame(await requireRequest(deps, organisationId, id), contentDigests)
+}
+
+/** A request to store, which was checked and searched for. */
+export function newRequest(
+  deps: Pick<CreateDeps, 'keyring' | 'clock' | 'randomness'>,
+  organisationId: string,
+  wanted: WantedRequest & { requestId: string; found: RequestCounts; listLine?: number },
+  now: Instant,
+  origin: Origin,
+): RequestCreation {
+  const { kind, person, reference, requestId: id, found, listLine = 0 } = wanted
+  const receivedAt = wanted.receivedAt ?? now
+  const [contentDigest] = deps.keyring.contentDigests(organisationId, contentOf(wanted))
+  const [digests] = deps.keyring.personDigests(organisationId, person)
+  return {
+    request: {
+      ...{ organisationId, id, kind, person, reference, receivedAt, found, listLine, contentDigest },
+      ...{ dueAt: addMonths(receivedAt, monthsToAnswer), createdAt: now, createdBy: origin.actor },
+    },
+    digests,
+    note: activityNote(deps, origin, { organisationId, kind: 'request.created', target: id }),
+  }
 }
 
 /**

@@ -4,9 +4,10 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
 import { type Keyring, subjectCommitment } from '../domain/keyring.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
+import type { RequestItemRef } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { formatReceipt } from '../domain/receipt.ts'
-import type { ErasureItem, SubjectStore } from '../domain/subject.ts'
+import type { SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
 
@@ -36,7 +37,7 @@ export async function eraseSubject(
   tracker: TrackerView,
   subjectId: string,
   origin: Origin = commandLine,
-  item?: ErasureItem,
+  item?: RequestItemRef,
 ): Promise<Erasure> {
   const { keyring } = deps
   const { organisationId, trackerId } = tracker
@@ -49,7 +50,7 @@ export async function eraseSubject(
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
   const mark = {
     ...{ erasedAt, digest, commitment, guard: { headKeys: keyring.headKeys, minEntries } },
-    // Computed only if a batch or a request waits for this subject.
+    // Computed only if a request waits for this subject.
     get sealedNonce() {
       return keyring.sealNonce(nonce, commitment)
     },

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SubjectCounts } from '../domain/activity.ts'
-import type { BatchOfEntry, ErasureBatchStore } from '../domain/erasure-batch.ts'
+import type { PrivacyRequestStore, RequestOfEntry } from '../domain/privacy-request.ts'
 import {
   type DescribedEntry,
   describeEntries,
@@ -10,19 +10,22 @@ import {
 } from './erasure.ts'
 import { addCounts, maxGroupSize } from './group-activity.ts'
 
-type Batch = BatchOfEntry['batch']
+type Request = RequestOfEntry['request']
 
-/** Consecutive erasures of one batch or request, listed as one; or an entry that nothing was held. */
+/**
+ * Consecutive erasures of one request, or of requests with one reference, listed as one; or an entry that nothing was
+ * held.
+ */
 export interface ErasureGroup {
   newest: DescribedEntry
-  batch: Batch | null
+  request: Request | null
   count: number
   counts: SubjectCounts
   trackerIds: Set<string>
 }
 
 interface GroupDeps extends ErasureDeps {
-  erasureBatches: ErasureBatchStore
+  privacyRequests: PrivacyRequestStore
 }
 
 /** A page also ends after this many erasures. */
@@ -42,47 +45,58 @@ export async function listErasureGroups(
     const start = Math.max(0, end - chunkSize)
     const entries = await deps.ledger.list(organisationId, start, end - start)
     const erasures = await describeEntries(deps, organisationId, entries.reverse())
-    const batches = await batchesOf(deps, organisationId, erasures)
+    const requests = await requestsOf(deps, organisationId, erasures)
     for (const erasure of erasures) {
-      const batch = batches.get(erasure.index) ?? null
+      const request = requests.get(erasure.index) ?? null
       const group = groups.at(-1)
-      if (group && isTogether(group, erasure, batch)) extend(group, erasure)
+      if (group && isTogether(group, erasure, request)) extend(group, erasure)
       else if (groups.length === limit || first - erasure.index > maxPageErasures)
         return { groups, size, nextCursor: erasuresBefore(erasure.index + 1) }
-      else groups.push(groupOf(erasure, batch))
+      else groups.push(groupOf(erasure, request))
     }
     await nextTurn()
   }
   return { groups, size, nextCursor: null }
 }
 
-/** The batches that erasures were part of, by index. */
-export async function batchesOf(
-  { erasureBatches }: Pick<GroupDeps, 'erasureBatches'>,
+/** The requests that erasures were part of, by index. */
+export async function requestsOf(
+  { privacyRequests }: Pick<GroupDeps, 'privacyRequests'>,
   organisationId: string,
   erasures: readonly DescribedEntry[],
-): Promise<Map<number, Batch>> {
+): Promise<Map<number, Request>> {
   const indexes = erasures.map(({ index }) => index)
-  const found = await erasureBatches.ofEntries(organisationId, indexes)
-  // Reversed: if an erasure settled items of several batches, the first batch is shown.
-  return new Map(found.reverse().map(({ ledgerIndex, batch }) => [ledgerIndex, batch]))
+  const found = await privacyRequests.ofEntries(organisationId, indexes)
+  // Reversed: if an erasure settled items of several requests, the newest is shown.
+  return new Map(found.reverse().map(({ ledgerIndex, request }) => [ledgerIndex, request]))
 }
 
-function isTogether(group: ErasureGroup, erasure: DescribedEntry, batch: Batch | null): boolean {
+function isTogether(group: ErasureGroup, erasure: DescribedEntry, request: Request | null): boolean {
   if (group.count >= maxGroupSize) return false
-  if (group.batch || batch) return group.batch?.id === batch?.id
-  const key = requestOf(erasure)
-  return key !== null && key === requestOf(group.newest)
+  if (group.request && request)
+    return (
+      group.request.id === request.id ||
+      (request.reference !== null && group.request.reference === request.reference)
+    )
+  if (group.request || request) return false
+  const key = callOf(erasure)
+  return key !== null && key === callOf(group.newest)
 }
 
-/** The request and the actor of an erasure, if they are known. */
-function requestOf({ by }: DescribedEntry): string | null {
+/** The HTTP request and the actor of an erasure, if they are known. */
+function callOf({ by }: DescribedEntry): string | null {
   if (by === null || by.requestId === null) return null
   return `${by.actor.kind === 'command-line' ? '' : by.actor.id} ${by.requestId}`
 }
 
-function groupOf(newest: DescribedEntry, batch: Batch | null): ErasureGroup {
-  const group = { newest, batch, count: 0, counts: { sessions: 0, events: 0 }, trackerIds: new Set<string>() }
+function groupOf(newest: DescribedEntry, request: Request | null): ErasureGroup {
+  const group = {
+    newest,
+    request,
+    count: 0,
+    counts: { sessions: 0, events: 0 },
+    trackerIds: new Set<string>(),
+  }
   extend(group, newest)
   return group
 }

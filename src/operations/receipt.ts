@@ -1,5 +1,4 @@
 import type { ActivityStore } from '../domain/activity.ts'
-import type { BatchOfEntry, ErasureBatchStore } from '../domain/erasure-batch.ts'
 import { notFound, type Problems } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
@@ -14,7 +13,7 @@ import type { MaintenanceStore } from '../domain/maintenance.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
 import type { Organisation } from '../domain/organisation.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageBytes, readCursor } from '../domain/page.ts'
-import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
+import type { PrivacyRequestStore, RequestOfEntry } from '../domain/privacy-request.ts'
 import { formatReceipt } from '../domain/receipt.ts'
 import type { Sought } from '../domain/subject-search.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
@@ -178,22 +177,21 @@ function commitmentOf(record: LedgerRecord): string {
 /** Proves an entry without identifying anyone. */
 export interface EntryCertificate extends Pick<ProvenEntry, 'record' | 'proof' | 'checkpoint'> {
   entry: DescribedEntry
-  /** `null` if it was not part of a batch. */
-  batch: BatchOfEntry['batch'] | null
+  /** `null` if it was not part of a request. */
+  request: RequestOfEntry['request'] | null
   verifierKeys: string[]
   /** `null` for an entry that nothing was held. */
   trackerName: string | null
   scrub: { lastAt: Instant; reachesEveryByte: boolean }
   /** The name of the identifier of an entry that nothing was held, such as `email`, if a request asked for it. */
   identifier: string | null
-  /** Only for an entry of a batch or a request, which stores the encrypted nonce; otherwise `null`. */
+  /** Only for an entry of a request, which stores the encrypted nonce; otherwise `null`. */
   receipt: string | null
 }
 
 export interface CertifyDeps {
   ledger: LedgerStore
   activity: ActivityStore
-  erasureBatches: ErasureBatchStore
   privacyRequests: PrivacyRequestStore
   trackers: TrackerStore
   maintenance: MaintenanceStore
@@ -208,18 +206,16 @@ export async function certifyEntry(
 ): Promise<EntryCertificate> {
   const proven = await proveEntry(deps, organisation.id, index)
   const { record, proof, checkpoint } = proven
-  const [entry, [inBatch], [inRequest], { verifierKeys }, { lastAt }] = await Promise.all([
+  const [entry, [inRequest], { verifierKeys }, { lastAt }] = await Promise.all([
     describeEntry(deps, organisation.id, proven),
-    deps.erasureBatches.ofEntries(organisation.id, [index]),
     deps.privacyRequests.ofEntries(organisation.id, [index]),
     readLedger(deps, organisation.id),
     deps.maintenance.scrubState(),
   ])
   const tracker = entry.record.version === 1 ? await deps.trackers.find(entry.record.trackerId) : null
-  const sealed = inBatch ?? inRequest
-  const nonce = sealed && deps.keyring.openNonce(sealed.sealedNonce, commitmentOf(entry.record))
+  const nonce = inRequest && deps.keyring.openNonce(inRequest.sealedNonce, commitmentOf(entry.record))
   return {
-    ...{ entry, record, proof, checkpoint, verifierKeys, batch: inBatch?.batch ?? null },
+    ...{ entry, record, proof, checkpoint, verifierKeys, request: inRequest?.request ?? null },
     trackerName: tracker?.organisationId === organisation.id ? tracker.name : null,
     scrub: { lastAt, reachesEveryByte: deps.maintenance.scrubsEveryByte },
     identifier: inRequest?.identifier ?? null,

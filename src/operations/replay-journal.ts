@@ -1,21 +1,17 @@
-import { commandLine } from '../domain/activity.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import { gapsIn, KnownLedger } from '../domain/journal.ts'
 import { isEntry, type JournalLine, type JournalledEntry } from '../domain/journal-line.ts'
 import type { Keyring, TombstoneKey } from '../domain/keyring.ts'
 import type { HeadKeys } from '../domain/ledger.ts'
-import type { Randomness } from '../domain/randomness.ts'
 import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.ts'
 import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
-import { stopOpenBatches } from './erasure-batch.ts'
 import { ClosingReplay, closingsKeptSince } from './replay-closings.ts'
 
 type ReplayDeps = Pick<Store, 'replay' | 'ledger' | 'transfer' | 'privacyRequests'>
 
-export interface RestoredDeps extends ReplayDeps, Pick<Store, 'erasureBatches'> {
+export interface RestoredDeps extends ReplayDeps {
   clock: Clock
-  randomness: Randomness
   activityDays: number
 }
 
@@ -99,14 +95,12 @@ export async function replayIfSetBack(
   const options = { mend, keptSince: closingsKeptSince(store) }
   const replayed = await replayChanges(store, keyring, lines, options)
   if (hasChanged(replayed)) return endUnfinished(store, replayed)
-  return { ...replayed, stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
+  return { ...replayed, stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0 }
 }
 
-/** Ends batches, which may list erased people again, and sign-ins and links that may have ended since. */
+/** Stops erasures that may have been cancelled since, and ends sign-ins and links that may have ended since. */
 async function endUnfinished(store: RestoredDeps, replayed: Replayed): Promise<ReplayedInSetBack> {
-  const ended = await store.replay.endAccess()
-  const stoppedBatches = await stopOpenBatches(store, Number.MAX_SAFE_INTEGER, () => commandLine)
-  return { ...replayed, stoppedBatches, ...ended }
+  return { ...replayed, ...(await store.replay.endUnfinished()) }
 }
 
 function hasChanged({

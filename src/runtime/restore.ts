@@ -1,4 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
 import { KnownChanges } from '../domain/journal.ts'
@@ -55,8 +56,7 @@ export async function restoreStore(config: Config, options: RestoreOptions): Pro
   const restored = await replaceStore(store.path, options.backup, async (restored, inPlace) => {
     const keyring = await openKeyring(config, restored.secrets, Date.now(), options)
     if (typeof inPlace === 'object') await readKeyring(config, await inPlace.secrets.list())
-    const { activityDays } = config
-    const deps = { ...restored, clock: Date.now, randomness: systemRandomness, activityDays }
+    const deps = { ...restored, clock: Date.now, activityDays: config.activityDays }
     const replayed = await replayInRestored(deps, keyring, changes(inPlace, options))
     await restored.maintenance.scrub(Date.now())
     const replaced = typeof inPlace === 'object' ? ('store' as const) : inPlace
@@ -87,10 +87,19 @@ export async function checkBackup(file: string): Promise<BackupContents> {
     if (error.code === 'ENOENT') return null
     throw error
   })
-  if (beside !== null && beside !== formatContents(contents)) {
+  if (beside !== null && !describes(beside, contents)) {
     throw new Error(`${file} is not the backup that ${contentsPath(file)} describes.`)
   }
   return contents
+}
+
+/** In any order: another version may know other tables. */
+function describes(text: string, contents: BackupContents): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(text), contents)
+  } catch {
+    return false
+  }
 }
 
 /** The file next to a backup that describes it. */

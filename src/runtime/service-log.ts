@@ -4,7 +4,6 @@ import type { JournalReports } from '../domain/journal.ts'
 import { deletesFrom } from '../domain/retention.ts'
 import { hostAndPort, type LimiterAddress } from '../limiter/limiter-address.ts'
 import type { LimiterReports } from '../limiter/redis-limiter.ts'
-import type { BatchReports } from '../maintenance/erasure-batches.ts'
 import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 import type { RequestReports } from '../maintenance/privacy-requests.ts'
 import type { WaitingWindow } from '../maintenance/sweep.ts'
@@ -57,14 +56,6 @@ export function maintenanceLog(logger: Logger): MaintenanceReports {
         'the clock has jumped ahead: nothing is swept or scrubbed until it is right again, or for a day',
       ),
     onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; retrying'),
-  }
-}
-
-export function batchLog(logger: Logger): BatchReports {
-  return {
-    onFinished: ({ id, organisationId, erased }) =>
-      logger.info({ batch: id, organisationId, ...erased }, 'an erasure batch has finished'),
-    onError: (error) => logger.error({ err: error }, 'an erasure batch failed; retrying'),
   }
 }
 

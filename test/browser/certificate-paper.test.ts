@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { dataOf, textIn } from '../support/answers.ts'
 import { clientOf } from '../support/client.ts'
-import { askToErase, openConsole } from '../support/console.ts'
+import { eraseWithRequest, openConsole } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
 import { emails, holdsNothing } from '../support/nothing-held.ts'
 import { greenPng } from '../support/png.ts'
@@ -41,10 +41,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
   async function erase(address: string, ...subjectIds: string[]): Promise<string> {
     await shop.ingest(subjectIds.flatMap((id) => visit(id, { events: 2, identifiers: { email: address } })))
     const identifiers = [{ name: 'email', value: address }]
-    const id = textIn(dataOf(await askToErase(client, { identifiers }, subjectIds.length)), 'id')
-    await until(async () => {
-      return (await shop.services.erasureBatches.find(shop.organisationId, id))?.state === 'done'
-    })
+    const id = await eraseWithRequest(shop, client, { identifiers }, subjectIds.length)
     return `/console/erasures/certificates/${id}`
   }
 

@@ -76,7 +76,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/trackers',
       '/keys',
       '/activity?request=none',
-      '/batches',
+      '/requests/erase-list',
       '/trackers/shop/subjects/anna',
     ]) {
       await assertAccessible(await open(path, empty), `${path}, empty`)

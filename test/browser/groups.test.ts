@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { dataOf, textIn } from '../support/answers.ts'
-import { askToErase, openConsole } from '../support/console.ts'
+import { eraseWithRequest, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { until } from '../support/until.ts'
 import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, openPage, overflowOf, settled } from './browser.ts'
 
@@ -15,20 +13,17 @@ describe('lists in groups in a browser', { skip: noBrowser }, async () => {
   await shop.ingest(ids.flatMap((id) => visit(id, { events: 2 })))
   const client = await openConsole(shop, shop.organisationId)
   const subjects = ids.map((subjectId) => ({ trackerId: 'shop', subjectId }))
-  const id = textIn(dataOf(await askToErase(client, { subjects }, 30)), 'id')
-  await until(
-    async () => (await shop.services.erasureBatches.find(shop.organisationId, id))?.state === 'done',
-  )
+  await eraseWithRequest(shop, client, { subjects }, 30, 'Old')
   const browser = await openBrowser({ after })
   const { page, complaints } = await openPage(browser, shop, client)
   const keyboard = new Keyboard(page)
-  const group = page.getByRole('row', { name: /30 data subjects erased/ })
-  const expand = group.getByRole('button', { name: '30 data subjects erased' })
+  const row = page.getByRole('row', { name: /30 data subjects erased/ })
+  const expand = row.getByRole('button', { name: '30 data subjects erased' })
 
   test('show the erasures of one request as one line, which opens and links to all of them', async () => {
     await page.goto('/console/activity')
     await settled(page)
-    await group.getByText('30 sessions, 60 events').waitFor()
+    await row.getByText('30 sessions, 60 events').waitFor()
     assert.equal(await page.getByText('Data subject erased', { exact: true }).count(), 1, 'only as a filter')
     assert.equal(await expand.getAttribute('aria-expanded'), 'false')
     await keyboard.press('30 data subjects erased')
@@ -55,10 +50,10 @@ describe('lists in groups in a browser', { skip: noBrowser }, async () => {
     assert.match(page.url(), /request=/)
   })
 
-  test('show the erasures of one batch as one line, with its certificate', async () => {
+  test('show the erasures with one reference as one line, which links to their requests', async () => {
     await goTo(page, '/erasures')
-    await group.getByRole('link', { name: 'Certificate for 30 data subjects' }).waitFor()
-    assert.deepEqual((await group.getByRole('cell').allInnerTexts()).slice(3), ['30', '60'])
+    await row.getByRole('link', { name: 'Old' }).waitFor()
+    assert.deepEqual((await row.getByRole('cell').allInnerTexts()).slice(3), ['30', '60'])
     await keyboard.press('30 data subjects erased')
     await page.getByRole('link', { name: 'No. 30', exact: true }).waitFor()
     await page.getByText('and 5 more').waitFor()

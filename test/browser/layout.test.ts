@@ -28,7 +28,7 @@ const paths = [
   '/keys',
   '/activity',
   '/members',
-  '/batches',
+  '/requests/erase-list',
   '/settings',
 ]
 /** The first page with each of the two frames is loaded; the others are opened from there. */

@@ -92,7 +92,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       test(`shows the selected segment, and no strip next to a dialog: ${colorScheme}`, async () => {
         await page.emulateMedia({ colorScheme })
-        await load('/batches/new')
+        await load('/requests/erase-list')
         const shadow = await styleOf(page, '.segments input:checked + span', 'box-shadow')
         const [ring = ''] = /(?:rgba?|color)\([^)]*\)/.exec(shadow) ?? []
         const ground = await paint(await styleOf(page, '.segments', 'background-color'))

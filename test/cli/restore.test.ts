@@ -147,7 +147,7 @@ const removedTwo = {
   entriesOfOthers: 0,
   movedEntries: 0,
   problems: [],
-  stoppedBatches: 0,
+  stoppedErasures: 0,
   endedSignIns: 0,
   withdrawnLinks: 0,
 }
@@ -521,7 +521,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
         ...{ entries: 0, tombstones: 0 },
         ...{ revokedKeys: 0, rotatedKeys: 0, revokedTokens: 0, rotatedTokens: 0, closedRequests: 0 },
       }
-      const ended = { stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
+      const ended = { stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0 }
       const nothing = { ...counts, entriesOfOthers: 0, movedEntries: 0, problems: [], ...ended }
       assert.deepEqual(onlyJson(await replay()), {
         ...nothing,

@@ -29,7 +29,7 @@ function checked(entry: Certificate['entry'], state: Checked['verdict']['state']
 
 function erased(index: number, events: number, by: typeof ada | typeof key | null = ada): Checked {
   return checked({
-    ...{ kind: 'erasure', index, trackerId: 'shop', alreadyErased: events === 0, by, batch: null },
+    ...{ kind: 'erasure', index, trackerId: 'shop', alreadyErased: events === 0, by, request: null },
     ...{
       erasedAt: `2026-11-19T10:00:0${index % 10}.000Z`,
       counts: { sessions: Math.min(events, 1), events },
@@ -41,7 +41,8 @@ function nothing(index: number): Checked {
   return checked({ kind: 'nothing-held', index, checkedAt: '2026-11-19T09:00:00.000Z' })
 }
 
-const noRequest = { excluded: 0, startedBy: null, request: null }
+const request = { reference: null, receivedAt: '', dueAt: '', closedAt: null }
+const noRequest = { excluded: 0, startedBy: null, request }
 
 function ofPerson(missing: Partial<Missing> = {}) {
   return { isOfPerson: true, missing: { ...nobodyMissing, ...missing }, ...noRequest }

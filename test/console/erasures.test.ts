@@ -131,7 +131,7 @@ describe('an entry that nothing is held', () => {
 })
 
 describe('the erasures of a member', () => {
-  test('by a batch have a pace and no budget: one session can erase everybody', async (t) => {
+  test('of a list have a pace and no budget: one session can erase everybody', async (t) => {
     const own = await startShop(t, {
       scopes: ['analytics:view'],
       env: { LETHE_LIMIT_ERASURE: '1/hour', LETHE_BATCH_PACE: '1000/second' },
@@ -139,9 +139,10 @@ describe('the erasures of a member', () => {
     const browser = await openConsole(own, own.organisationId)
     const ids = Array.from({ length: 5 }, (_, n) => `visitor-${n}`)
     await own.ingest(ids.flatMap((id) => visit(id)))
-    const list = { text: ids.join('\n'), format: 'lines', by: 'subjectId', trackerIds: [] }
-    const batch = dataOf(await browser.ask('/batches', { method: 'POST', body: { ...list, subjects: 5 } }))
-    await until(async () => dataOf(await browser.ask(`/batches/${batch.id}`)).state === 'done')
+    const list = { text: ids.join('\n'), format: 'lines', by: 'subjectId', trackerIds: [], reference: 'All' }
+    dataOf(await browser.ask('/erasure-lists', { method: 'POST', body: { ...list, subjects: 5 } }))
+    const group = async () => dataOf(await browser.ask('/request-groups?reference=All'))
+    await until(async () => objectIn(await group(), 'counts').done === 5)
     assert.equal(dataOf(await browser.ask('/ledger')).size, 5)
     const entries = listIn(dataOf(await browser.ask('/activity?kind=subject.erased')), 'entries')
     assert.equal(entries.length, 5)

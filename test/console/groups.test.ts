@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { ActivityKind } from '../../src/domain/activity.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
-import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { askToErase, note, openConsole } from '../support/console.ts'
+import { dataOf, isObject, listIn, objectIn, problemFields } from '../support/answers.ts'
+import { eraseWithRequest, note, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { until } from '../support/until.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId, services } = shop
@@ -97,12 +96,11 @@ describe('activity in groups', () => {
 })
 
 describe('erasures in groups', () => {
-  test('have one line for each batch and each request, and every erasure once', async () => {
+  test('have one line for each request, and every erasure once', async () => {
     const ids = Array.from({ length: 7 }, (_, i) => `v-${i}`)
     await shop.ingest(ids.flatMap((id) => visit(id, { events: 2 })))
     const subjects = ids.slice(0, 3).map((subjectId) => ({ trackerId: 'shop', subjectId }))
-    const id = textIn(dataOf(await askToErase(client, { subjects }, 3)), 'id')
-    await until(async () => (await services.erasureBatches.find(organisationId, id))?.state === 'done')
+    const id = await eraseWithRequest(shop, client, { subjects }, 3)
     const actor = { kind: 'key' as const, id: 'key_1', name: 'key' }
     for (const [subjectId, requestId] of [
       ['v-3', 'one request'],
@@ -116,19 +114,19 @@ describe('erasures in groups', () => {
     const read = async (limit: number) => {
       const pages = await pagesOf('/erasures/groups', limit)
       return pages.flatMap(groupsIn).map(({ count, counts, newest, cursor }) => {
-        const { index, batch } = objectIn({ newest }, 'newest')
-        const inBatch = isObject(batch) ? batch.id : null
-        return { index, count, events: objectIn({ counts }, 'counts').events, inBatch, cursor }
+        const { index, request } = objectIn({ newest }, 'newest')
+        const of = isObject(request) ? request.id : null
+        return { index, count, events: objectIn({ counts }, 'counts').events, of, cursor }
       })
     }
     const all = await read(50)
     assert.deepEqual(
       all.map(({ cursor: _, ...group }) => group),
       [
-        { index: 6, count: 1, events: 2, inBatch: null },
-        { index: 5, count: 1, events: 2, inBatch: null },
-        { index: 4, count: 2, events: 4, inBatch: null },
-        { index: 2, count: 3, events: 6, inBatch: id },
+        { index: 6, count: 1, events: 2, of: null },
+        { index: 5, count: 1, events: 2, of: null },
+        { index: 4, count: 2, events: 4, of: null },
+        { index: 2, count: 3, events: 6, of: id },
       ],
     )
     for (const limit of [1, 2, 3]) assert.deepEqual(await read(limit), all)

@@ -38,14 +38,13 @@ test('no line of the log contains a cookie, a token, a password, an address, a d
     ['/person', { person }],
     ['/person', { address: 'marked-address' }],
     ['/person/timeline', { records: person.subjects }],
-    ['/people/preview', { person }],
-    ['/people/erase', { person, subjects: 1 }],
+    ['/requests', { kind: 'erasure', person }],
     ['/erasures/certificate?index=0'],
     ['/erasures/receipt', { index: 0, subjectId: 'subject-marker' }],
     ['/members', { email: 'marked-too@acme.example' }],
     ['/activity?requestId=request-marker'],
     ['/sign-in', { email: 'marked@acme.example', password: 7 }],
-    ['/people/erase', { person: { ...person, identifiers: 'marked' } }],
+    ['/requests', { kind: 'erasure', person: { ...person, identifiers: 'marked' } }],
   ]
   const before = logged.length
   for (const [path, body] of asked) await browser.ask(path, body && { method: 'POST', body })
@@ -82,7 +81,7 @@ test('no line of the log contains a cookie, a token, a password, an address, a d
     assert.ok(secret.length > 5)
     assert.equal(text.includes(secret), false, secret.slice(0, 6))
   }
-  assert.match(text, /"route":"\/console\/api\/people\/erase","status":200/)
+  assert.match(text, /"route":"\/console\/api\/requests","status":200/)
 })
 
 test('neither the log nor the activity contains a request ID that a client chose for a request about a person', async () => {
@@ -90,7 +89,7 @@ test('neither the log nor the activity contains a request ID that a client chose
   await shop.ingest([...visit('marker-two'), ...visit('marker-three')])
   const encoded = Buffer.from('marker-two').toString('base64')
   const digits = Buffer.from('marker-two').toString('hex')
-  const batch = { text: 'marker-two', format: 'lines', by: 'subjectId', trackerIds: [] }
+  const list = { text: 'marker-two', format: 'lines', by: 'subjectId', trackerIds: [], reference: 'List' }
   const person = { identifiers: [], subjects: [{ trackerId: 'shop', subjectId: 'marker-three' }] }
   const before = logged.length
   let asked = 0
@@ -104,13 +103,12 @@ test('neither the log nor the activity contains a request ID that a client chose
   ]) {
     for (const [path, body] of [
       ['/find', { text: 'marker-two' }],
-      ['/batches/preview', batch],
-      ['/batches', { ...batch, subjects: 1 }],
+      ['/erasure-lists/preview', list],
+      ['/erasure-lists', { ...list, subjects: 1 }],
       ['/person', { person }],
       ['/person', { address: 'marked-address' }],
       ['/person/timeline', { records: person.subjects }],
-      ['/people/preview', { person }],
-      ['/people/erase', { person, subjects: 1 }],
+      ['/requests', { kind: 'erasure', person }],
       ['/erasures/receipt', { index: 0, subjectId: 'marker-two' }],
       ['/members', { email: `new-${asked}@marker.example` }],
       ['/sign-in', { email: 'eve@marker.example', password: 'x' }],
@@ -124,9 +122,9 @@ test('neither the log nor the activity contains a request ID that a client chose
   }
   await until(() => logged.slice(before).filter((line) => line.includes('"msg":"request"')).length >= asked)
   const activity = JSON.stringify(dataOf(await member.ask('/activity?limit=200')))
-  const batches = JSON.stringify(dataOf(await member.ask('/batches')))
+  const group = JSON.stringify(dataOf(await member.ask('/request-groups?reference=List')))
   for (const secret of ['marker-two', 'marker-three', encoded.replaceAll('=', ''), digits])
-    for (const text of [logged.join('\n'), activity, batches])
+    for (const text of [logged.join('\n'), activity, group])
       assert.equal(text.includes(secret), false, secret)
   assert.doesNotMatch(logged.join('\n'), /marker\.example/)
   assert.doesNotMatch(activity, /"requestId":"[^"]*marker/)

@@ -2,7 +2,7 @@ import { onPostgres } from '../support/on-postgres.ts'
 
 // Runs tests of work in steps, which can interleave with others, on PostgreSQL.
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
-  'people',
+  'erasure-lists',
   'person',
   'request-documents',
   'request-handling',

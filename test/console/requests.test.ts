@@ -151,7 +151,7 @@ describe('the inbox', () => {
     assert.deepEqual(await desk.list(`?assignee=${other.member.id}&state=all&kind=erasure`), [])
     const [page] = [dataOf(await browser.ask('/requests?limit=2'))]
     const next = dataOf(await browser.ask(`/requests?limit=2&cursor=${textIn(page, 'nextCursor')}`))
-    assert.deepEqual([listIn(page, 'requests').length, listIn(next, 'requests').length], [2, 1])
+    assert.deepEqual([listIn(page, 'rows').length, listIn(next, 'rows').length], [2, 1])
     assert.equal(next.nextCursor, null)
     const elsewhere = await browser.ask(`/requests?kind=access&cursor=${textIn(page, 'nextCursor')}`)
     assert.deepEqual(problemFields(elsewhere), ['cursor'])

@@ -3,8 +3,8 @@ import { after, describe, test } from 'node:test'
 import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { editVariables } from '../../src/operations/variable.ts'
 import { createVariableToken } from '../../src/operations/variable-token.ts'
-import { dataOf, errorOf, indistinct, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { addMember, askToErase, openConsole } from '../support/console.ts'
+import { dataOf, errorOf, indistinct, listIn, objectIn, textIn } from '../support/answers.ts'
+import { addMember, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -17,8 +17,8 @@ await addMember(shop, strangers)
 
 const client = await openConsole(shop, shop.organisationId)
 await shop.ingest(visit('listed'))
-const list = { text: 'listed', subjects: 1, format: 'lines', by: 'subjectId', trackerIds: [] }
-const batchId = textIn(dataOf(await client.ask('/batches', { method: 'POST', body: list })), 'id')
+const list = { text: 'listed', format: 'lines', by: 'subjectId', trackerIds: [], reference: 'Ours' }
+dataOf(await client.ask('/erasure-lists', { method: 'POST', body: { ...list, subjects: 1 } }))
 
 await editVariables(shop.services, 'shop', { apply: () => new Map([['colour', 'red']]) })
 const { token } = await createVariableToken(shop.services, { trackerId: 'shop', name: 'web' })
@@ -63,21 +63,20 @@ describe('what belongs to another organisation', () => {
 
   for (const { method, path } of routes) {
     test(`is not found, indistinguishable from absence: ${method} ${path}`, async () => {
-      const fill = (tracker: string, key: string, member: string, batch: string, ids = absentIds) =>
+      const fill = (tracker: string, key: string, member: string, ids = absentIds) =>
         path
           .replace('/console/api', '')
           .replace('{trackerId}', tracker)
           .replace('{subjectId}', 'anna')
           .replace('{keyId}', key)
           .replace('{memberId}', member)
-          .replace('{batchId}', batch)
           .replace('{tokenId}', ids.token)
           .replace('{requestId}', ids.request)
           .replace('{noteId}', ids.note)
       const headers = { 'x-request-id': 'same' }
       const ask = { method, headers, ...(method !== 'GET' && { body: bodies[path] ?? {} }) }
-      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, batchId, ownIds), ask)
-      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing', 'nothing'), ask)
+      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, ownIds), ask)
+      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing'), ask)
       assert.deepEqual(errorOf(foreign, 'not_found'), errorOf(absent, 'not_found'))
       assert.deepEqual(indistinct(foreign), indistinct(absent))
     })
@@ -93,10 +92,9 @@ describe('what belongs to another organisation', () => {
     for (const [path, field] of [
       ['/keys', 'keys'],
       ['/trackers', 'trackers'],
-      ['/batches', 'batches'],
-      ['/people', 'batches'],
-      ['/requests?state=all', 'requests'],
-      ['/requests?assignee=none', 'requests'],
+      ['/requests?state=all', 'rows'],
+      ['/requests?assignee=none', 'rows'],
+      ['/requests?state=all&reference=Ours', 'rows'],
     ] as const) {
       assert.deepEqual(listIn(dataOf(await stranger.ask(path)), field), [])
     }
@@ -104,11 +102,20 @@ describe('what belongs to another organisation', () => {
       const found = await stranger.ask('/find', { method: 'POST', body: { text } })
       assert.deepEqual(listIn(dataOf(found), 'groups'), [])
     }
-    const subjects = [{ trackerId: 'shop', subjectId: 'anna' }]
-    const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects }
-    const planned = await stranger.ask('/people/preview', { method: 'POST', body: { person } })
-    assert.deepEqual(listIn(dataOf(planned), 'subjects'), [])
-    assert.deepEqual(problemFields(await askToErase(stranger, person, 1)), ['person'])
+    for (const found of [{ text: 'anna' }, { text: 'anna@example.com', by: 'email' }]) {
+      const body = { ...list, ...found }
+      const planned = await stranger.ask('/erasure-lists/preview', { method: 'POST', body })
+      assert.partialDeepStrictEqual(dataOf(planned), { nothing: 1, requested: 0, found: { subjects: 0 } })
+    }
+    for (const reference of ['Ours', 'nothing']) {
+      errorOf(await stranger.ask(`/request-groups?reference=${reference}`), 'not_found')
+      errorOf(await stranger.ask(`/request-groups/report?reference=${reference}`), 'not_found')
+      for (const [verb, body] of [
+        ['start', { reference, requests: 0 }],
+        ['cancel', { reference }],
+      ] as const)
+        errorOf(await stranger.ask(`/request-groups/${verb}`, { method: 'POST', body }), 'not_found')
+    }
     assert.deepEqual(listIn(dataOf(await stranger.ask('/erasures')), 'erasures'), [])
     assert.equal(listIn(dataOf(await stranger.ask('/members')), 'members').length, 2)
     const text = JSON.stringify((await stranger.ask('/activity?limit=200')).body)

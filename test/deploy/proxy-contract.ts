@@ -122,16 +122,15 @@ export function proxyContract(
 
     // About 3 MB. Most lines are too long to be an address, so that the service need not look for them.
     const lines = ['anna@example.com', ...Array.from({ length: 9_999 }, (_, n) => `${n}${'x'.repeat(300)}`)]
-    const list = { text: lines.join('\n'), format: 'lines', by: 'email', trackerIds: [] }
-    const plan = dataOf(await askConsole('/batches/preview', 'POST', list))
-    assert.partialDeepStrictEqual(plan, { lines: 10_000, invalid: 9_999, subjects: 1 })
+    const list = { text: lines.join('\n'), format: 'lines', by: 'email', trackerIds: [], reference: 'List' }
+    const plan = dataOf(await askConsole('/erasure-lists/preview', 'POST', list))
+    assert.partialDeepStrictEqual(plan, { lines: 10_000, invalid: 9_999, found: { subjects: 1 } })
 
     const exported = await proxy.askHttp2(`${subjectPath('anna')}/export`, { key: shop.key })
     assert.equal(listIn(dataOf(exported), 'events').length, 3_000)
-    const batch = dataOf(
-      await askConsole('/batches', 'POST', { ...list, text: 'anna@example.com', subjects: 1 }),
-    )
-    await until(async () => dataOf(await askConsole(`/batches/${batch.id}`, 'GET')).state === 'done')
+    dataOf(await askConsole('/erasure-lists', 'POST', { ...list, text: 'anna@example.com', subjects: 1 }))
+    const group = async () => dataOf(await askConsole('/request-groups?reference=List', 'GET'))
+    await until(async () => (await group()).closedAt !== null)
     errorOf(await proxy.askHttp2(subjectPath('anna'), { key: shop.key }), 'not_found')
     const erased = await proxy.askHttp2(subjectPath('anna'), { key: shop.key, method: 'DELETE' })
     assert.equal(dataOf(erased).alreadyErased, true)
@@ -145,7 +144,7 @@ export function proxyContract(
         headers: { 'content-type': 'application/json' },
         body: 'x'.repeat(mebibytes * 1_048_576),
       }
-      const answer = await proxy.askHttp2('/console/api/batches/preview', request)
+      const answer = await proxy.askHttp2('/console/api/erasure-lists/preview', request)
       assert.ok([400, 401, 403].includes(answer.status), JSON.stringify(answer.body))
       const { error, meta } = JSON.parse(JSON.stringify(answer.body))
       assert.match(textIn(error, 'code'), /^(invalid_request|unauthorized|forbidden)$/)

@@ -243,7 +243,7 @@ describe('a body that is broken', () => {
 
 const searchPath = '/v1/analytics/subjects/search'
 const member = await openConsole(shop, shop.organisationId)
-const list = { text: 'anna', format: 'lines', by: 'subjectId', trackerIds: ['shop'] }
+const list = { text: 'anna', format: 'lines', by: 'subjectId', trackerIds: ['shop'], reference: 'List' }
 
 function search(body: string) {
   const headers = { 'content-type': 'application/json' }
@@ -251,7 +251,7 @@ function search(body: string) {
 }
 
 function preview(body: string) {
-  return member.ask('/batches/preview', { method: 'POST', body })
+  return member.ask('/erasure-lists/preview', { method: 'POST', body })
 }
 
 function signIn(body: string) {
@@ -271,7 +271,7 @@ describe('a body of many fields', () => {
       // Those that it needs and does not have are named too.
       const [, more] = /^(\d+) more/.exec(String(message)) ?? []
       assert.equal(field, 'details')
-      assert.ok(Number(more) >= 901 && Number(more) <= 905, String(message))
+      assert.ok(Number(more) >= 901 && Number(more) <= 906, String(message))
       assert.match(textIn(error, 'message'), new RegExp(` and ${more} more: see details\\.$`))
       assert.ok(JSON.stringify(answer.body).length < 20_000)
     })

@@ -126,7 +126,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     await post(`/keys/${textIn(objectIn(created, 'key'), 'id')}/revoke`, { name: second })
     await browser.ask(`/trackers/shop/subjects/${encodeURIComponent(subject)}`)
     await browser.ask(`/trackers/shop/subjects/${encodeURIComponent(subject)}/export`)
-    await post('/people/erase', `{"person": ${attribute}`)
+    await post('/requests', `{"person": ${attribute}`)
     Object.assign(credentials, { token, cookie, secondKey: second.slice(-38) })
     Object.assign(personal, { email })
   }

@@ -12,7 +12,6 @@ import { dailyTotalContract } from './contract/daily-total.ts'
 import { deletionContract } from './contract/deletion.ts'
 import { deletionRaceContract } from './contract/deletion-races.ts'
 import { erasureContract } from './contract/erasure.ts'
-import { erasureBatchContract } from './contract/erasure-batch.ts'
 import { eventContract } from './contract/event.ts'
 import { Fixture } from './contract/fixture.ts'
 import { identifierContract } from './contract/identifier.ts'
@@ -27,6 +26,7 @@ import { organisationContract } from './contract/organisation.ts'
 import { organisationProfileContract } from './contract/organisation-profile.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
 import { privacyRequestContract } from './contract/privacy-request.ts'
+import { requestGroupContract } from './contract/request-group.ts'
 import { requestHandlingContract } from './contract/request-handling.ts'
 import { requestReportContract } from './contract/request-report.ts'
 import { retentionContract } from './contract/retention.ts'
@@ -70,8 +70,8 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     pageBytesContract(fixture)
     interleavingContract(fixture)
     erasureContract(fixture)
-    erasureBatchContract(fixture)
     privacyRequestContract(fixture)
+    requestGroupContract(fixture)
     requestHandlingContract(fixture)
     requestReportContract(fixture)
     ledgerContract(fixture)

@@ -21,8 +21,8 @@ export function requestDesk(client: Pick<ConsoleClient, 'ask'>) {
     request: async (id: string) => objectIn(dataOf(await client.ask(`/requests/${id}`)), 'request'),
     /** The IDs on a page of the inbox. */
     async list(query = ''): Promise<string[]> {
-      const requests = listIn(dataOf(await client.ask(`/requests${query}`)), 'requests')
-      return requests.map((each) => textIn(each, 'requestId'))
+      const rows = listIn(dataOf(await client.ask(`/requests${query}`)), 'rows')
+      return rows.map((each) => textIn(objectIn(each, 'request'), 'requestId'))
     },
     /** The kinds of the activity of a request, oldest first. */
     story: async (id: string) =>

@@ -5,7 +5,7 @@ import type { Instant } from '../../src/domain/instant.ts'
 import type { Member, Role } from '../../src/domain/member.ts'
 import { hashToken } from '../../src/domain/randomness.ts'
 import type { SignIn } from '../../src/domain/sign-in.ts'
-import { dataOf, textIn } from './answers.ts'
+import { dataOf, objectIn, textIn } from './answers.ts'
 import type { Answer } from './documented.ts'
 import type { TestService } from './service.ts'
 import { until } from './until.ts'
@@ -148,26 +148,29 @@ export interface ErasedPerson {
   subjects?: { trackerId: string; subjectId: string }[]
 }
 
-/** Asks for the erasure of a person as the console's pages do. */
-export function askToErase(
-  client: Pick<ConsoleClient, 'ask'>,
+/** Erases a person with a request as the console's pages do, and waits until the service has. Returns its ID. */
+export async function eraseWithRequest(
+  { services }: Pick<TestService, 'services'>,
+  client: ConsoleClient,
   { identifiers = [], subjects = [] }: ErasedPerson,
   expected = 1,
-): Promise<Answer> {
-  const body = { person: { identifiers, subjects }, subjects: expected }
-  return client.ask('/people/erase', { method: 'POST', body })
+  reference?: string,
+): Promise<string> {
+  const { organisationId } = client.member
+  const body = { kind: 'erasure', person: { identifiers, subjects }, reference }
+  const created = dataOf(await client.ask('/requests', { method: 'POST', body }))
+  const id = textIn(objectIn(created, 'request'), 'requestId')
+  dataOf(await client.ask(`/requests/${id}/erase`, { method: 'POST', body: { subjects: expected } }))
+  await until(async () => (await services.privacyRequests.find({ organisationId, id }))?.state === 'done')
+  return id
 }
 
 /** Erases data subjects of the shop, one after the other, and waits until the service has. */
 export async function eraseAtConsole(
-  { services }: TestService,
+  service: TestService,
   client: ConsoleClient,
   ...subjectIds: string[]
 ): Promise<void> {
-  const { organisationId } = client.member
-  for (const subjectId of subjectIds) {
-    const answer = await askToErase(client, { subjects: [{ trackerId: 'shop', subjectId }] })
-    const id = textIn(dataOf(answer), 'id')
-    await until(async () => (await services.erasureBatches.find(organisationId, id))?.state === 'done')
-  }
+  for (const subjectId of subjectIds)
+    await eraseWithRequest(service, client, { subjects: [{ trackerId: 'shop', subjectId }] })
 }

@@ -50,31 +50,13 @@ export async function fillEverything(store: Store): Promise<void> {
   await store.ingest.countRefused({ bad: 2, of_erased: 0, too_old: 7 })
   assert.deepEqual(await eraseIn(store, shop, 'erased'), { sessions: 1, events: 1 })
   assert.deepEqual(await eraseIn(store, shop, 'never seen'), { sessions: 0, events: 0 })
-  for (const id of ['batch', 'another batch']) await createBatch(store, id)
   for (const [i, id] of ['request', 'closed request'].entries()) await createRequest(store, id, i === 1)
   await store.secrets.remember(['a fingerprint', 'an older one'], start)
 }
 
-/** Of those who wait in it, one was erased. */
-async function createBatch(store: Store, id: string): Promise<void> {
-  const batch = {
-    ...{ id, organisationId: 'acme', requestId: 'req', createdAt: start },
-    startedBy: member,
-    ...{ lines: 3, nothing: 1, invalid: 0, repeated: 0, empty: 0, other: 0, subjects: 2 },
-  }
-  const waiting = ['listed', 'z'].map((subjectId, i) => ({
-    ...{ line: i + 1, outcome: 'waiting' as const, trackerId: 'shop', subjectId },
-  }))
-  const items = [...waiting, { line: 3, outcome: 'nothing' as const }]
-  await store.erasureBatches.create(batch, items, note(id, 'batch.started'))
-  const [shop] = everyTracker
-  assert.ok(shop)
-  await eraseIn(store, shop, 'listed')
-}
-
 /** Its subjects wait, or waited until it was cancelled. */
 async function createRequest(
-  { privacyRequests, requestHandling }: Store,
+  { privacyRequests, requestGroups, requestHandling }: Store,
   id: string,
   isClosed: boolean,
 ): Promise<void> {
@@ -86,7 +68,7 @@ async function createRequest(
   const found = { subjects: 2, sessions: 3, events: 4 }
   const request = {
     ...({ ...ref, kind: 'erasure', reference: 'Ticket 🎫 7', receivedAt: start, dueAt: start + 9 } as const),
-    ...{ person, contentDigest: `of ${id}`, createdAt: start, createdBy: member, found },
+    ...{ person, contentDigest: `of ${id}`, createdAt: start, createdBy: member, found, listLine: 7 },
   }
   const digests = [Buffer.alloc(16, 1), Buffer.alloc(16, 255)]
   await privacyRequests.create(request, digests, note(id, 'request.created'))
@@ -100,7 +82,7 @@ async function createRequest(
     await requestHandling.addNote(ref, written, note(`wrote ${text} of ${id}`, 'request.note-added'))
   }
   const starter = { startedBy: member, requestId: 'req "2"', found }
-  await privacyRequests.start(ref, starter, note(`started ${id}`, 'request.started'))
+  await requestGroups.start([{ ref, starter, note: note(`started ${id}`, 'request.started') }])
   const lease = { now: start, until: start + 8, restsUntil: start + 99, after: '' }
   assert.equal((await privacyRequests.lease('a process', lease))?.id, id)
   const subjects = ['B', 'ä'].map((subjectId) => ({ trackerId: '🛒 läden/1', subjectId, isHeld: true }))

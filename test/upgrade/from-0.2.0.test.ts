@@ -5,8 +5,9 @@ import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { verifyCheckpoint, verifyConsistency, verifyReceipt } from '@lethe/client'
 import { Client } from 'pg'
+import { addMonths } from '../../src/domain/instant.ts'
 import { identifiersOf, people } from '../fixtures/0.2.0/data.ts'
-import { dataOf, listIn, textIn } from '../support/answers.ts'
+import { dataOf, isObject, listIn, textIn } from '../support/answers.ts'
 import { type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
 import { type ConsoleClient, visitor } from '../support/console.ts'
 import { scryptOnce } from '../support/derive-once.ts'
@@ -140,6 +141,10 @@ function serve(t: Lifetime, { env, manifest }: OldStore): Promise<TestService> {
 const subjectPath = (trackerId: string, subjectId: string) =>
   `/v1/analytics/trackers/${trackerId}/subjects/${encodeURIComponent(subjectId)}`
 
+function addMonthTo(instant: string): string {
+  return new Date(addMonths(Date.parse(instant), 1)).toISOString()
+}
+
 async function assertKeys(service: TestService, { manifest: { keys, refused } }: OldStore): Promise<void> {
   const path = '/v1/analytics/trackers/shop/subjects'
   for (const key of [keys.acme, keys.renewed]) assert.equal((await service.ask(path, { key })).status, 200)
@@ -248,21 +253,51 @@ for (const [name, engine] of Object.entries(engines)) {
     it('verifies its receipts and checkpoints, and issues the receipts again', () =>
       assertProofs(service, store))
 
-    it('continues the batch that the end of the service interrupted, and keeps the paused one paused', async () => {
+    it('continues an interrupted batch as requests with one reference, each erased once, and starts a paused one on demand', async () => {
       const { keys, batches } = store.manifest
-      const read = async (id: string) => dataOf(await anna.ask(`/batches/${id}`))
-      await until(async () => (await read(batches.running)).state === 'done')
-      assert.partialDeepStrictEqual(await read(batches.running), { subjects: 4, settled: 4 })
-      for (const id of people.running) {
+      const group = async (reference: string) =>
+        dataOf(await anna.ask(`/request-groups?reference=${reference}`))
+      await until(async () => (await group(batches.running)).closedAt !== null)
+      const done = await group(batches.running)
+      assert.partialDeepStrictEqual(done, { counts: { done: 4 }, erased: { subjects: 4 } })
+      for (const id of people.running)
         assert.equal((await service.ask(subjectPath('queue', id), { key: keys.acme })).status, 404)
-      }
-      assert.partialDeepStrictEqual(await read(batches.paused), { state: 'paused', settled: 0 })
-      for (const id of people.paused) {
+      const { receipts } = dataOf(
+        await service.ask(`${subjectPath('queue', people.running.at(-1) ?? '')}/receipts`, {
+          key: keys.acme,
+        }),
+      )
+      assert.equal(listIn({ receipts }, 'receipts').length, 1)
+      assert.partialDeepStrictEqual(await group(batches.paused), { counts: { open: 2 }, startable: 2 })
+      for (const id of people.paused)
         assert.equal((await service.ask(subjectPath('queue', id), { key: keys.acme })).status, 200)
+      const body = { reference: batches.paused, requests: 2 }
+      assert.equal((await anna.ask('/request-groups/start', { method: 'POST', body })).status, 200)
+      await until(async () => (await group(batches.paused)).closedAt !== null)
+      for (const id of people.paused)
+        assert.equal((await service.ask(subjectPath('queue', id), { key: keys.acme })).status, 404)
+    })
+
+    it('proves in the report of a converted batch what each of its requests erased', async () => {
+      const { batches, verifierKeys } = store.manifest
+      for (const [reference, ids] of [
+        [batches.running, people.running],
+        [batches.paused, people.paused],
+      ] as const) {
+        const { body } = await anna.ask(`/request-groups/report?reference=${reference}`)
+        const requests = listIn(body, 'requests').filter(isObject)
+        const lines = requests.map(({ line }) => Number(line))
+        assert.deepEqual(lines.toSorted(), [1, 2, 3, 4].slice(0, ids.length))
+        for (const { line, entries, state, dueAt, receivedAt } of requests) {
+          const [entry, ...others] = listIn({ entries }, 'entries')
+          const proven = { verifierKeys, trackerId: 'queue', subjectId: ids[Number(line) - 1] ?? '' }
+          const { record } = await verifyReceipt(textIn(entry, 'receipt'), proven)
+          assert.deepEqual([state, record.alreadyErased, others], ['done', false, []])
+          assert.equal(String(dueAt), addMonthTo(String(receivedAt)))
+        }
       }
-      const resumed = await anna.ask(`/batches/${batches.paused}/resume`, { method: 'POST', body: {} })
-      assert.equal(resumed.status, 200)
-      await until(async () => (await read(batches.paused)).state === 'done')
+      const { entries } = dataOf(await anna.ask('/activity?kind=batch.started'))
+      assert.equal(listIn({ entries }, 'entries').length, 2)
     })
 
     it('erases, continues its ledger and its journal, and passes verification', async () => {

@@ -3,33 +3,33 @@ import { Button } from '../components/button.tsx'
 import { Choice } from '../components/field.tsx'
 import { NotFoundPage, Page } from '../components/page.tsx'
 import { Empty, LoadError, Loaded } from '../components/states.tsx'
-import { certificateAddress, refreshErasures } from '../erasure.ts'
+import { certificateAddress } from '../erasure.ts'
 import { languages } from '../replies.ts'
+import { groupAddress } from '../requests.ts'
 import { type Resource, useFetched, useResource } from '../resource.ts'
-import { Link, navigate, useAddress } from '../router.tsx'
+import { Link, navigate, Redirect, useAddress } from '../router.tsx'
 import { textParam, useSearchParams } from '../search-params.ts'
 import type { OrganisationProfile, RequestCertificate } from '../types.ts'
-import { CertificateProgress } from './certificate-progress.tsx'
 import { CertificateSheet } from './certificate-sheet.tsx'
 import { wordsOf } from './certificate-texts.ts'
 import type { Certified } from './certified.ts'
-import { certifyBatch, certifyEntries, certifyRequest, type Shown } from './fetch-certificate.ts'
+import { certifyEntries, certifyRequest, type Shown } from './fetch-certificate.ts'
 import { profilePath } from './profile-card.tsx'
 import { ReceiptBox, saveText } from './receipt-box.tsx'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** A longer list of entries is not a certificate. */
 const maxNumbers = 50
-/** How often the page polls an erasure that is running, and one that waits for its budget. */
-const pollIntervalMs = { running: 1_000, waiting: 10_000 }
+/** How often the page polls an erasure that is running. */
+const pollIntervalMs = 1_000
 
 /**
- * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the request or the
- * batch that erased them.
+ * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the request that erased
+ * them. Batches are now requests with one reference.
  */
 export function CertificatePage({ of }: { of: string }) {
   if (uuid.test(of)) return <RequestCertificatePage key={of} requestId={of} />
-  if (/^batch_\w+$/.test(of)) return <PersonCertificate key={of} batchId={of} />
+  if (/^batch_\w+$/.test(of)) return <Redirect to={groupAddress(of)} />
   const numbers = [...new Set(of.split(',').map(Number))]
   if (!isNumbers(of) || numbers.includes(0) || numbers.length > maxNumbers) return <NotFoundPage />
   return <EntryCertificate key={of} indexes={numbers.map((number) => number - 1)} />
@@ -58,7 +58,7 @@ function EntryCertificate({ indexes }: { indexes: number[] }) {
 
 function RequestCertificatePage({ requestId }: { requestId: string }) {
   const shown = useFetched<Shown>(`/requests/${requestId}/certificate`, certifyRequest, {
-    pollMs: (data) => (data?.request?.state === 'running' ? pollIntervalMs.running : false),
+    pollMs: (data) => (data?.request?.state === 'running' ? pollIntervalMs : false),
   })
   const above = { to: `/console/requests/${requestId}`, title: 'Request' }
   const reference = shown.data?.request?.reference ?? null
@@ -70,21 +70,6 @@ function RequestCertificatePage({ requestId }: { requestId: string }) {
       {...(reference !== null && { intro: reference })}
     />
   )
-}
-
-function PersonCertificate({ batchId }: { batchId: string }) {
-  const shown = useFetched<Shown>(`/batches/${batchId}/certificate`, certifyBatch, {
-    pollMs: (data) =>
-      data?.batch?.finishedAt !== null ? false : pollIntervalMs[data.batch.resumesAt ? 'waiting' : 'running'],
-  })
-  const isOver = shown.data?.batch?.finishedAt != null
-  // Data fetched while it ran may contain people who are now erased.
-  useEffect(() => {
-    if (isOver) refreshErasures()
-  }, [isOver])
-  const isRunning = shown.data?.batch?.finishedAt === null
-  const title = isRunning ? 'Erasure in progress' : 'Certificate of erasure'
-  return <CertificateFrame title={title} resource={shown} intro={batchId} />
 }
 
 interface CertificateFrameProps {
@@ -128,7 +113,7 @@ function CertificateFrame({ title, intro, above = erasuresPage, resource }: Cert
         <LoadError error={resource.error} onRetry={resource.reload} />
       ) : (
         <Loaded resource={resource} lines={12}>
-          {({ batch, request }) =>
+          {({ request }) =>
             certified ? (
               <>
                 <Loaded resource={profile} lines={12}>
@@ -137,10 +122,7 @@ function CertificateFrame({ title, intro, above = erasuresPage, resource }: Cert
                 <ReceiptBox certificates={certificates} />
               </>
             ) : (
-              <>
-                {batch && <CertificateProgress batch={batch} onStopped={resource.reload} />}
-                {request && <NoCertificate request={request} />}
-              </>
+              request && <NoCertificate request={request} />
             )
           }
         </Loaded>

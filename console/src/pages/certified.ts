@@ -18,8 +18,8 @@ export interface PersonErasure {
   excluded: number
   /** Who started it. */
   startedBy: Actor | null
-  /** The request that it answers; `null` for a batch. */
-  request: AnsweredRequest | null
+  /** The request that it answers. */
+  request: AnsweredRequest
 }
 
 interface AnsweredRequest {

@@ -4,13 +4,12 @@ import { Page } from '../components/page.tsx'
 import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { ActorName } from '../components/values.tsx'
-import { Ago, counted, formatNumber, When } from '../components/when.tsx'
+import { Ago, counted, formatNumber } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
+import { groupAddress, requestAddress, requestTitle } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type {
-  Batch,
-  BatchList,
   ErasureGroup,
   ErasureGroupList,
   ErasureList,
@@ -18,7 +17,6 @@ import type {
   NothingHeld,
   TrackerList,
 } from '../types.ts'
-import { pollIntervalMs } from './batches.tsx'
 
 const pageSize = 25
 
@@ -33,7 +31,6 @@ export function ErasuresPage() {
       title="Erasures"
       intro="Every erasure has a ledger entry and a certificate. Neither identifies the data subject."
     >
-      <InProgress />
       <Loaded resource={erasures} lines={10}>
         {({ groups, size, nextCursor }) =>
           size === 0 ? (
@@ -55,46 +52,16 @@ export function ErasuresPage() {
   )
 }
 
-/** Erasures of people that are in progress. */
-function InProgress() {
-  const people = useResource<BatchList>('/people', {
-    pollMs: (data) => (data?.batches.some(isOpen) ? pollIntervalMs : false),
-  })
-  const open = people.data?.batches.filter(isOpen) ?? []
-  if (open.length === 0) return null
-  return (
-    <section class="card in-progress" aria-labelledby="in-progress">
-      <h2 id="in-progress">In progress</h2>
-      <ul>
-        {open.map(({ id, settled, subjects, createdAt, resumesAt }) => (
-          <li key={id}>
-            <Link to={certificateAddress(id)}>
-              {formatNumber(settled)} of {counted(subjects, 'data subject')} erased
-            </Link>{' '}
-            <span class="muted">
-              started <Ago at={createdAt} />
-              {resumesAt && (
-                <>
-                  , continues <When at={resumesAt} />
-                </>
-              )}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function isOpen({ finishedAt }: Batch): boolean {
-  return finishedAt === null
-}
-
-/** The certificate or the batch that an erasure was part of. */
-function PartOf({ id, kind, subjects }: NonNullable<LedgerErasure['batch']>) {
-  if (kind === 'list') return <Link to={`/console/batches/${id}`}>Batch</Link>
-  if (subjects === 1) return null
-  return <Link to={certificateAddress(id)}>Certificate for {formatNumber(subjects)} data subjects</Link>
+/** The request that an erasure was part of, or all requests with its reference. */
+function PartOf({
+  request: { id, reference },
+  isGroup,
+}: {
+  request: NonNullable<LedgerErasure['request']>
+  isGroup: boolean
+}) {
+  if (isGroup && reference !== null) return <Link to={groupAddress(reference)}>{reference}</Link>
+  return <Link to={requestAddress(id)}>{requestTitle({ requestId: id, reference })}</Link>
 }
 
 function ErasureTable({ groups, size }: { groups: ErasureGroup[]; size: number }) {
@@ -151,13 +118,13 @@ interface ErasureRowProps extends Omit<EntryRowProps, 'entry'> {
 }
 
 function ErasureRow({ erasure, nameOf, isWithin = false }: ErasureRowProps) {
-  const { index, trackerId, counts, alreadyErased, batch } = erasure
+  const { index, trackerId, counts, alreadyErased, request } = erasure
   return (
     <tr class={isWithin ? 'leads within' : 'leads'}>
       <th scope="row">
         <CertificateLink index={index} />
         {alreadyErased && <span class="muted">no data was stored</span>}
-        {batch && !isWithin && <PartOf {...batch} />}
+        {request && !isWithin && <PartOf request={request} isGroup={false} />}
       </th>
       <ErasureCells {...{ erasure, counts }} tracker={nameOf(trackerId)} />
     </tr>
@@ -227,7 +194,7 @@ interface ErasureGroupRowsProps {
   nameOf: NameOf
 }
 
-/** The erasures of a batch or a request. Its link has all of them. */
+/** The erasures of a request, or of requests with one reference. Its link has all of them. */
 function ErasureGroupRows({ group, newest, nameOf }: ErasureGroupRowsProps) {
   const { count, counts, trackerIds, cursor } = group
   const parameters = new URLSearchParams({ limit: String(Math.min(count, pageSize)) })
@@ -237,8 +204,8 @@ function ErasureGroupRows({ group, newest, nameOf }: ErasureGroupRowsProps) {
     <GroupRows<ErasureList>
       title={`${formatNumber(count)} data subjects erased`}
       detail={
-        newest.batch ? (
-          <PartOf {...newest.batch} />
+        newest.request ? (
+          <PartOf request={newest.request} isGroup />
         ) : (
           requestId && <Link to={`/console/activity?request=${encode(requestId)}`}>Activity</Link>
         )

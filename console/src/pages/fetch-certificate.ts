@@ -1,27 +1,26 @@
 import { digestEntries } from '../../../client/src/digest-entries.ts'
 import { read } from '../api.ts'
-import type { Batch, BatchCertificate, Certificate, RequestCertificate } from '../types.ts'
+import type { Certificate, RequestCertificate } from '../types.ts'
 import { type Checked, verifyCertificate } from '../verify.ts'
 import type { Certified, PersonErasure } from './certified.ts'
 
-/** A certificate, or the erasure that has none yet. */
+/** A certificate, or the request that has none yet. */
 export interface Shown {
   certified: Certified | null
-  batch: Batch | null
   request: RequestCertificate['request'] | null
 }
 
 /** Fetches entries of the ledger. */
 export async function certifyEntries(indexes: readonly number[], signal: AbortSignal): Promise<Shown> {
   const found = indexes.map((index) => read<Certificate>(`/erasures/certificate?index=${index}`, signal))
-  return { certified: await certify(await Promise.all(found), null), batch: null, request: null }
+  return { certified: await certify(await Promise.all(found), null), request: null }
 }
 
 /** Fetches all pages of a request's certificate. */
 export async function certifyRequest(path: string, signal: AbortSignal): Promise<Shown> {
   const first = await read<RequestCertificate>(path, signal)
   const { request, excluded } = first
-  const none = { certified: null, batch: null, request }
+  const none = { certified: null, request }
   if (request.closedAt === null) return none
   const { certificates, missing } = await readPages(path, first, signal)
   if (certificates.length === 0) return none
@@ -30,23 +29,7 @@ export async function certifyRequest(path: string, signal: AbortSignal): Promise
     missing: { ...missing, left: request.left ?? 0 },
     ...{ excluded, startedBy: request.startedBy, request },
   }
-  return { certified: await certify(certificates, erasure), batch: null, request }
-}
-
-/** Fetches all pages of a batch's certificate. */
-export async function certifyBatch(path: string, signal: AbortSignal): Promise<Shown> {
-  const first = await read<BatchCertificate>(path, signal)
-  const { batch } = first
-  const none = { certified: null, batch, request: null }
-  if (batch.finishedAt === null) return none
-  const { certificates, missing } = await readPages(path, first, signal)
-  if (certificates.length === 0) return none
-  const erasure = {
-    isOfPerson: batch.subjects > 1,
-    missing: { ...missing, left: batch.left ?? 0 },
-    ...{ excluded: 0, startedBy: batch.startedBy, request: null },
-  }
-  return { certified: await certify(certificates, erasure), batch, request: null }
+  return { certified: await certify(certificates, erasure), request }
 }
 
 interface CertificatePart {

@@ -4,7 +4,14 @@ import { showFailure, showToast } from '../components/toasts.tsx'
 import { Badge } from '../components/values.tsx'
 import { formatNumber, When } from '../components/when.tsx'
 import { deadlineOf } from '../due.ts'
-import { changeRequest, isClosed, requestAddress, requestKinds, requestTitle } from '../requests.ts'
+import {
+  changeRequest,
+  groupAddress,
+  isClosed,
+  requestAddress,
+  requestKinds,
+  requestTitle,
+} from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { useMay, useSession } from '../session.tsx'
@@ -12,7 +19,7 @@ import type { MemberList, Request, RequestPage } from '../types.ts'
 
 /** When a request is due, who works on it, what it found, and earlier requests of the same person. */
 export function RequestFacts({ page: { request, earlier } }: { page: RequestPage }) {
-  const { found, receivedAt, dueAt, extendedAt, closedAt, requestId } = request
+  const { found, reference, receivedAt, dueAt, extendedAt, closedAt, requestId } = request
   return (
     <aside class="facts-card" aria-label="Details">
       <Due request={request} />
@@ -46,6 +53,14 @@ export function RequestFacts({ page: { request, earlier } }: { page: RequestPage
               <dt>Closed</dt>
               <dd>
                 <When at={closedAt} as="day" />
+              </dd>
+            </div>
+          )}
+          {reference !== null && (
+            <div>
+              <dt>Reference</dt>
+              <dd>
+                <Link to={groupAddress(reference)}>{reference}</Link>
               </dd>
             </div>
           )}

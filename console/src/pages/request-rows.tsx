@@ -2,10 +2,10 @@ import { DueRing, useNow } from '../components/due-ring.tsx'
 import { Badge } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { deadlineOf, type Urgency } from '../due.ts'
-import { isClosed, requestAddress, requestKinds, requestTitle } from '../requests.ts'
+import { groupAddress, isClosed, requestAddress, requestKinds, requestTitle } from '../requests.ts'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.tsx'
-import type { Request } from '../types.ts'
+import type { Request, RequestRow as Row } from '../types.ts'
 
 type Group = Urgency | 'closed'
 
@@ -17,11 +17,11 @@ const groups: readonly (readonly [Group, string])[] = [
 ]
 
 /** Requests, grouped by how urgent they are. The arrow keys go from one to the next. */
-export function RequestRows({ requests }: { requests: readonly Request[] }) {
+export function RequestRows({ rows }: { rows: readonly Row[] }) {
   const now = useNow()
   const byGroup = Object.groupBy(
-    requests,
-    (each): Group => (isClosed(each) ? 'closed' : deadlineOf(each, now).urgency),
+    rows,
+    ({ request }): Group => (isClosed(request) ? 'closed' : deadlineOf(request, now).urgency),
   )
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the links inside receive the focus
@@ -35,9 +35,9 @@ export function RequestRows({ requests }: { requests: readonly Request[] }) {
               {title}
             </h2>
             <ol>
-              {own.map((request) => (
-                <li key={request.requestId}>
-                  <RequestRow request={request} now={now} />
+              {own.map((row) => (
+                <li key={row.request.requestId}>
+                  <RequestRow row={row} now={now} />
                 </li>
               ))}
             </ol>
@@ -60,16 +60,22 @@ function moveFocus(event: KeyboardEvent): void {
   rows[Math.max(0, next)]?.focus()
 }
 
-function RequestRow({ request, now }: { request: Request; now: number }) {
-  const { requestId, kind, state, receivedAt } = request
+/** A request, or the first of several with the same reference, which leads to all of them. */
+function RequestRow({ row: { request, size }, now }: { row: Row; now: number }) {
+  const { requestId, kind, state, reference, receivedAt } = request
+  const isGroup = size > 1 && reference !== null
   const isOverdue = !isClosed(request) && deadlineOf(request, now).urgency === 'overdue'
   return (
-    <Link to={requestAddress(requestId)} class={isOverdue ? 'request-row overdue' : 'request-row'}>
+    <Link
+      to={isGroup ? groupAddress(reference) : requestAddress(requestId)}
+      class={isOverdue ? 'request-row overdue' : 'request-row'}
+    >
       <DueRing request={request} now={now} />
       <span class="request-what">
         <strong>{requestTitle(request)}</strong>
         <small>
           {requestKinds[kind]}
+          {isGroup && `, ${counted(size, 'request')}`}
           <span class="request-received">
             {' '}
             · received <When at={receivedAt} as="day" />
@@ -79,8 +85,8 @@ function RequestRow({ request, now }: { request: Request; now: number }) {
       <span class="request-state">
         <Badge state={state} />
       </span>
-      <span class="request-found">{foundInWords(request)}</span>
-      <Assignee request={request} />
+      <span class="request-found">{isGroup ? '' : foundInWords(request)}</span>
+      {isGroup ? <span class="request-assignee" /> : <Assignee request={request} />}
       <DueWords request={request} now={now} />
     </Link>
   )

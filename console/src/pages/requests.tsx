@@ -37,7 +37,7 @@ export function RequestsPage() {
   const paging = usePaging()
   const counts = useResource<RequestCounts>('/request-counts')
   const list = useResource<RequestList>(`/requests?${toQuery(values, paging.cursor)}`, {
-    pollMs: (data) => (data?.requests.some(({ state }) => state === 'running') ? pollMs : false),
+    pollMs: (data) => (data?.rows.some(({ request }) => request.state === 'running') ? pollMs : false),
   })
   const mayCreate = useMay('desk')
   const createButton = mayCreate && (
@@ -51,6 +51,10 @@ export function RequestsPage() {
       intro="What people have asked for, soonest due first. You have one month to answer."
       actions={
         <>
+          <Link to="/console/requests/erase-list" class="button plain">
+            <Icon name="trash" />
+            <span>Erase a list</span>
+          </Link>
           <Link to="/console/requests/report" class="button plain">
             <Icon name="trackers" />
             <span>Report</span>
@@ -87,12 +91,12 @@ export function RequestsPage() {
         />
       </div>
       <Loaded resource={list} lines={8}>
-        {({ requests, nextCursor }) =>
-          requests.length === 0 ? (
+        {({ rows, nextCursor }) =>
+          rows.length === 0 ? (
             <NoRequests {...{ view, kind }}>{createButton}</NoRequests>
           ) : (
             <>
-              <RequestRows requests={requests} />
+              <RequestRows rows={rows} />
               <Pager paging={paging} nextCursor={nextCursor} label="Pages of requests" />
             </>
           )

@@ -11,7 +11,7 @@ import {
   foundSubjects,
   noResults,
   searchPeople,
-  setBatchList,
+  setErasureList,
   subjectAddress,
   useSearchText,
 } from '../search.ts'
@@ -20,7 +20,7 @@ import { SubjectTable } from './subject-table.tsx'
 
 /** More results are available through the API only. */
 const maxResults = 1_000
-/** The server accepts no more data subjects in one erasure; the same ID on more trackers needs a batch. */
+/** A request names no more data subjects; the same ID on more trackers needs a list. */
 const maxNamed = 32
 
 /** The search results on all trackers. */
@@ -83,7 +83,7 @@ function Found({ text, all: { groups, people } }: { text: string; all: FoundGrou
             <h2 id="beginning">
               IDs that start with “<Id text={text} />”
             </h2>
-            <BatchButton subjects={foundSubjects(beginning)} />
+            <ListButton subjects={foundSubjects(beginning)} />
           </header>
           <p class="muted">These may be different people. To erase one, open its page.</p>
           <Groups of={beginning} isNested />
@@ -109,17 +109,17 @@ function Notes({ person }: { person: FoundPerson }) {
           stored, and an erasure request covers it.
         </p>
       )}
-      {isForBatch(person) && (
+      {isForList(person) && (
         <p class="note offer">
-          This ID is on more than {maxNamed} trackers. Erase it as a batch.
-          <BatchButton subjects={[...subjects, ...hidden]} />
+          This ID is on more than {maxNamed} trackers. Erase it as a list.
+          <ListButton subjects={[...subjects, ...hidden]} />
         </p>
       )}
     </>
   )
 }
 
-function isForBatch({ identifier, subjects, hidden }: FoundPerson): boolean {
+function isForList({ identifier, subjects, hidden }: FoundPerson): boolean {
   return identifier === null && subjects.length + hidden.length > maxNamed
 }
 
@@ -133,16 +133,16 @@ function PersonLink({ person: { address } }: { person: FoundPerson }) {
   )
 }
 
-/** Opens a new batch with the IDs that were found. */
-function BatchButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subjectId'>[] }) {
+/** Opens the form that erases a list, with the IDs that were found. */
+function ListButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subjectId'>[] }) {
   const ids = [...new Set(subjects.map(({ subjectId }) => subjectId))]
-  function makeBatch(): void {
-    setBatchList(ids)
-    navigate('/console/batches/new')
+  function makeList(): void {
+    setErasureList(ids)
+    navigate('/console/requests/erase-list')
   }
   return (
-    <Button onClick={makeBatch}>
-      Start a batch with {ids.length === 1 ? 'this ID' : `these ${counted(ids.length, 'ID')}`}
+    <Button onClick={makeList}>
+      Erase a list with {ids.length === 1 ? 'this ID' : `these ${counted(ids.length, 'ID')}`}
     </Button>
   )
 }

@@ -69,7 +69,7 @@ export function replayedInWords({
   closedRequests,
   removed,
   entriesOfOthers,
-  stoppedBatches = 0,
+  stoppedErasures = 0,
   endedSignIns = 0,
   withdrawnLinks = 0,
 }: Replayed & Partial<ReplayedInSetBack>): string[] {
@@ -88,9 +88,9 @@ export function replayedInWords({
       `Moved ${counted(movedEntries, 'ledger entry', 'ledger entries')} after those of the journal. Receipts issued for them since the store was set back are no longer valid: get new ones.`,
     )
   }
-  if (stoppedBatches > 0) {
+  if (stoppedErasures > 0) {
     lines.push(
-      `Stopped ${counted(stoppedBatches, 'batch', 'batches')} of erasures that were running when the backup was made.`,
+      `Stopped the erasures of ${counted(stoppedErasures, 'request')}, because they may have been cancelled since the backup was made. Start them again if the people are still to be erased.`,
     )
   }
   if (endedSignIns + withdrawnLinks > 0) {

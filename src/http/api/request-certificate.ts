@@ -89,7 +89,7 @@ export const readCertificateRoute = defineRoute({
   },
 })
 
-function presentEntry(entry: CertifiedEntry) {
+export function presentEntry(entry: CertifiedEntry) {
   const { index, receipt } = entry
   if (entry.kind === 'nothing-held')
     return { name: entry.name, checkedAt: formatInstant(entry.checkedAt), index, receipt }

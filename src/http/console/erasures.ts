@@ -1,12 +1,12 @@
-import { type BatchOfEntry, batchKinds } from '../../domain/erasure-batch.ts'
 import { formatInstant } from '../../domain/instant.ts'
+import type { RequestOfEntry } from '../../domain/privacy-request.ts'
 import {
   type DescribedEntry,
   erasuresBefore,
   listErasures,
   planErasureList,
 } from '../../operations/erasure.ts'
-import { batchesOf, listErasureGroups } from '../../operations/group-erasures.ts'
+import { listErasureGroups, requestsOf } from '../../operations/group-erasures.ts'
 import { certifyEntry, type EntryCertificate, proveReceipt } from '../../operations/receipt.ts'
 import { readSought } from '../../operations/search-subjects.ts'
 import { Counts } from '../api/fields.ts'
@@ -27,8 +27,8 @@ const LedgerErasure = object(
     alreadyErased: boolean(),
     counts: Counts,
     by: orNull(object({ actor: Actor, requestId: orNull(text()) })),
-    /** The batch it was part of. */
-    batch: orNull(object({ id: text(), kind: oneOf(batchKinds), subjects: integer() })),
+    /** The request it was part of. */
+    request: orNull(object({ id: text(), reference: orNull(text()) })),
   },
   { title: 'LedgerErasure' },
 )
@@ -75,7 +75,7 @@ export const Certificate = object(
     /** The name of the identifier about which nothing was held, if a request asked for it. */
     identifier: orNull(text()),
     scrub: object({ lastAt: instant, reachesEveryByte: boolean() }),
-    /** Only for an erasure by a batch or a request. */
+    /** Only for an erasure of a request. */
     receipt: orNull(text()),
   },
   { title: 'Certificate' },
@@ -101,8 +101,8 @@ export const erasureRoutes = [
     async handle({ services, context, plan }) {
       const { organisationId } = identityOf(context)
       const found = await listErasures(services, organisationId, plan)
-      const batches = await batchesOf(services, organisationId, found.erasures)
-      const erasures = found.erasures.map((each) => presentEntry(each, batches.get(each.index) ?? null))
+      const requests = await requestsOf(services, organisationId, found.erasures)
+      const erasures = found.erasures.map((each) => presentEntry(each, requests.get(each.index) ?? null))
       return { ...found, erasures }
     },
   }),
@@ -115,8 +115,8 @@ export const erasureRoutes = [
     plan: ({ query }, problems) => planErasureList(query, problems),
     async handle({ services, context, plan }) {
       const found = await listErasureGroups(services, identityOf(context).organisationId, plan)
-      const groups = found.groups.map(({ newest, batch, trackerIds, ...group }) => ({
-        ...{ ...group, newest: presentEntry(newest, batch), trackerIds: [...trackerIds] },
+      const groups = found.groups.map(({ newest, request, trackerIds, ...group }) => ({
+        ...{ ...group, newest: presentEntry(newest, request), trackerIds: [...trackerIds] },
         cursor: erasuresBefore(newest.index + 1),
       }))
       return { ...found, groups }
@@ -148,20 +148,20 @@ export const erasureRoutes = [
 
 function presentEntry(
   { index, record, by }: DescribedEntry,
-  batch: BatchOfEntry['batch'] | null,
+  request: RequestOfEntry['request'] | null,
 ): ValueOf<typeof Entry> {
   if (record.version === 2) {
     return { kind: 'nothing-held', index, checkedAt: formatInstant(record.checkedAt) }
   }
   const { trackerId, alreadyErased, counts } = record
   const erasedAt = formatInstant(record.erasedAt)
-  return { kind: 'erasure', index, trackerId, erasedAt, alreadyErased, counts, by, batch }
+  return { kind: 'erasure', index, trackerId, erasedAt, alreadyErased, counts, by, request }
 }
 
-export function presentCertificate({ entry, batch, scrub, ...rest }: EntryCertificate) {
+export function presentCertificate({ entry, request, scrub, ...rest }: EntryCertificate) {
   const { lastAt, reachesEveryByte } = scrub
   return {
-    ...{ ...rest, entry: presentEntry(entry, batch) },
+    ...{ ...rest, entry: presentEntry(entry, request) },
     scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
   }
 }

@@ -13,7 +13,7 @@ import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { instant, instantOrNull, SubjectRef } from './fields.ts'
-import { personField } from './people.ts'
+import { personField } from './request-fields.ts'
 
 const PersonRecord = object(
   {

@@ -6,7 +6,6 @@ import { replyToRequest } from '../../operations/request-reply.ts'
 import { sendExport } from '../api/request-export.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { certificateAfter } from './batches.ts'
 import { Certificate, presentCertificate } from './erasures.ts'
 import { language } from './organisation-profile.ts'
 import { presentRequest, Request } from './request-fields.ts'
@@ -21,6 +20,9 @@ export const RequestReply = object(
   },
   { title: 'RequestReply' },
 )
+
+/** The position in a request after which a page of its certificate starts. */
+export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number, 0 or more' }))
 
 /** A page of the entries of a request, and of the items that have none. */
 export const RequestCertificate = object(

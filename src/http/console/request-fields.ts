@@ -7,13 +7,24 @@ import {
   type PrivacyRequest as StoredRequest,
 } from '../../domain/privacy-request.ts'
 import type { RequestExclusion as Exclusion } from '../../domain/request-handling.ts'
+import {
+  identifierNamePattern,
+  identifierNameRule,
+  identifierValuePattern,
+  identifierValueRule,
+  maxIdentifierValueLength,
+} from '../../domain/subject-identifier.ts'
+import { maxPersonParts } from '../../operations/find-person.ts'
+import type { InboxRow } from '../../operations/inbox.ts'
 import type { RequestPage as Page } from '../../operations/request-page.ts'
 import { Identifier } from '../api/fields.ts'
 import { presentRequest as presentShared } from '../api/requests.ts'
+import { identifier } from '../parameters.ts'
 import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
 import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
 
-const Counts = object({ subjects: integer(), sessions: integer(), events: integer() })
+/** How much data requests found or erased. */
+export const Counts = object({ subjects: integer(), sessions: integer(), events: integer() })
 
 /** A request as the API describes it, and what only members see. */
 export const Request = object(
@@ -33,8 +44,11 @@ export const Request = object(
   { title: 'Request' },
 )
 
+/** A row of the inbox: a request, or the first of `size` requests with the same reference. */
+const RequestRow = object({ request: Request, size: integer() }, { title: 'RequestRow' })
+
 export const RequestList = object(
-  { requests: list(Request), nextCursor: orNull(text()) },
+  { rows: list(RequestRow), nextCursor: orNull(text()) },
   { title: 'RequestList' },
 )
 
@@ -70,6 +84,37 @@ export const RequestPage = object(
   },
   { title: 'RequestPage' },
 )
+
+/** Whom a request is about. The operation limits the total number of parts. */
+export const personField = object(
+  {
+    identifiers: list(
+      object({
+        name: text({ pattern: identifierNamePattern, 'x-rule': identifierNameRule }),
+        value: text({
+          ...{ minLength: 1, maxLength: maxIdentifierValueLength },
+          ...{ pattern: identifierValuePattern, 'x-rule': identifierValueRule },
+        }),
+      }),
+      { maxItems: maxPersonParts },
+    ),
+    subjects: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
+      maxItems: maxPersonParts,
+    }),
+  },
+  { 'x-rule': 'identifiers and data subjects' },
+)
+
+/** What a member types to confirm an erasure. */
+export const typedSubjects = integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  'x-rule': 'the number of data subjects to erase',
+})
+
+export function presentRow({ request, assignee, size }: InboxRow) {
+  return { request: presentRequest(request, assignee), size }
+}
 
 export function presentRequest(request: StoredRequest, assignee: Member | null) {
   const { namesIdentifiers, createdAt, createdBy, startedBy } = request

@@ -1,5 +1,5 @@
 import { instantRule, readInstant } from '../../domain/instant.ts'
-import { maxReferenceLength, requestKinds } from '../../domain/privacy-request.ts'
+import { requestKinds } from '../../domain/privacy-request.ts'
 import {
   cancelRequest,
   closeRequest,
@@ -8,7 +8,7 @@ import {
   rejectRequest,
   startRequest,
 } from '../../operations/change-privacy-request.ts'
-import { createRequest, referenceRule } from '../../operations/create-privacy-request.ts'
+import { createRequest } from '../../operations/create-privacy-request.ts'
 import { inboxStates, listInbox, planInbox } from '../../operations/inbox.ts'
 import { confirmSubjects } from '../../operations/request-handling.ts'
 import { countOpenRequests, readRequestPage } from '../../operations/request-page.ts'
@@ -17,9 +17,15 @@ import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, object, oneOf, optional, text } from '../schema.ts'
-import { typedSubjects } from './batches.ts'
-import { personField } from './people.ts'
-import { presentPage, presentRequest, RequestList, RequestPage } from './request-fields.ts'
+import {
+  personField,
+  presentPage,
+  presentRow,
+  RequestList,
+  RequestPage,
+  typedSubjects,
+} from './request-fields.ts'
+import { reference } from './request-groups.ts'
 
 export const RequestCounts = object(
   { open: integer(), dueSoon: integer(), overdue: integer(), mine: integer() },
@@ -32,6 +38,7 @@ export const inboxParameters = {
   kind: optional(oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` })),
   assignee: optional(text({ ...identifier, 'x-rule': 'me, none or the ID of a member' })),
   overdue: optional(oneOf(['true'], { 'x-rule': 'true' })),
+  reference: optional(reference),
 }
 
 /** The operations count characters; these only limit what they have to read. */
@@ -41,7 +48,7 @@ export const newRequestFields = {
   kind: oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` }),
   person: personField,
   receivedAt: optional(text({ format: 'date-time', 'x-rule': instantRule })),
-  reference: optional(text({ maxLength: 2 * maxReferenceLength, 'x-rule': referenceRule })),
+  reference: optional(reference),
 }
 
 export const requestPath = '/console/api/requests/{requestId}'
@@ -57,7 +64,7 @@ export const requestRoutes = [
       planInbox({ ...query, isOverdue: overdue !== undefined }, problems),
     async handle({ services, signedIn: { organisation, member }, plan }) {
       const { requests, nextCursor } = await listInbox(services, organisation.id, member.id, plan)
-      return { requests: requests.map((each) => presentRequest(each.request, each.assignee)), nextCursor }
+      return { rows: requests.map(presentRow), nextCursor }
     },
   }),
   defineRoute({

@@ -1,15 +1,15 @@
 import type { Route } from '../request-context.ts'
 import { activityRoutes } from './activity.ts'
-import { batchRoutes } from './batches.ts'
+import { erasureListRoutes } from './erasure-lists.ts'
 import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
 import { organisationProfileRoutes } from './organisation-profile.ts'
-import { peopleRoutes } from './people.ts'
 import { personRoutes } from './person.ts'
 import { replyTextRoutes } from './reply-texts.ts'
 import { requestDocumentRoutes } from './request-documents.ts'
+import { requestGroupRoutes } from './request-groups.ts'
 import { requestHandlingRoutes } from './request-handling.ts'
 import { requestReportRoutes } from './request-report.ts'
 import { requestRoutes } from './requests.ts'
@@ -28,12 +28,12 @@ export const consoleRoutes: readonly Route[] = [
   ...variableRoutes,
   ...variableTokenRoutes,
   ...subjectRoutes,
-  ...peopleRoutes,
   ...personRoutes,
   ...requestRoutes,
   ...requestHandlingRoutes,
   ...requestDocumentRoutes,
-  ...batchRoutes,
+  ...requestGroupRoutes,
+  ...erasureListRoutes,
   ...activityRoutes,
   ...ledgerRoutes,
   ...erasureRoutes,

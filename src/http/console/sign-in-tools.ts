@@ -1,8 +1,8 @@
-import { type Budget, type Limiter, memberErasureBudget } from '../../domain/budget.ts'
+import type { Limiter } from '../../domain/budget.ts'
 import { knownBrowserMs, maxSignInMs } from '../../domain/sign-in.ts'
 import type { clientAddress, OriginPolicy } from '../client-address.ts'
 import { spending } from '../pipeline.ts'
-import { type HttpTools, identityOf, type SignInTools } from '../request-context.ts'
+import type { SignInTools } from '../request-context.ts'
 import { describeDevice } from './device.ts'
 import { consoleBudgets, dropFormerCookie, readCookie, setCookie } from './sign-in-cookie.ts'
 
@@ -42,17 +42,5 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
       setCookie(response, 'console', isSecure(request), '', 0)
       dropFormerCookie(request, response)
     },
-  }
-}
-
-/** The member's remaining erasure budget. Erasures are counted when they are carried out. */
-export function memberErasures(
-  limiter: Pick<Limiter, 'peek'>,
-  ofKeys: Pick<Budget, 'limit' | 'windowMs'>,
-): HttpTools['erasuresLeft'] {
-  const budget = memberErasureBudget(ofKeys)
-  return async (context) => {
-    const { actor } = identityOf(context)
-    return limiter.peek(budget, actor.kind === 'member' ? actor.id : '', context)
   }
 }

@@ -32,8 +32,6 @@ const accessAndRequests: readonly Statement[] = [
   statement('DELETE FROM members WHERE organisation_id = :id'),
   statement(`DELETE FROM key_days WHERE key_id IN ${ofOrganisation('api_keys')}`),
   statement('DELETE FROM api_keys WHERE organisation_id = :id'),
-  statement(`DELETE FROM erasure_batch_items WHERE batch_id IN ${ofOrganisation('erasure_batches')}`),
-  statement('DELETE FROM erasure_batches WHERE organisation_id = :id'),
   statement('DELETE FROM privacy_request_items WHERE organisation_id = :id'),
   statement('DELETE FROM privacy_request_people WHERE organisation_id = :id'),
   statement('DELETE FROM privacy_request_notes WHERE organisation_id = :id'),
@@ -63,10 +61,6 @@ const removeDailyEvents = statement(
      SELECT day, name FROM daily_events WHERE tracker_id = :trackerId ORDER BY day, name LIMIT :maxRows)`,
 )
 const removeDailySessions = statement('DELETE FROM daily_sessions WHERE tracker_id = :trackerId')
-const markItemsDeleted = statement(
-  `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
-   WHERE tracker_id = :trackerId AND subject_id IS NOT NULL`,
-)
 const markRequestItemsDeleted = statement(
   `UPDATE privacy_request_items SET outcome = 'gone', subject_id = NULL
    WHERE tracker_id = :trackerId AND subject_id IS NOT NULL`,
@@ -120,7 +114,6 @@ export const deletionTransactions = {
     lockReferenceTables(run)
     if ((await run(removeDailyEvents, { trackerId, maxRows })).count === maxRows) return { isDone: false }
     await run(removeDailySessions, { trackerId })
-    await run(markItemsDeleted, { trackerId })
     await run(markRequestItemsDeleted, { trackerId })
     await run(removeVersions, { trackerId })
     await run(removeTokens, { trackerId })

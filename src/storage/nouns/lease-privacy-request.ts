@@ -42,7 +42,7 @@ const isDue = `state = 'running' AND runs_at <= :now`
 const anyDue = statement(`SELECT 1 FROM privacy_requests WHERE ${isDue} LIMIT 1`)
 const dueAfter = statement(
   `SELECT organisation_id, id FROM privacy_requests WHERE ${isDue} AND organisation_id > :after
-   ORDER BY organisation_id, runs_at, id LIMIT 1`,
+   ORDER BY organisation_id, list_line, runs_at, id LIMIT 1`,
 )
 const isHeldTooLong = `state = 'running' AND holder IS NOT NULL AND runs_at > :latestEnd`
 const heldTooLong = statement(

@@ -1,4 +1,4 @@
-import type { ActivityNote, Actor } from '../../domain/activity.ts'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { maxPageBytes } from '../../domain/page.ts'
 import type { Person } from '../../domain/person.ts'
@@ -8,8 +8,8 @@ import {
   type PrivacyRequestPosition,
   type PrivacyRequestQuery,
   type PrivacyRequestRef,
-  type PrivacyRequestState,
   type PrivacyRequestStore,
+  pendingStates,
   type RequestClosing,
   type RequestCounts,
   type RequestItem,
@@ -35,9 +35,6 @@ export type RequestLeaseStore = Pick<
 // Every transaction locks the organisation first, then the request and its items, so that none deadlock.
 
 const own = 'organisation_id = :organisationId AND id = :id'
-/** The states before a request is closed. */
-export const pendingStates = ['open', 'running'] as const satisfies readonly PrivacyRequestState[]
-
 export const ownItems = 'organisation_id = :organisationId AND request_id = :id'
 
 const find = statement(`SELECT * FROM privacy_requests WHERE ${own}`)
@@ -63,9 +60,10 @@ const ofEntries = statement(
 const insert = statement(
   `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, names_identifiers,
      content_digest, created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
-     erased_sessions, erased_events, searches, held_identifiers, runs_at)
+     erased_sessions, erased_events, searches, held_identifiers, runs_at, list_line)
    VALUES (:organisationId, :id, :kind, 'open', :reference, :receivedAt, :dueAt, :person, :namesIdentifiers,
-     :contentDigest, :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0)
+     :contentDigest, :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0,
+     :listLine)
    ON CONFLICT (organisation_id, id) DO NOTHING`,
 )
 export const insertPerson = statement(
@@ -78,12 +76,6 @@ export const lockInState = statement(
 const extend = statement(
   `UPDATE privacy_requests SET due_at = :dueAt, extended_at = :now, extension_reason = :reason
    WHERE ${own} AND closed_at IS NULL AND extended_at IS NULL`,
-)
-const start = statement(
-  `UPDATE privacy_requests SET state = 'running', actor_kind = :actorKind, actor_id = :actorId, actor_name = :actorName,
-     request_id = :requestId, found_subjects = :foundSubjects, found_sessions = :foundSessions, found_events = :foundEvents,
-     runs_at = 0
-   WHERE ${own} AND state = 'open'`,
 )
 const stopWaiting = statement(
   `UPDATE privacy_request_items SET outcome = 'stopped', subject_id = NULL WHERE ${ownItems} AND outcome = 'waiting'`,
@@ -128,11 +120,16 @@ export const privacyRequestTransactions = {
     digests: readonly Uint8Array[],
     note: ActivityNote,
   ): Promise<'created' | 'taken' | 'absent'> {
-    const { organisationId, id, receivedAt, person, createdBy, found } = request
+    const { organisationId, id, receivedAt, person, createdBy, found, listLine = 0 } = request
     if (!(await lockOrganisation(run, organisationId))) return 'absent'
     const row = { ...request, ...actorParameters(createdBy), ...foundParameters(found) }
     const namesIdentifiers = person.identifiers.length > 0 ? 1 : 0
-    const { count } = await run(insert, { ...row, person: JSON.stringify(person), namesIdentifiers })
+    const { count } = await run(insert, {
+      ...row,
+      person: JSON.stringify(person),
+      namesIdentifiers,
+      listLine,
+    })
     if (count === 0) return 'taken'
     for (const digest of digests) await run(insertPerson, { organisationId, id, receivedAt, digest })
     insertActivity(run, note)
@@ -160,18 +157,6 @@ export const privacyRequestTransactions = {
     insertActivity(run, note)
     await run(stopWaiting, { organisationId, id })
     await endRequest(run, { organisationId, id }, { ...closing, left: null })
-    return true
-  },
-  async startPrivacyRequest(
-    run: Run,
-    { organisationId, id }: PrivacyRequestRef,
-    { startedBy, requestId, found }: { startedBy: Actor; requestId: string | null; found: RequestCounts },
-    note: ActivityNote,
-  ): Promise<boolean> {
-    await lockOrganisation(run, organisationId)
-    const starter = { ...actorParameters(startedBy), ...foundParameters(found), requestId }
-    if ((await run(start, { organisationId, id, ...starter })).count === 0) return false
-    insertActivity(run, note)
     return true
   },
   async sweepPrivacyRequests(run: Run, before: Instant, maxRows: number): Promise<number> {
@@ -220,7 +205,6 @@ export function privacyRequestStore(
     },
     extend: (ref, extension, note) => engine.transact('extendPrivacyRequest', ref, extension, note),
     close: (ref, closing, note) => engine.transact('closePrivacyRequest', ref, closing, note),
-    start: (ref, starter, note) => engine.transact('startPrivacyRequest', ref, starter, note),
     items: async (ref, after, limit) => (await engine.read(items, { ...ref, after, limit })).map(toItem),
     async countUnproven(ref) {
       const [row = {}] = await engine.read(unproven, { ...ref })
@@ -260,19 +244,26 @@ export function foundParameters({ subjects, sessions, events }: RequestCounts): 
  * The statement and parameters for a page of requests, plus one row that shows whether more follow. Every
  * combination of filters is a range of one index, which SQLite is told, or a few ranges that are merged.
  */
-function requestPage(
-  organisationId: string,
-  { state, kind, assigneeId, isLatestFirst = false, dueBefore, after, limit }: PrivacyRequestQuery,
-): [Statement, NamedValues] {
+function requestPage(organisationId: string, query: PrivacyRequestQuery): [Statement, NamedValues] {
+  const { state, kind, assigneeId, reference, isLatestFirst = false, isGrouped = false } = query
+  const { dueBefore, after, limit } = query
   const isAssigned = assigneeId !== undefined
-  const [order, isAfter] = isLatestFirst ? ['due_at DESC, id DESC', '<'] : ['due_at, id', '>']
-  // The index by assignee has both columns, so each of their values is a range.
+  const isOfGroup = reference !== undefined
+  const [order, isAfter, isBefore] = isLatestFirst
+    ? ['due_at DESC, id DESC', '<', '>']
+    : ['due_at, id', '>', '<']
+  // The indexes by assignee and by reference have both columns, so each of their values is a range.
   const anyState = state === 'pending' ? pendingStates : requestStates
   const isOneState = state !== null && state !== 'pending'
-  const states = isOneState || !isAssigned ? [state] : anyState
-  const kinds = kind !== null || !isAssigned ? [kind] : requestKinds
+  const states = isOneState || !(isAssigned || isOfGroup) ? [state] : anyState
+  const kinds = kind !== null || !(isAssigned || isOfGroup) ? [kind] : requestKinds
+  const groupStates = isOneState ? [state] : anyState
+  const isFirst = `NOT EXISTS (SELECT 1 FROM privacy_requests f WHERE f.organisation_id = r.organisation_id
+     AND f.reference = r.reference AND f.state IN (${groupStates.map((each) => `'${each}'`).join(', ')})
+     AND f.kind = r.kind AND (f.due_at, f.id) ${isBefore} (r.due_at, r.id))`
   const rangeOf = (state: string | null, kind: string | null, indexed: (name: string) => string) => {
     const fixed = [
+      ...(isOfGroup ? [['reference', 'reference = :reference']] : []),
       ...(isAssigned ? [['assignee', assigneeId ? 'assignee_id = :assigneeId' : 'assignee_id IS NULL']] : []),
       ...(state === 'pending' ? [['pending', 'closed_at IS NULL']] : []),
       ...(state !== null && state !== 'pending' ? [['state', `state = '${state}'`]] : []),
@@ -282,6 +273,7 @@ function requestPage(
     const where = [
       ...['organisation_id = :organisationId', ...fixed.map(([, condition]) => condition)],
       ...[`(due_at, id) ${isAfter} (:at, :id)`, 'due_at < :before'],
+      ...(isGrouped ? [isFirst] : []),
     ]
     return `SELECT * FROM ${indexed(index)} WHERE ${where.join(' AND ')}`
   }
@@ -289,13 +281,14 @@ function requestPage(
     const ranges = states.flatMap((state) => kinds.map((kind) => rangeOf(state, kind, indexed)))
     return `${ranges.join(' UNION ALL ')} ORDER BY ${order} LIMIT :count`
   }
-  const onPostgres = from(() => 'privacy_requests')
-  const onSqlite = from((index) => `privacy_requests INDEXED BY ${index}`)
+  const onPostgres = from(() => 'privacy_requests r')
+  const onSqlite = from((index) => `privacy_requests r INDEXED BY ${index}`)
   const start = isLatestFirst ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
   const { dueAt: at, id } = after ?? { dueAt: start, id: '' }
   const before = dueBefore ?? Number.MAX_SAFE_INTEGER
-  const parameters = { organisationId, at, id, before, assigneeId: assigneeId ?? null, count: limit + 1 }
-  return [statement(onPostgres, 'one', onSqlite), parameters]
+  const parameters = { organisationId, at, id, before, count: limit + 1 }
+  const chosen = { assigneeId: assigneeId ?? null, reference: reference ?? null }
+  return [statement(onPostgres, 'one', onSqlite), { ...parameters, ...chosen }]
 }
 
 /** The size of a request in a response, apart from its person and its texts. */
@@ -344,6 +337,7 @@ export function toRequest(row: Row): PrivacyRequest {
     left: integerOrNull(row, 'left_subjects'),
     resumesAt: integerOrNull(row, 'resumes_at'),
     assigneeId: textOrNull(row, 'assignee_id'),
+    listLine: integer(row, 'list_line'),
   }
 }
 

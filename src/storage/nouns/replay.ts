@@ -5,7 +5,7 @@ import type { HeadKeys, Tombstone } from '../../domain/ledger.ts'
 import {
   type AppendedEntries,
   detachedIndex,
-  type EndedAccess,
+  type EndedWork,
   type MendedLedger,
   type MendedTail,
   type ReplayStore,
@@ -37,6 +37,10 @@ const credentialChanges: Record<CredentialKind, { revoke: Statement; rotate: Sta
   key: { revoke: revoke('api_keys'), rotate: rotate('api_keys') },
   'variable-token': { revoke: revoke('variable_tokens'), rotate: rotate('variable_tokens') },
 }
+const stopErasures = statement(
+  `UPDATE privacy_requests SET state = 'open', actor_kind = NULL, actor_id = NULL, actor_name = NULL, request_id = NULL,
+     holder = NULL, resumes_at = NULL WHERE state = 'running' AND runs_at >= 0`,
+)
 const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
 const dropChallenges = statement(`DELETE FROM sign_in_challenges WHERE token_hash > ''`)
 const withdrawLinks = statement(
@@ -68,10 +72,6 @@ const activityOfEntries = statement(
 const moveActivity = statement(
   'UPDATE activity SET ledger_index = :index WHERE organisation_id = :organisationId AND at = :at AND id = :id',
 )
-const itemsOfEntries = statement(
-  `SELECT batch_id, place, ledger_index FROM erasure_batch_items WHERE ledger_index >= :from
-   AND batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = :organisationId)`,
-)
 const requestItemsOfEntries = statement(
   `SELECT request_id, place, ledger_index FROM privacy_request_items
    WHERE organisation_id = :organisationId AND ledger_index >= :from`,
@@ -80,10 +80,6 @@ const moveRequestItem = statement(
   `UPDATE privacy_request_items SET ledger_index = :index
    WHERE organisation_id = :organisationId AND request_id = :id AND place = :place`,
 )
-const moveItem = statement(
-  'UPDATE erasure_batch_items SET ledger_index = :index WHERE batch_id = :batchId AND place = :place',
-)
-
 // What a tombstone refuses of one subject. PostgreSQL finds the subject's row by its key, SQLite by the two
 // IDs.
 const ownRow = 'subject_key = :key AND tracker_id = :trackerId AND subject_id = :subjectId'
@@ -237,11 +233,13 @@ export const replayTransactions = {
   async replayRotation(run: Run, rotation: JournalledRotation): Promise<boolean> {
     return (await run(credentialChanges[rotation.credential].rotate, { ...rotation })).count === 1
   },
-  async endAccess(run: Run): Promise<EndedAccess> {
+  async endUnfinished(run: Run): Promise<EndedWork> {
     lockReferenceTables(run)
     run(dropChallenges)
-    const [signIns, links] = await Promise.all([run(endSignIns), run(withdrawLinks)])
-    return { endedSignIns: signIns.count, withdrawnLinks: links.count }
+    const ending = [run(stopErasures), run(endSignIns), run(withdrawLinks)] as const
+    const [{ count: stoppedErasures }, { count: endedSignIns }, { count: withdrawnLinks }] =
+      await Promise.all(ending)
+    return { stoppedErasures, endedSignIns, withdrawnLinks }
   },
 }
 
@@ -267,7 +265,7 @@ export function replayStore(
     revoke: (revocation) => engine.revoke('replayRevocation', revocation),
     rotate: (rotation) => engine.revoke('replayRotation', rotation),
     closeRequest: (lines, keptSince) => engine.transact('replayClosing', lines, keptSince),
-    endAccess: () => engine.revoke('endAccess'),
+    endUnfinished: () => engine.revoke('endUnfinished'),
   }
 }
 
@@ -282,11 +280,6 @@ async function moveReferences(
     const index = movedTo.get(integer(row, 'ledger_index'))
     const place = { organisationId, at: integer(row, 'at'), id: text(row, 'id') }
     if (index !== undefined) await run(moveActivity, { ...place, index })
-  }
-  for (const row of (await run(itemsOfEntries, { organisationId, from })).rows) {
-    const index = movedTo.get(integer(row, 'ledger_index'))
-    const place = { batchId: text(row, 'batch_id'), place: integer(row, 'place') }
-    if (index !== undefined) await run(moveItem, { ...place, index })
   }
   for (const row of (await run(requestItemsOfEntries, { organisationId, from })).rows) {
     const index = movedTo.get(integer(row, 'ledger_index'))

@@ -1,5 +1,9 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { PrivacyRequestRef, PrivacyRequestState } from '../../domain/privacy-request.ts'
+import {
+  type PrivacyRequestRef,
+  type PrivacyRequestState,
+  pendingStates,
+} from '../../domain/privacy-request.ts'
 import {
   maxExclusions,
   maxNotes,
@@ -11,7 +15,7 @@ import {
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { lockInState, pendingStates } from './privacy-request.ts'
+import { lockInState } from './privacy-request.ts'
 import { bytes, integer, type Row, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'

@@ -5,8 +5,6 @@ import { apiKeyStore } from './api-key.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import type { Engine } from './engine.ts'
-import { erasureBatchStore } from './erasure-batch.ts'
-import { batchLeaseStore } from './lease-erasure-batch.ts'
 import { requestLeaseStore } from './lease-privacy-request.ts'
 import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
@@ -15,6 +13,7 @@ import { organisationProfileStore } from './organisation-profile.ts'
 import { privacyRequestStore } from './privacy-request.ts'
 import { replayStore } from './replay.ts'
 import { replyTextStore } from './reply-text.ts'
+import { requestGroupStore } from './request-group.ts'
 import { requestHandlingStore } from './request-handling.ts'
 import { requestReportStore } from './request-report.ts'
 import { retentionStore } from './retention.ts'
@@ -49,8 +48,8 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     members: memberStore(engine),
     signIns: signInStore(engine),
     activity: activityStore(engine),
-    erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
     privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
+    requestGroups: requestGroupStore(engine),
     requestHandling: requestHandlingStore(engine),
     requestReports: requestReportStore(engine),
     tombstones: tombstoneStore(engine),

@@ -2,8 +2,6 @@ import { activityTransactions } from './activity.ts'
 import { apiKeyTransactions } from './api-key.ts'
 import { deletionTransactions } from './deletion.ts'
 import type { ArgumentsOf, ResultOf, Run } from './engine.ts'
-import { erasureBatchTransactions } from './erasure-batch.ts'
-import { batchLeaseTransactions } from './lease-erasure-batch.ts'
 import { requestLeaseTransactions } from './lease-privacy-request.ts'
 import { ledgerTransactions } from './ledger.ts'
 import { memberTransactions } from './member.ts'
@@ -14,6 +12,7 @@ import { refusedLineTransactions } from './refused-lines.ts'
 import { replayTransactions } from './replay.ts'
 import { replayClosingTransactions } from './replay-closing.ts'
 import { replyTextTransactions } from './reply-text.ts'
+import { requestGroupTransactions } from './request-group.ts'
 import { requestHandlingTransactions } from './request-handling.ts'
 import { retentionTransactions } from './retention.ts'
 import { scrubTransactions } from './scrub.ts'
@@ -28,9 +27,7 @@ import { variableTokenTransactions } from './variable-token.ts'
 export const transactions = {
   ...activityTransactions,
   ...apiKeyTransactions,
-  ...batchLeaseTransactions,
   ...deletionTransactions,
-  ...erasureBatchTransactions,
   ...ledgerTransactions,
   ...memberTransactions,
   ...organisationTransactions,
@@ -40,6 +37,7 @@ export const transactions = {
   ...replayTransactions,
   ...replayClosingTransactions,
   ...replyTextTransactions,
+  ...requestGroupTransactions,
   ...requestHandlingTransactions,
   ...requestLeaseTransactions,
   ...retentionTransactions,

@@ -17,7 +17,7 @@ const distributed = [
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
   ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines', 'identifier_names'],
-  ...['erasure_batches', 'erasure_batch_items', 'key_days', 'variable_versions', 'variable_tokens'],
+  ...['key_days', 'variable_versions', 'variable_tokens'],
   ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
   ...['privacy_request_notes', 'privacy_request_exclusions'],
   ...['organisation_profiles', 'organisation_logos', 'reply_texts'],

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ActivityNote, ErasureFacts } from '../../domain/activity.ts'
-import { NotWaiting } from '../../domain/erasure-batch.ts'
 import { batcher } from '../../domain/maybe-promise.ts'
 import type { TreeHead } from '../../domain/merkle-tree.ts'
-import type { ErasedSubject, ErasureItem, SubjectStore } from '../../domain/subject.ts'
+import { NotWaiting, type RequestItemRef } from '../../domain/privacy-request.ts'
+import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
 import { activityParameters, insertActivity, insertActivityEntry } from '../nouns/activity.ts'
-import { settleItems } from '../nouns/erasure-batch.ts'
 import { insertEntry, lockLedger } from '../nouns/ledger.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { settleRequestItems } from '../nouns/privacy-request.ts'
@@ -43,15 +42,14 @@ const deleteAgedSessions = postgresOnly('DELETE FROM sessions WHERE subject_key 
 const deleteSessions = postgresOnly('DELETE FROM sessions WHERE subject_key = $1')
 const deleteSubject = postgresOnly('DELETE FROM subjects WHERE subject_key = $1')
 
-// The usual case: the subject exists, is not large, has nothing expired or in the future, no batch or
-// request waits for it, and nobody writes to it.
+// The usual case: the subject exists, is not large, has nothing expired or in the future, no request
+// waits for it, and nobody writes to it.
 const lockUsual = postgresOnly(
   `SELECT s.subject_key, s.session_count, s.event_count
    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (subject_key, tracker_id, since, erased_at)
    JOIN subjects s USING (subject_key)
    WHERE s.oldest_at >= asked.since AND s.last_seen_at <= asked.erased_at AND s.event_count <= $5 AND EXISTS (
      SELECT 1 FROM trackers t WHERE t.id = asked.tracker_id AND t.organisation_id = $6 AND t.deleted_at IS NULL)
-   AND NOT EXISTS (SELECT 1 FROM erasure_batch_items i WHERE i.tracker_id = s.tracker_id AND i.subject_id = s.subject_id)
    AND NOT EXISTS (SELECT 1 FROM privacy_request_items i WHERE i.tracker_id = s.tracker_id AND i.subject_id = s.subject_id)
    FOR UPDATE OF s SKIP LOCKED`,
   'never',
@@ -73,19 +71,12 @@ const leaveUsualAndDelete = postgresOnly(
 )
 
 const ofSubject = 'WHERE tracker_id = $1 AND subject_id = $2'
-const anyInBatches = postgresOnly(`SELECT 1 FROM erasure_batch_items ${ofSubject} LIMIT 1`)
-const lockInBatches = postgresOnly(
-  `SELECT batch_id, place FROM erasure_batch_items ${ofSubject} ORDER BY batch_id, place FOR UPDATE`,
-)
 const anyInRequests = postgresOnly(`SELECT 1 FROM privacy_request_items ${ofSubject} LIMIT 1`)
 const lockInRequests = postgresOnly(
   `SELECT organisation_id, request_id, place FROM privacy_request_items ${ofSubject}
    ORDER BY organisation_id, request_id, place FOR UPDATE`,
 )
-// Changing a batch or a request locks its row and then the items, in the same order as here.
-const keepBatchRunning = postgresOnly(
-  `SELECT 1 FROM erasure_batches WHERE id = $1 AND state = 'running' FOR KEY SHARE`,
-)
+// Changing a request locks its row and then the items, in the same order as here.
 const keepRequestRunning = postgresOnly(
   `SELECT 1 FROM privacy_requests WHERE organisation_id = $1 AND id = $2 AND state = 'running' FOR KEY SHARE`,
 )
@@ -220,8 +211,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         lockWaitingItems(run, erasure),
         lockLedger(run, organisationId, mark.guard),
       ])
-      // Only after the rows are deleted, which may take long, so that stopping the batch meanwhile need not
-      // wait.
+      // Only after the rows are deleted, which may take long, so that cancelling the request meanwhile
+      // need not wait.
       if (settleWaiting === null) throw new NotWaiting()
       run(countDeletion)
       const counts = { sessions: sessions.count, events: events.count }
@@ -247,8 +238,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
 
 /**
  * Locks the items that wait for a subject until the erasure ends, and returns a function that settles them;
- * `null` if the given item does not wait in a running batch or request. Usually there are none, and nothing
- * is locked, which on a cluster would lock the table.
+ * `null` if the given item does not wait in a running request. Usually there are none, and nothing is
+ * locked, which on a cluster would lock the table.
  */
 async function lockWaitingItems(
   run: Run,
@@ -256,31 +247,25 @@ async function lockWaitingItems(
 ): Promise<((facts: ErasureFacts) => void) | null> {
   if (item && !(await keepRunning(run, item))) return null
   const subject = [trackerId, subjectId]
-  const [inBatches, inRequests] = await Promise.all([run(anyInBatches, subject), run(anyInRequests, subject)])
-  const locked = [
-    ...(inBatches.count === 0 ? [] : (await run(lockInBatches, subject)).rows),
-    ...(inRequests.count === 0 ? [] : (await run(lockInRequests, subject)).rows),
-  ]
+  const isAwaited = (await run(anyInRequests, subject)).count !== 0
+  const locked = isAwaited ? (await run(lockInRequests, subject)).rows : []
   if (item && !locked.some((row) => isItem(row, item))) return null
   return ({ counts, ledgerIndex }) => {
-    const { sealedNonce } = locked.length === 0 ? { sealedNonce: null } : mark
-    const settling = { trackerId, subjectId, ...counts, ledgerIndex, sealedNonce }
-    if (inBatches.count !== 0) run(settleItems, settling)
-    if (inRequests.count !== 0) run(settleRequestItems, settling)
+    if (!isAwaited) return
+    const { sealedNonce } = mark
+    run(settleRequestItems, { trackerId, subjectId, ...counts, ledgerIndex, sealedNonce })
   }
 }
 
-/** Keeps the batch or the request of an item from being changed. Returns `false` if it does not run. */
-async function keepRunning(run: Run, item: ErasureItem): Promise<boolean> {
-  const { count } =
-    'batchId' in item
-      ? await run(keepBatchRunning, [item.batchId])
-      : await run(keepRequestRunning, [item.request.organisationId, item.request.id])
-  return count !== 0
+/** Keeps the request of an item from being changed. Returns `false` if it does not run. */
+async function keepRunning(run: Run, { request }: RequestItemRef): Promise<boolean> {
+  return (await run(keepRequestRunning, [request.organisationId, request.id])).count !== 0
 }
 
-function isItem(row: Row, item: ErasureItem): boolean {
-  if (integer(row, 'place') !== item.position) return false
-  if ('batchId' in item) return row.batch_id === item.batchId
-  return row.request_id === item.request.id && row.organisation_id === item.request.organisationId
+function isItem(row: Row, { request, position }: RequestItemRef): boolean {
+  return (
+    integer(row, 'place') === position &&
+    row.request_id === request.id &&
+    row.organisation_id === request.organisationId
+  )
 }

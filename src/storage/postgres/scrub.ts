@@ -13,7 +13,7 @@ const noteScrubbed = postgresOnly('UPDATE scrubs SET scrubbed_round = $1, scrubb
 /** The tables from which data about people is deleted. */
 const tablesOfPeople = [
   ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins'],
-  ...['erasure_batches', 'erasure_batch_items', 'tombstones'],
+  ...['tombstones'],
   ...['privacy_requests', 'privacy_request_items', 'privacy_request_people', 'privacy_request_notes'],
 ]
 

@@ -1,6 +1,7 @@
 import type { ActivityNote, ErasureFacts, SubjectCounts } from '../../domain/activity.ts'
 import { formatRecord } from '../../domain/ledger-record.ts'
-import type { ErasedSubject, ErasureItem, ErasureMark } from '../../domain/subject.ts'
+import type { RequestItemRef } from '../../domain/privacy-request.ts'
+import type { ErasedSubject, ErasureMark } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import type { LockedLedger } from '../nouns/ledger.ts'
 import type { NamedValues } from '../nouns/statement.ts'
@@ -12,7 +13,7 @@ export interface SubjectErasure {
   mark: ErasureMark
   note?: ActivityNote | undefined
   /** Erase only while this item waits. */
-  item?: ErasureItem | undefined
+  item?: RequestItemRef | undefined
 }
 
 /**

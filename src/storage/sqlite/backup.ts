@@ -113,10 +113,14 @@ function problemsOf(db: DatabaseSync): string[] {
   }
 }
 
+/** Tables that stores of older versions have. */
+const formerTables = ['erasure_batches', 'erasure_batch_items']
+
 /** For an older version, whatever exists there. */
 function contentsOf(db: DatabaseSync, path: string): Pick<BackupContents, 'rows' | 'ledgers' | 'secrets'> {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
-  const tables = transferTables.map(({ name }) => name).filter((name) => isThere.get(name))
+  const known = [...transferTables.map(({ name }) => name), ...formerTables]
+  const tables = known.filter((name) => isThere.get(name))
   const count = (name: string) => integer(db.prepare(`SELECT count(*) AS n FROM ${name}`).get() ?? {}, 'n')
   const secrets = tables.includes('secrets') ? db.prepare('SELECT fingerprint FROM secrets').all() : []
   return {

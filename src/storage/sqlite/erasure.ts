@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LedgerGuard } from '../../domain/ledger.ts'
-import { type ErasedSubject, type ErasureItem, subjectKey } from '../../domain/subject.ts'
+import type { RequestItemRef } from '../../domain/privacy-request.ts'
+import { type ErasedSubject, subjectKey } from '../../domain/subject.ts'
 import { insertActivity } from '../nouns/activity.ts'
-import { settleItems } from '../nouns/erasure-batch.ts'
 import { insertEntry, type LockedLedger, lastEntry, toLockedLedger } from '../nouns/ledger.ts'
 import { settleRequestItems } from '../nouns/privacy-request.ts'
 import { integer } from '../nouns/row.ts'
@@ -31,18 +31,12 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     `SELECT max(coalesce((SELECT max(occurred_at) FROM events WHERE subject_key = ?1), started_at), started_at) AS newest
      FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
   )
-  const inBatch = db.prepare(
-    `SELECT 1 FROM erasure_batch_items i JOIN erasure_batches b ON b.id = i.batch_id
-     WHERE i.batch_id = ? AND i.place = ? AND i.outcome = 'waiting' AND b.state = 'running'`,
-  )
   const inRequest = db.prepare(
     `SELECT 1 FROM privacy_request_items i JOIN privacy_requests r ON r.organisation_id = i.organisation_id AND r.id = i.request_id
      WHERE i.organisation_id = ? AND i.request_id = ? AND i.place = ? AND i.outcome = 'waiting' AND r.state = 'running'`,
   )
-  const isWaiting = (item: ErasureItem) =>
-    'batchId' in item
-      ? inBatch.get(item.batchId, item.position)
-      : inRequest.get(item.request.organisationId, item.request.id, item.position)
+  const isWaiting = ({ request, position }: RequestItemRef) =>
+    inRequest.get(request.organisationId, request.id, position)
 
   /** Erases one subject. The proof is made when the ledger has all entries of the transaction. */
   function erase(erasure: SubjectErasure, ledgers: Map<string, LockedLedger>) {
@@ -71,8 +65,7 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     insertActivity(run, note, records.facts)
     const { ledgerIndex } = records.facts
     const settling = { trackerId, subjectId, sessions, events, ledgerIndex, sealedNonce }
-    const settled = run(settleItems, settling).count + run(settleRequestItems, settling).count
-    if (settled !== 0) noteDeletion(run)
+    if (run(settleRequestItems, settling).count !== 0) noteDeletion(run)
     return records
   }
 

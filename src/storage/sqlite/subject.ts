@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { NotWaiting } from '../../domain/erasure-batch.ts'
+import { NotWaiting } from '../../domain/privacy-request.ts'
 import {
   type SubjectPosition,
   type SubjectQuery,

@@ -125,7 +125,7 @@ const incidental = {
   columns: ['oldest_at', 'last_used_at'],
   tables: [
     ...['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
-    ...['erasure_batches', 'erasure_batch_items', 'key_days'],
+    ...['key_days'],
     ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
     ...['privacy_request_notes', 'privacy_request_exclusions'],
   ],

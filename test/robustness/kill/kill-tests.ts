@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { programPath } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { killBatches } from './kill-batch.ts'
 import { killErasures } from './kill-erasure.ts'
 import { killImports } from './kill-import.ts'
 import { killMixedWork } from './kill-mixed.ts'
@@ -18,8 +17,6 @@ interface Plans {
   imports?: Plan
   erasures?: Plan
   sweeps?: Plan
-  /** Each row a subject. */
-  batches: Plan
   /** Each row a request. */
   requests: readonly RequestPlan[]
   mixed: Plan
@@ -45,7 +42,6 @@ export function killTests(
     const total = new Tally()
     if (plans.imports) killImports(makeStore, plans.imports, total)
     if (plans.erasures) killErasures(makeStore, plans.erasures, total)
-    killBatches(makeStore, plans.batches, total)
     for (const plan of plans.requests) killRequests(makeStore, plan, total)
     if (plans.sweeps) killSweeps(makeStore, plans.sweeps, total)
     if (plans.scrubs) killScrubs(plans.scrubs, total)

@@ -14,7 +14,6 @@ after(() => postgres.remove())
 killTests('SQLite', killableSqlite, {
   imports: { kills: 40, rows: 5 * transactionRows },
   erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
-  batches: { kills: 10, rows: 300 },
   requests: [{ kills: 100, rows: 500 }],
   sweeps: { kills: 40, rows: 100_000 },
   scrubs: { kills: 20, rows: 60_000 },
@@ -27,7 +26,6 @@ killTests(
   {
     imports: { kills: 10, rows: 3 * transactionRows },
     erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
-    batches: { kills: 10, rows: 300 },
     requests: [
       { kills: 50, rows: 500 },
       { kills: 50, rows: 500, processes: 2 },

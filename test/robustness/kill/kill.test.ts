@@ -3,7 +3,6 @@ import { killableSqlite } from './killable-store.ts'
 
 // A taste of what kill.soak.ts does at length. With so few kills chance may have it that many come late.
 killTests('SQLite', killableSqlite, {
-  batches: { kills: 1, rows: 50 },
   requests: [{ kills: 2, rows: 15 }],
   scrubs: { kills: 1, rows: 1_000 },
   mixed: { kills: 1, rows: 1_000 },

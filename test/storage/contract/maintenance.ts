@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
+import { storeRequest } from '../../support/privacy-request.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { eraseIn, testKeys, testMark } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
@@ -14,34 +15,37 @@ const start = at('2026-11-01T10:00:00.000Z')
 
 type Deletion = (fixture: Fixture) => Promise<() => Promise<unknown>>
 
-/** A batch that waits for `anna`, of whom a tracker holds a session. */
-async function waitingBatch(fixture: Fixture) {
+/** A running request that waits for `anna`, of whom a tracker holds a session. */
+async function waitingRequest(fixture: Fixture) {
+  const { privacyRequests, requestGroups, ingest } = fixture.store
   const tracker = await fixture.createTracker()
   const { trackerId, organisationId } = tracker
-  await fixture.store.ingest.ingest(
+  await ingest.ingest(
     [sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start })],
     testKeys,
   )
-  const lines = { lines: 1, empty: 0, other: 0, nothing: 0, invalid: 0, repeated: 0, subjects: 1 }
-  const startedBy = { kind: 'command-line' } as const
-  const id = fixture.fresh('batch')
-  const batch = { id, organisationId, startedBy, requestId: null, createdAt: start, ...lines }
-  const items = [{ line: 1, outcome: 'waiting', trackerId, subjectId: 'anna' } as const]
-  assert.ok(
-    await fixture.store.erasureBatches.create(
-      batch,
-      items,
-      memberNote(fixture, organisationId, 'batch.started'),
-    ),
-  )
-  const stop = (at = now) =>
-    fixture.store.erasureBatches.change(
-      batch,
-      { from: ['running'], to: 'stopped' },
-      at,
-      memberNote(fixture, organisationId, 'batch.stopped'),
+  const { id } = await storeRequest(fixture.store, organisationId, { receivedAt: start })
+  const ref = { organisationId, id }
+  const found = { subjects: 1, sessions: 1, events: 0 }
+  const starter = { startedBy: { kind: 'command-line' }, requestId: null, found } as const
+  const started = memberNote(fixture, organisationId, 'request.started')
+  assert.equal(await requestGroups.start([{ ref, starter, note: started }]), 1)
+  for (;;) {
+    const lease = { now: start, until: start + 10, restsUntil: start + 1_000, after: '' }
+    const leased = await privacyRequests.lease('one', lease)
+    assert.ok(leased)
+    if (leased.id === id) break
+  }
+  const subjects = [{ trackerId, subjectId: 'anna', isHeld: true }]
+  const search = { subjects, found, heldIdentifiers: [0], now: start, isComplete: true }
+  assert.ok(await privacyRequests.addSubjects('one', ref, 0, search))
+  const cancel = (at = now) =>
+    privacyRequests.close(
+      ref,
+      { from: ['running'], to: 'cancelled', now: at, rejectionReason: null },
+      memberNote(fixture, organisationId, 'request.cancelled'),
     )
-  return { tracker, batch, stop }
+  return { tracker, ref, cancel }
 }
 
 /** All that deletes what leads to a person, but for erasures: each makes something to delete, and hands back what deletes it. */
@@ -60,21 +64,21 @@ export const deletions: Record<string, Deletion> = {
     await fixture.store.ingest.ingest([session], [])
     return () => fixture.store.replay.removeRefused(trackerId, ['anna'], testKeys)
   },
-  async 'the id of somebody who waited in a batch that was stopped'(fixture) {
-    const { stop } = await waitingBatch(fixture)
-    return () => stop()
+  async 'the id of somebody who waited in a request that was cancelled'(fixture) {
+    const { cancel } = await waitingRequest(fixture)
+    return () => cancel()
   },
-  async 'the id of somebody who waited in a batch for a tracker that was deleted'(fixture) {
-    const { batch } = await waitingBatch(fixture)
-    return () => fixture.store.erasureBatches.markTrackerDeleted(batch.id, 0)
+  async 'the id of somebody who waited in a request for a tracker that was deleted'(fixture) {
+    const { ref } = await waitingRequest(fixture)
+    return () => fixture.store.privacyRequests.markTrackerDeleted(ref, 0)
   },
-  async 'a batch that ended long ago'(fixture) {
-    const { stop } = await waitingBatch(fixture)
-    await stop(-9)
-    return () => fixture.store.erasureBatches.sweep(-8, 10)
+  async 'a request that was closed long ago'(fixture) {
+    const { cancel } = await waitingRequest(fixture)
+    await cancel(-9)
+    return () => fixture.store.privacyRequests.sweep(-8, 10)
   },
   async 'a tracker, with who waited there,'(fixture) {
-    const { tracker } = await waitingBatch(fixture)
+    const { tracker } = await waitingRequest(fixture)
     await eraseIn(fixture.store, await fixture.createTracker(), 'nobody')
     await deleteTracker(fixture, tracker)
     return () => removeAll(fixture, tracker.trackerId)
@@ -106,7 +110,7 @@ export const deletions: Record<string, Deletion> = {
     return () => fixture.store.tombstones.sweep(-8, 10)
   },
   async 'a session that aged out'(fixture) {
-    const { tracker } = await waitingBatch(fixture)
+    const { tracker } = await waitingRequest(fixture)
     return () => fixture.store.retention.sweep(tracker.trackerId, stepBefore(start + 1, 10))
   },
 }

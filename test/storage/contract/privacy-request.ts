@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
-import { NotWaiting } from '../../../src/domain/erasure-batch.ts'
 import { formatRecord } from '../../../src/domain/ledger-record.ts'
 import { maxPageBytes } from '../../../src/domain/page.ts'
-import type {
-  NewPrivacyRequest,
-  PrivacyRequest,
-  PrivacyRequestPosition,
-  PrivacyRequestQuery,
-  PrivacyRequestRef,
-  RequestClosing,
-  RequestEnd,
-  RequestSubject,
+import {
+  type NewPrivacyRequest,
+  NotWaiting,
+  type PrivacyRequest,
+  type PrivacyRequestPosition,
+  type PrivacyRequestQuery,
+  type PrivacyRequestRef,
+  type RequestClosing,
+  type RequestEnd,
+  type RequestSubject,
 } from '../../../src/domain/privacy-request.ts'
+import type { RequestStart } from '../../../src/domain/request-group.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
@@ -95,6 +96,17 @@ export function privacyRequestContract(fixture: Fixture): void {
     }
   }
 
+  async function begin(
+    { organisationId, id }: PrivacyRequestRef,
+    starter: RequestStart['starter'],
+  ): Promise<boolean> {
+    const started = note(organisationId, 'request.started')
+    return (
+      (await fixture.store.requestGroups.start([{ ref: { organisationId, id }, starter, note: started }])) ===
+      1
+    )
+  }
+
   /** A request that waits for two subjects of a tracker, each of which has an event; leased to `one`. */
   async function run(tracker: TrackerView, subjectIds = ['anna', 'bert']): Promise<NewPrivacyRequest> {
     const { trackerId, organisationId } = tracker
@@ -104,7 +116,7 @@ export function privacyRequestContract(fixture: Fixture): void {
     )
     const request = await create(organisationId)
     const starter = { startedBy: actor, requestId: 'req-1', found: nothing }
-    assert.equal(await requests().start(request, starter, note(organisationId, 'request.started')), true)
+    assert.equal(await begin(request, starter), true)
     assert.equal(await lease(request, 'one'), true)
     assert.equal(await add(request, tracker, subjectIds), true)
     return request
@@ -150,7 +162,7 @@ export function privacyRequestContract(fixture: Fixture): void {
         ...{ state: 'open', extendedAt: null, extensionReason: null, closedAt: null, rejectionReason: null },
         ...{ startedBy: null, requestId: null, erased: nothing, searchedAt: null, searches: 0 },
         ...{ heldIdentifiers: [], namesIdentifiers: true },
-        ...{ left: null, resumesAt: null, assigneeId: null },
+        ...{ left: null, resumesAt: null, assigneeId: null, listLine: 0 },
       }
       const expected = { ...request, ...nothingYet }
       assert.deepEqual(await found(request), expected)
@@ -316,8 +328,7 @@ export function privacyRequestContract(fixture: Fixture): void {
     it('is started once', async () => {
       const request = await create(await fixture.createOrganisation())
       const starter = { startedBy: actor, requestId: 'req-1', found: { subjects: 4, sessions: 5, events: 6 } }
-      const begin = () => requests().start(request, starter, note(request.organisationId, 'request.started'))
-      assert.deepEqual([await begin(), await begin()], [true, false])
+      assert.deepEqual([await begin(request, starter), await begin(request, starter)], [true, false])
       assert.partialDeepStrictEqual(await found(request), { state: 'running', ...starter, left: null })
     })
 
@@ -350,8 +361,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       const own = new Set<string>()
       for (const organisationId of [0, 0, 0, 1, 1, 1].map((index) => organisations[index] ?? '')) {
         const request = await create(organisationId)
-        const starter = { startedBy: actor, requestId: null, found: nothing }
-        await requests().start(request, starter, note(organisationId, 'request.started'))
+        await begin(request, { startedBy: actor, requestId: null, found: nothing })
         own.add(request.id)
       }
       const turns: string[] = []

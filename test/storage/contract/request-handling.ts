@@ -56,11 +56,13 @@ export function requestHandlingContract(fixture: Fixture): void {
   const close = (ref: PrivacyRequestRef) =>
     requests().close(ref, cancel, note(ref.organisationId, 'request.cancelled', ref.id))
   const begin = (ref: PrivacyRequestRef) =>
-    requests().start(
-      ref,
-      { startedBy: actor, requestId: null, found: nothing },
-      note(ref.organisationId, 'request.started', ref.id),
-    )
+    fixture.store.requestGroups.start([
+      {
+        ref,
+        starter: { startedBy: actor, requestId: null, found: nothing },
+        note: note(ref.organisationId, 'request.started', ref.id),
+      },
+    ])
   const assign = (ref: PrivacyRequestRef, memberId: string | null) =>
     handling().assign(ref, memberId, note(ref.organisationId, 'request.assigned', ref.id))
   const write = (ref: PrivacyRequestRef, text: string, at = start) =>

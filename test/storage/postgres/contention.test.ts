@@ -4,10 +4,10 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { commandLine } from '../../../src/domain/activity.ts'
 import { Keyring } from '../../../src/domain/keyring.ts'
-import { activityNote } from '../../../src/operations/activity.ts'
 import { revokeKey, rotateKey } from '../../../src/operations/api-key.ts'
+import { cancelRequest, startRequest } from '../../../src/operations/change-privacy-request.ts'
+import { createRequest } from '../../../src/operations/create-privacy-request.ts'
 import { eraseSubject } from '../../../src/operations/erase-subject.ts'
-import { changeBatch } from '../../../src/operations/erasure-batch.ts'
 import { systemRandomness } from '../../../src/runtime/randomness.ts'
 import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
@@ -96,43 +96,34 @@ describe('a service on PostgreSQL', () => {
     assert.notEqual((await late)?.counts.events, 0)
   })
 
-  it('erases nobody for a batch that was stopped while the erasure waited', async () => {
+  it('erases nobody for a request that was cancelled while the erasure waited', async () => {
     const { organisationId, services } = shop
-    const { erasureBatches, clock, randomness } = services
+    const view = { organisationId, since: always }
     await shop.ingest(['olga', 'paul', 'quinn'].flatMap((subject) => visit(subject)))
     async function begin(...ids: string[]): Promise<string> {
-      const id = randomness.uuid()
-      const what = { organisationId, kind: 'batch.started', target: id } as const
-      const items = ids.map(
-        (subjectId, i) => ({ line: i + 1, outcome: 'waiting', trackerId: 'shop', subjectId }) as const,
-      )
-      const lines = {
-        lines: ids.length,
-        nothing: 0,
-        invalid: 0,
-        repeated: 0,
-        empty: 0,
-        other: 0,
-        subjects: ids.length,
-      }
-      const startedBy = { kind: 'command-line' } as const
-      const batch = { id, organisationId, startedBy, requestId: null, createdAt: clock(), ...lines }
-      assert.ok(await erasureBatches.create(batch, items, activityNote(services, commandLine, what)))
+      const person = { identifiers: [], subjects: ids.map((subjectId) => ({ trackerId: 'shop', subjectId })) }
+      const wanted = { kind: 'erasure', person, receivedAt: null, reference: null, requestId: null } as const
+      const { id } = await createRequest(services, view, wanted, commandLine)
+      await startRequest(services, view, id, commandLine)
       return id
     }
-    let stopped = ''
+    let cancelled = ''
     await whileLocked(`SELECT FROM subjects WHERE subject_id = 'olga' FOR UPDATE`, async () => {
-      stopped = await begin('olga', 'paul')
+      cancelled = await begin('olga', 'paul')
       await areWaiting(1)
-      const batch = await changeBatch(services, organisationId, stopped, 'stop', commandLine)
-      assert.deepEqual([batch.state, batch.erased?.subjects], ['stopped', 0])
+      const request = await cancelRequest(services, view, cancelled, commandLine)
+      assert.deepEqual([request.state, request.erased.subjects], ['cancelled', 0])
     })
-    // Batches have their turns one after the other: when this one is done, whatever the first one did is over.
+    // Requests have their turns one after the other: when this one is done, whatever the first one did is over.
     const next = await begin('quinn')
-    await until(async () => (await erasureBatches.find(organisationId, next))?.state === 'done', 60_000)
+    const stored = (id: string) => services.privacyRequests.find({ organisationId, id })
+    await until(async () => (await stored(next))?.state === 'done', 60_000)
     for (const subject of ['olga', 'paul']) assert.equal((await read(subject)).status, 200, subject)
-    const outcomes = (await erasureBatches.items(stopped, -1, 10)).map(({ outcome }) => outcome)
-    assert.deepEqual(outcomes, ['stopped', 'stopped'])
+    const items = await services.privacyRequests.items({ organisationId, id: cancelled }, -1, 10)
+    assert.deepEqual(
+      items.map(({ outcome }) => outcome),
+      ['stopped', 'stopped'],
+    )
   })
 
   it('rotates and revokes keys while every connection for writes is held up', async () => {

@@ -68,7 +68,6 @@ const inPath: Record<string, readonly string[]> = {
   subjectId: subjectIds,
   keyId: ['{{keyId}}', '{{keyId}}', '{{theirKey}}', 'nothing'],
   tokenId: ['{{tokenId}}', '{{tokenId}}', '{{theirToken}}', 'nothing'],
-  batchId: ['{{batchId}}', '{{batchId}}', '{{theirBatch}}', 'nothing'],
   requestId: ['{{requestId}}', '{{accessId}}', '{{theirRequest}}', 'nothing'],
   // Only this kind is closed by a member.
   'requestId of /console/api/requests/{requestId}/close': ['{{accessId}}', '{{theirRequest}}', 'nothing'],
@@ -86,7 +85,6 @@ interface Settled {
   member: Member
   colleague: Member
   listTracker: string
-  batchId: string
   requestId: string
   accessId: string
   noteId: string
@@ -122,31 +120,15 @@ async function settle(service: TestService, id: string, prefix: string): Promise
     id: `${id}-list`,
   })
   await service.ingest(visit('listed', { trackerId: listTracker.id }))
-  const batchId = await pausedBatch(service, organisationId, listTracker.id)
   const requests = await openRequests(service, organisationId, listTracker.id, prefix)
   // The ledger has an entry to ask for.
   await eraseSubject(services, { organisationId, trackerId, since: 0 }, `${prefix}nobody`)
   return {
     ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
-    ...{ tokenId: token.id, listTracker: listTracker.id, batchId, ...requests },
+    ...{ tokenId: token.id, listTracker: listTracker.id, ...requests },
     member: await addMember(service, organisationId, `${prefix}member@${id}.example`),
     colleague: await addMember(service, organisationId, `${prefix}colleague@${id}.example`),
   }
-}
-
-/** A batch that waits for somebody who is not there, so that nothing comes of it when it is resumed. */
-async function pausedBatch(service: TestService, organisationId: string, trackerId: string): Promise<string> {
-  const { erasureBatches, randomness, clock } = service.services
-  const id = `batch_${randomness.base62(16)}`
-  const batch = {
-    ...{ id, organisationId, startedBy: commandLine.actor, requestId: null, createdAt: clock() },
-    ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, empty: 0, other: 0, subjects: 1 },
-  }
-  const item = { line: 1, outcome: 'waiting', trackerId, subjectId: 'nobody' } as const
-  await erasureBatches.create(batch, [item], note(service, organisationId, 'batch.started'))
-  const change = { from: ['running'], to: 'paused' } as const
-  await erasureBatches.change(batch, change, clock(), note(service, organisationId, 'batch.paused'))
-  return id
 }
 
 /** A request of each kind about somebody whom nothing else looks at; the erasure has a note. */
@@ -167,15 +149,15 @@ async function openRequests(
 }
 
 function named(prefix: string, settled: Settled): Record<string, string> {
-  const { trackerId, keyId, tokenId, member, batchId, requestId, noteId } = settled
+  const { trackerId, keyId, tokenId, member, requestId, noteId } = settled
   const ids = { [`${prefix}Tracker`]: trackerId, [`${prefix}Key`]: keyId, [`${prefix}Member`]: member.id }
   const requests = { [`${prefix}Request`]: requestId, [`${prefix}Note`]: noteId }
-  return { ...ids, ...requests, [`${prefix}Token`]: tokenId, [`${prefix}Batch`]: batchId }
+  return { ...ids, ...requests, [`${prefix}Token`]: tokenId }
 }
 
 async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
   const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
-  const { tokenId, listTracker, batchId, requestId, accessId, noteId } = own
+  const { tokenId, listTracker, requestId, accessId, noteId } = own
   const now = service.services.clock()
   const pending = { organisationId, email: `pending@${organisationId}.example` }
   const { token: link } = await inviteMember(service.services, pending, commandLine)
@@ -199,7 +181,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
-    ...{ tokenId, listTracker, batchId, requestId, accessId, noteId },
+    ...{ tokenId, listTracker, requestId, accessId, noteId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
     ...{ ended, old, idle, session, viewer, desk },
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
@@ -207,7 +189,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   }
 }
 
-const untimely = ['member.sign-in-failed', 'batch.finished', 'request.finished']
+const untimely = ['member.sign-in-failed', 'request.finished']
 
 async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
   const { organisationId, trackerId, listTracker } = settled
@@ -234,7 +216,7 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
       ),
     ),
     requests: JSON.stringify(await requestsOf(services, organisationId)),
-    // Failed sign-ins are written behind their answers, and what a batch does when its turn comes: at any time.
+    // Failed sign-ins are written behind their answers, and what an erasure does when its turn comes: at any time.
     activity: JSON.stringify(
       rows.filter(({ kind, target }) => !untimely.includes(kind) && target !== listTracker),
     ),

@@ -169,8 +169,8 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   },
   '/console/api/reply-texts/restore': { name: replyName },
   '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
-  // What a batch does, it does at times of its own: to somebody whom nothing else looks at.
-  '/console/api/batches': {
+  // What a list erases, it erases at times of its own: somebody whom nothing else looks at.
+  '/console/api/erasure-lists': {
     text: fc.constant('listed'),
     format: fc.constant('lines'),
     by: fc.constant('subjectId'),
@@ -179,13 +179,6 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   },
   '/console/api/requests/{requestId}/exclude': { subjectId: fc.constant('listed') },
   '/console/api/requests/{requestId}/include': { subjectId: fc.constant('listed') },
-  '/console/api/people/erase': {
-    person: fc.constant({
-      identifiers: [],
-      subjects: [{ trackerId: '{{listTracker}}', subjectId: 'listed' }],
-    }),
-    subjects: fc.constant(1),
-  },
 }
 const rarelyGood: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   '/console/api/invitation/accept': {

@@ -2,16 +2,17 @@ import { useId, useState } from 'preact/hooks'
 import { change } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm } from '../components/dialog.tsx'
-import { Choice, Failure, Note } from '../components/field.tsx'
+import { Choice, Failure, Field, Note } from '../components/field.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
 import { counted } from '../components/when.tsx'
 import { useForm } from '../form.ts'
+import { groupAddress } from '../requests.ts'
 import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
-import { takeBatchList } from '../search.ts'
-import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
-import { BatchPreview } from './batch-preview.tsx'
+import { takeErasureList } from '../search.ts'
+import type { ErasureListPlan, RequestGroup, Tracker, TrackerList } from '../types.ts'
+import { EraseListPreview } from './erase-list-preview.tsx'
 import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
 
 /** The list and the options of the form. */
@@ -21,18 +22,21 @@ interface Draft {
   /** The column of a CSV file; `null` for plain lines. */
   column: string | null
   trackerIds: string[]
+  reference: string
 }
 
-const nothing: Draft = { text: '', by: 'subjectId', column: null, trackerIds: [] }
+const nothing: Draft = { text: '', by: 'subjectId', column: null, trackerIds: [], reference: '' }
 
-function bodyOf({ text, by, column, trackerIds }: Draft) {
-  return { text, by, trackerIds, ...(column === null ? { format: 'lines' } : { format: 'csv', column }) }
+function bodyOf({ text, by, column, trackerIds, reference }: Draft) {
+  const list = { text, by, trackerIds, reference: reference.trim() }
+  return { ...list, ...(column === null ? { format: 'lines' } : { format: 'csv', column }) }
 }
 
-export function NewBatchPage() {
+/** Erases everyone on a list, with a request for each. */
+export function EraseListPage() {
   const trackers = useResource<TrackerList>('/trackers')
-  const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeBatchList() }))
-  const [plan, setPlan] = useState<BatchPlan | null>(null)
+  const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeErasureList() }))
+  const [plan, setPlan] = useState<ErasureListPlan | null>(null)
   const [fileProblem, setFileProblem] = useState<string | null>(null)
   const [isConfirming, setConfirming] = useState(false)
   const form = useForm()
@@ -56,16 +60,16 @@ export function NewBatchPage() {
   }
   return (
     <Page
-      title="New batch"
-      within="Batches"
-      above={{ to: '/console/batches', title: 'Batches' }}
-      intro="Nothing is erased until you have previewed the matches and confirmed their number."
+      title="Erase a list"
+      within="Requests"
+      above={{ to: '/console/requests', title: 'Requests' }}
+      intro="Everyone on the list gets an erasure request. Nothing is erased until you have previewed the matches and confirmed their number."
     >
       <form
         noValidate
-        class="card batch-form"
+        class="card list-form"
         onSubmit={form.submit(async () =>
-          setPlan(await change<BatchPlan>('/batches/preview', bodyOf(draft))),
+          setPlan(await change<ErasureListPlan>('/erasure-lists/preview', bodyOf(draft))),
         )}
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
@@ -134,15 +138,28 @@ export function NewBatchPage() {
             />
           )}
         </Loaded>
+        <Field
+          label="Reference"
+          value={draft.reference}
+          hint="Your own name for this list, such as “Closed accounts, November”. It is kept, so it must not name anyone. If you submit a list again with the same reference, nobody gets a second request."
+          problem={form.fields.reference}
+          onInput={(reference) => edit({ reference })}
+        />
         <Failure failure={form.failure} />
-        <Button type="submit" kind="primary" isBusy={form.isBusy} isDisabled={draft.text.trim() === ''}>
+        <Button
+          type="submit"
+          kind="primary"
+          isBusy={form.isBusy}
+          isDisabled={draft.text.trim() === '' || draft.reference.trim() === ''}
+        >
           Preview matches
         </Button>
       </form>
       <div aria-live="polite">
         {plan && (
-          <BatchPreview
+          <EraseListPreview
             plan={plan}
+            reference={draft.reference.trim()}
             trackers={trackers.data?.trackers ?? []}
             onErase={() => setConfirming(true)}
           />
@@ -150,21 +167,26 @@ export function NewBatchPage() {
       </div>
       {plan && isConfirming && (
         <Confirm
-          title={`Erase ${counted(plan.subjects, 'data subject')}`}
+          title={`Erase ${counted(plan.found.subjects, 'data subject')}`}
           action="Erase for good"
           kind="danger"
-          typing={{ what: 'the number of data subjects', text: String(plan.subjects), field: 'subjects' }}
+          typing={{
+            what: 'the number of data subjects',
+            text: String(plan.found.subjects),
+            field: 'subjects',
+          }}
           onConfirm={async (typed) => {
-            const batch = await change<Batch>('/batches', { ...bodyOf(draft), subjects: Number(typed) })
-            await refresh('/batches')
-            navigate(`/console/batches/${batch.id}`)
+            const body = { ...bodyOf(draft), subjects: Number(typed) }
+            const { reference } = await change<RequestGroup>('/erasure-lists', body)
+            for (const path of ['/requests', '/request-counts', '/request-groups']) void refresh(path)
+            navigate(groupAddress(reference))
           }}
           onClose={() => setConfirming(false)}
         >
           <p>
-            This deletes {counted(plan.counts.sessions, 'session')} and {counted(plan.counts.events, 'event')}
-            , one data subject at a time. You can pause or stop the batch, but erased data cannot be restored.
-            Daily totals are kept.
+            This deletes {counted(plan.found.sessions, 'session')} and {counted(plan.found.events, 'event')},
+            one data subject at a time. You can cancel what is not finished, but erased data cannot be
+            restored. Daily totals are kept.
           </p>
         </Confirm>
       )}

@@ -6,7 +6,7 @@ import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
-describe('a batch in a browser', { skip: noBrowser }, async () => {
+describe('erasing a list in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const env = { LETHE_BATCH_PACE: '1000000/second' }
   const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
@@ -25,21 +25,22 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
   test('is started by keyboard, once the number is typed, and produces a report', async () => {
     await page.goto('/console/trackers/shop')
     await page.getByRole('rowheader', { name: 'anna' }).waitFor()
-    await goTo(page, '/batches')
+    await goTo(page, '/requests')
     await settled(page)
-    await keyboard.press('Start a batch')
-    await page.getByRole('heading', { name: 'New batch' }).waitFor()
+    await page.getByRole('link', { name: 'Erase a list' }).press('Enter')
+    await page.getByRole('heading', { name: 'Erase a list' }).waitFor()
     await settled(page)
     await keyboard.type('List', 'anna\nnobody\nbert\n..\nbert')
+    await keyboard.type('Reference', 'Closed accounts')
     await keyboard.press('Preview matches')
     await page.getByText('2 data subjects will be erased: 2 on shop.').waitFor()
-    const figures = () => page.locator('dl.figures').innerText()
+    const figures = () => page.locator('dl.figures').first().innerText()
     assert.equal(
       (await figures()).replaceAll(/\s+/g, ' '),
       'Lines read 5 Used 3 Empty 0 Invalid 1 Repeated 1',
     )
     await assertAccessible(page, 'the preview')
-    await keyboard.press('Lines without a match')
+    await keyboard.press('Lines without a request')
     await page.getByText('line 4: invalid').waitFor()
     await keyboard.press('Erase 2 data subjects…')
     await keyboard.type(/^Type the number/, '3')
@@ -47,8 +48,8 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     await keyboard.type(/^Type the number/, '2')
     await assertAccessible(page, 'the confirmation', { coloursAreKnown: true })
     await keyboard.press('Erase for good')
-    await page.getByRole('heading', { name: '2 of 2 data subjects erased' }).waitFor()
-    await page.getByText('done', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: '2 of 2 requests closed' }).waitFor()
+    assert.match(page.url(), /\/requests\/group\?reference=Closed\+accounts$/)
     assert.deepEqual(
       [await isStored('anna'), await isStored('bert'), await isStored('cora')],
       [false, false, true],
@@ -56,14 +57,21 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     await settled(page)
     assert.equal(
       (await figures()).replaceAll(/\s+/g, ' '),
-      'Lines read 5 Used 3 Empty 0 Invalid 1 Repeated 1',
+      'Done 2 Running 0 Not started 0 Cancelled 0 Rejected 0',
     )
-    await assertAccessible(page, 'a batch that is done')
+    await assertAccessible(page, 'a list that is done')
     const downloading = page.waitForEvent('download')
     await keyboard.press('Download report')
     const report = JSON.parse(readFileSync(await (await downloading).path(), 'utf8'))
-    const receipts = report.items.filter(({ receipt }: { receipt?: string }) => receipt !== undefined)
+    const receipts = report.requests.flatMap(({ entries }: { entries: { receipt: string }[] }) => entries)
     assert.equal(receipts.length, 2)
+    await page
+      .getByRole('link', { name: /^Closed accounts/ })
+      .first()
+      .click()
+    await page.getByRole('link', { name: 'Certificate' }).first().waitFor()
+    await page.getByRole('link', { name: 'Closed accounts', exact: true }).click()
+    await page.getByRole('heading', { name: '2 of 2 requests closed' }).waitFor()
   })
 
   test('leaves no erased person in cached lists', async () => {
@@ -82,7 +90,8 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
   })
 
   test('offers to match by e-mail address when a list of IDs looks like addresses', async () => {
-    await goTo(page, '/batches/new')
+    await goTo(page, '/requests/erase-list')
+    await keyboard.type('Reference', 'Addresses')
     await keyboard.type('List', 'cora@example.com\nbert')
     assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
     await keyboard.type('List', 'cora@example.com\ndora@example.com')
@@ -95,13 +104,14 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
   })
 
   test('is created from a column of a file', async () => {
-    await goTo(page, '/batches/new')
+    await goTo(page, '/requests/erase-list')
+    await keyboard.type('Reference', 'A file')
     const buffer = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.",anna@example.com\n')
     await page.getByLabel('Choose a file').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
     assert.equal(await page.getByLabel('Column').inputValue(), 'E-Mail')
     assert.equal(await page.getByRole('radio', { name: 'E-mail address' }).isChecked(), true)
     await keyboard.press('Preview matches')
-    await page.getByText('No stored data matches this list.').waitFor()
+    await page.getByText('Nobody on this list is left to erase.').waitFor()
     await page.getByText('Header and lines inside quotes').waitFor()
     const broken = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.,anna@example.com\n')
     await page
@@ -120,9 +130,28 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(overflow <= 0, 'nothing is wider than a phone')
-    await goTo(page, '/batches')
-    await page.getByRole('row').nth(1).waitFor()
-    assert.equal(await page.getByRole('row').count(), 2)
+    await page.goto('/console/batches/batch_0000')
+    await page.waitForURL(/\/requests\/group\?reference=batch_0000$/)
+    complaints.length = 0
+  })
+
+  test('is one row of the inbox, and can be cancelled', async () => {
+    const reference = 'Not started'
+    for (const email of ['dora@example.com', 'eve@example.com']) {
+      const person = { identifiers: [{ name: 'email', value: email }], subjects: [] }
+      const body = { kind: 'erasure', person, reference }
+      assert.equal((await client.ask('/requests', { method: 'POST', body })).status, 200)
+    }
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await page.goto('/console/requests')
+    await page.getByRole('link', { name: /Not started.*2 requests/ }).click()
+    await page.getByText('2 erasure requests have not been started.').waitFor()
+    await settled(page)
+    await assertAccessible(page, 'a group that is not started')
+    await keyboard.press('Cancel those not finished')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel those not finished' }).click()
+    await page.getByRole('heading', { name: '2 of 2 requests closed' }).waitFor()
+    assert.equal(await isStored('dora'), true)
     assert.deepEqual(complaints, [])
   })
 })

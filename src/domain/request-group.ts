@@ -1,0 +1,67 @@
+import type { ActivityNote, Actor } from './activity.ts'
+import type { Instant } from './instant.ts'
+import type {
+  NewPrivacyRequest,
+  PrivacyRequestKind,
+  PrivacyRequestRef,
+  PrivacyRequestState,
+  RequestClosing,
+  RequestCounts,
+} from './privacy-request.ts'
+
+/** The requests of an organisation with the same reference, such as those of everyone on a list. */
+export interface RequestGroup {
+  reference: string
+  counts: Record<PrivacyRequestState, number>
+  /** How many are open erasures, which can be started. */
+  startable: number
+  /** How many are access requests. */
+  access: number
+  found: RequestCounts
+  /** What requests have erased, apart from those that a process works on now. */
+  erased: RequestCounts
+  firstReceivedAt: Instant
+  /** When the last one was closed; `null` while one is not. */
+  closedAt: Instant | null
+  /** When the first of those that wait for a budget resumes; `null` if none does, or others run. */
+  resumesAt: Instant | null
+}
+
+/** A request to store, with the digests that recognise its person after it is closed. */
+export interface RequestCreation {
+  request: NewPrivacyRequest
+  digests: readonly Uint8Array[]
+  note: ActivityNote
+}
+
+export interface RequestStart {
+  ref: PrivacyRequestRef
+  starter: { startedBy: Actor; requestId: string | null; found: RequestCounts }
+  note: ActivityNote
+}
+
+/** How many requests one transaction changes, so that others hardly wait for it. */
+export const requestsTogether = 50
+
+export interface RequestGroupStore {
+  /** `null` if the organisation has no request with this reference. */
+  find(organisationId: string, reference: string): Promise<RequestGroup | null>
+  /** How many requests with this reference are in one of these states, by kind. */
+  sizes(
+    organisationId: string,
+    reference: string,
+    states: readonly PrivacyRequestState[],
+  ): Promise<Record<PrivacyRequestKind, number>>
+  /** The states of the requests with these IDs, by ID; those that do not exist are missing. */
+  states(organisationId: string, ids: readonly string[]): Promise<Map<string, PrivacyRequestState>>
+  /** Stores open requests in one transaction; those whose IDs are taken stay as they are. Returns `false` if
+   * the organisation does not exist. */
+  create(organisationId: string, creations: readonly RequestCreation[]): Promise<boolean>
+  /** Makes requests run, in one transaction, and returns how many of them were open. */
+  start(starts: readonly RequestStart[]): Promise<number>
+  /** Closes requests as `PrivacyRequestStore.close` does, in one transaction, and returns how many. */
+  close(
+    closings: readonly { ref: PrivacyRequestRef; note: ActivityNote }[],
+    closing: RequestClosing,
+  ): Promise<number>
+}

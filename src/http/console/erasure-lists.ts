@@ -1,0 +1,88 @@
+import { eraseList } from '../../operations/erase-list.ts'
+import {
+  type ErasureListPlan as Plan,
+  previewList,
+  unusedOutcomes,
+} from '../../operations/plan-erasure-list.ts'
+import { requireGroup } from '../../operations/request-group.ts'
+import { identifier } from '../parameters.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { integer, list, object, oneOf, optional, text } from '../schema.ts'
+import { Counts, typedSubjects } from './request-fields.ts'
+import { presentGroup, RequestGroup, reference } from './request-groups.ts'
+
+/** What a list would erase. Each line read is used, empty, invalid, repeated or `other`. */
+export const ErasureListPlan = object(
+  {
+    ...{ read: integer(), used: integer(), empty: integer(), invalid: integer(), repeated: integer() },
+    ...{ other: integer(), nothing: integer(), requested: integer(), lines: integer() },
+    /** How many lines match stored data, and so get a request. */
+    matched: integer(),
+    ...{ found: Counts, hidden: integer() },
+    trackers: list(object({ trackerId: text(), subjects: integer() })),
+    unused: list(object({ line: integer(), outcome: oneOf(unusedOutcomes) })),
+  },
+  { title: 'ErasureListPlan' },
+)
+
+/** The limit of a request with a list of people. */
+export const maxListBytes = 4 * 1024 * 1024
+
+/** The list, and how to read it. */
+export const listFields = {
+  text: text({ maxLength: maxListBytes, 'x-rule': 'a list with one data subject or person per line' }),
+  format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
+  column: optional(text({ maxLength: 1_000, 'x-rule': 'the name of a column' })),
+  by: oneOf(['subjectId', 'email'], { 'x-rule': 'subjectId or email' }),
+  trackerIds: list(text(identifier), {
+    maxItems: 1_000,
+    'x-rule': 'a list of trackers, empty for all of them',
+  }),
+  reference,
+}
+
+export const erasureListRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/erasure-lists/preview',
+    access: 'desk',
+    body: listFields,
+    maxBodyBytes: maxListBytes,
+    response: ErasureListPlan,
+    async handle(call) {
+      const { services, body, context } = call
+      return presentPlan(await previewList(services, organisationView(call), body, context.gone))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/erasure-lists',
+    access: 'desk',
+    body: { ...listFields, subjects: typedSubjects },
+    maxBodyBytes: maxListBytes,
+    response: RequestGroup,
+    async handle(call) {
+      const { services, context } = call
+      const { subjects, ...wanted } = call.body
+      await eraseList(services, organisationView(call), wanted, subjects, originOf(context))
+      call.http.wakeRequests()
+      const { organisationId } = identityOf(context)
+      return presentGroup(await requireGroup(services, organisationId, wanted.reference))
+    },
+  }),
+]
+
+/** How many lines without a request are listed. */
+const maxNamed = 100
+
+function presentPlan({ people, trackers, unused, ...plan }: Plan) {
+  const { lines, empty, other, invalid, repeated } = plan
+  return {
+    ...plan,
+    ...{ read: lines + empty + other, used: lines - invalid - repeated },
+    matched: new Set(people.map(({ line }) => line)).size,
+    trackers: Array.from(trackers, ([trackerId, subjects]) => ({ trackerId, subjects })),
+    unused: unused.slice(0, maxNamed),
+  }
+}

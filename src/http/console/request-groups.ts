@@ -1,0 +1,124 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { formatInstant } from '../../domain/instant.ts'
+import { maxReferenceLength } from '../../domain/privacy-request.ts'
+import type { RequestGroup as Group } from '../../domain/request-group.ts'
+import { referenceRule } from '../../operations/create-privacy-request.ts'
+import {
+  cancelGroup,
+  type ReportedRequest,
+  reportGroup,
+  requireGroup,
+  startGroup,
+} from '../../operations/request-group.ts'
+import { presentEntry } from '../api/request-certificate.ts'
+import { presentRequest } from '../api/requests.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute } from '../route.ts'
+import { integer, object, orNull, text } from '../schema.ts'
+import { instant, instantOrNull } from './fields.ts'
+import { Counts } from './request-fields.ts'
+
+/** The requests with one reference. */
+export const RequestGroup = object(
+  {
+    reference: text(),
+    counts: object({
+      ...{ open: integer(), running: integer(), done: integer(), rejected: integer(), cancelled: integer() },
+    }),
+    /** How many are open erasures, and how many are access requests. */
+    ...{ startable: integer(), access: integer() },
+    ...{ found: Counts, erased: Counts },
+    ...{ firstReceivedAt: instant, closedAt: orNull(instant), resumesAt: orNull(instant) },
+  },
+  { title: 'RequestGroup' },
+)
+
+/** The operations count characters; this only limits what they have to read. */
+export const reference = text({ maxLength: 2 * maxReferenceLength, 'x-rule': referenceRule })
+
+const typedRequests = integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  'x-rule': 'the number of requests to start',
+})
+
+const groupPath = '/console/api/request-groups'
+
+export const requestGroupRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: groupPath,
+    access: 'viewer',
+    query: { reference },
+    response: RequestGroup,
+    async handle({ services, context, query }) {
+      return presentGroup(await requireGroup(services, identityOf(context).organisationId, query.reference))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${groupPath}/start`,
+    access: 'desk',
+    body: { reference, requests: typedRequests },
+    response: RequestGroup,
+    async handle({ services, context, body, http }) {
+      const { organisationId } = identityOf(context)
+      const { reference, requests } = body
+      const group = await startGroup(services, organisationId, reference, requests, originOf(context))
+      http.wakeRequests()
+      return presentGroup(group)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${groupPath}/cancel`,
+    access: 'desk',
+    body: { reference },
+    response: RequestGroup,
+    async handle({ services, context, body }) {
+      const { organisationId } = identityOf(context)
+      return presentGroup(await cancelGroup(services, organisationId, body.reference, originOf(context)))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${groupPath}/report`,
+    access: 'desk',
+    query: { reference },
+    response: null,
+    async handle({ services, context, query, http }) {
+      const { organisationId } = identityOf(context)
+      const group = await requireGroup(services, organisationId, query.reference)
+      const headers = ['Content-Disposition', 'attachment; filename="lethe-report.json"']
+      await http.respond.stream(
+        context,
+        async ({ add, signal }) => {
+          await add(`{"group":${JSON.stringify(presentGroup(group))},"requests":[`)
+          let separator = '\n'
+          const take = async (reported: ReportedRequest) => {
+            await add(separator + JSON.stringify(presentReported(reported)))
+            separator = ',\n'
+            await nextIteration()
+          }
+          await reportGroup(services, group, organisationId, take, signal)
+          // A truncated report does not parse.
+          await add('\n]}\n')
+        },
+        headers,
+      )
+    },
+  }),
+]
+
+export function presentGroup({ firstReceivedAt, closedAt, resumesAt, ...group }: Group) {
+  return {
+    ...{ ...group, firstReceivedAt: formatInstant(firstReceivedAt) },
+    ...{ closedAt: instantOrNull(closedAt), resumesAt: instantOrNull(resumesAt) },
+  }
+}
+
+/** Without the person: a report is kept longer than an open request. */
+function presentReported({ request, entries }: ReportedRequest) {
+  const { person: _, ...facts } = presentRequest(request)
+  return { ...facts, line: request.listLine || null, entries: entries.map(presentEntry) }
+}

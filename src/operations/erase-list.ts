@@ -1,0 +1,85 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Origin } from '../domain/activity.ts'
+import { invalidField, notFound } from '../domain/errors.ts'
+import type { Clock } from '../domain/instant.ts'
+import { namesPerson } from '../domain/person.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { requestsTogether } from '../domain/request-group.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
+import { startErasures } from './change-privacy-request.ts'
+import { namesThePerson, newRequest } from './create-privacy-request.ts'
+import {
+  type ListedPerson,
+  type Pause,
+  type PlanDeps,
+  planList,
+  type WantedList,
+} from './plan-erasure-list.ts'
+
+interface EraseListDeps extends PlanDeps {
+  clock: Clock
+  randomness: Randomness
+}
+
+/**
+ * Finds everyone on a list again, creates an erasure request for each with the list's reference, and starts them. A
+ * request is created once for a reference and a person, and none runs before all are stored: if the service is stopped
+ * in between, the requests are open, and the same list with the same reference continues. Throws `validation_error` if
+ * there is nobody to erase, or if `typedSubjects`, the number typed to confirm, is no longer right.
+ */
+export function eraseList(
+  deps: EraseListDeps,
+  view: OrganisationView,
+  wanted: WantedList,
+  typedSubjects: number,
+  origin: Origin,
+): Promise<void> {
+  const { organisationId } = view
+  return deps.jobs.run(organisationId, async (giveWay) => {
+    const pause = async () => {
+      await nextTurn()
+      await giveWay()
+    }
+    const { people, found } = await planList(deps, view, wanted, pause)
+    if (people.length === 0) throw invalidField('text', 'no stored data matches the list')
+    if (found.subjects !== typedSubjects) {
+      const now = `${found.subjects} data ${found.subjects === 1 ? 'subject' : 'subjects'}`
+      throw invalidField('subjects', `the list now matches ${now}, not ${typedSubjects}; nothing was erased`)
+    }
+    if (people.some(({ person }) => namesPerson(wanted.reference, person)))
+      throw invalidField('reference', namesThePerson)
+    await createAll(deps, organisationId, wanted.reference, people, origin, pause)
+    for (const some of chunksOf(people)) {
+      const open = some.map(({ requestId: id, found }) => ({ organisationId, id, found }))
+      await startErasures(deps, open, origin)
+      await pause()
+    }
+  })
+}
+
+/** Stores open requests, which all have the same instants. */
+async function createAll(
+  deps: EraseListDeps,
+  organisationId: string,
+  reference: string,
+  people: readonly ListedPerson[],
+  origin: Origin,
+  pause: Pause,
+): Promise<void> {
+  const now = deps.clock()
+  for (const some of chunksOf(people.filter(({ isCreated }) => !isCreated))) {
+    const creations = some.map(({ line, ...person }) => {
+      const wanted = { ...person, kind: 'erasure', receivedAt: null, reference, listLine: line } as const
+      return newRequest(deps, organisationId, wanted, now, origin)
+    })
+    if (!(await deps.requestGroups.create(organisationId, creations))) throw notFound('This organisation')
+    await pause()
+  }
+}
+
+function chunksOf<Item>(items: readonly Item[]): Item[][] {
+  const chunks: Item[][] = []
+  for (let at = 0; at < items.length; at += requestsTogether)
+    chunks.push(items.slice(at, at + requestsTogether))
+  return chunks
+}

@@ -1,0 +1,133 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Origin } from '../domain/activity.ts'
+import { invalidField, notFound } from '../domain/errors.ts'
+import type { Clock } from '../domain/instant.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import type { LedgerStore } from '../domain/ledger.ts'
+import { maxPageSize } from '../domain/page.ts'
+import type { PrivacyRequest, PrivacyRequestQuery, PrivacyRequestStore } from '../domain/privacy-request.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { type RequestGroup, type RequestGroupStore, requestsTogether } from '../domain/request-group.ts'
+import type { RequestHandlingStore } from '../domain/request-handling.ts'
+import type { FairQueue } from '../domain/semaphore.ts'
+import { activityNote } from './activity.ts'
+import { type CertifiedEntry, certifiedEntries } from './certify-privacy-request.ts'
+import { startErasures } from './change-privacy-request.ts'
+import { journalClosing } from './journal-closing.ts'
+
+interface GroupDeps {
+  privacyRequests: PrivacyRequestStore
+  requestHandling: RequestHandlingStore
+  journal?: Journal | undefined
+  requestGroups: RequestGroupStore
+  clock: Clock
+  randomness: Randomness
+  jobs: FairQueue
+}
+
+/** Throws `not_found` if the organisation has no request with this reference. */
+export async function requireGroup(
+  { requestGroups }: Pick<GroupDeps, 'requestGroups'>,
+  organisationId: string,
+  reference: string,
+): Promise<RequestGroup> {
+  const group = await requestGroups.find(organisationId, reference)
+  if (group === null) throw notFound('This reference')
+  return group
+}
+
+/** Starts all open erasure requests. Throws `validation_error` if their number is no longer `typed`. */
+export async function startGroup(
+  deps: GroupDeps,
+  organisationId: string,
+  reference: string,
+  typed: number,
+  origin: Origin,
+): Promise<RequestGroup> {
+  const { startable } = await requireGroup(deps, organisationId, reference)
+  if (startable !== typed)
+    throw invalidField('requests', `${startable} requests are open now, not ${typed}; nothing was erased`)
+  await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, (requests) =>
+    startErasures(deps, requests, origin),
+  )
+  return requireGroup(deps, organisationId, reference)
+}
+
+/** Cancels all requests that are not closed. What was erased stays erased. */
+export async function cancelGroup(
+  deps: GroupDeps,
+  organisationId: string,
+  reference: string,
+  origin: Origin,
+): Promise<RequestGroup> {
+  await requireGroup(deps, organisationId, reference)
+  await changeAll(deps, organisationId, { reference, kind: null, state: 'pending' }, async (requests) => {
+    const closings = requests.map(({ id }) => ({
+      ref: { organisationId, id },
+      note: activityNote(deps, origin, { organisationId, kind: 'request.cancelled', target: id }),
+    }))
+    const closing = { from: ['open', 'running'], to: 'cancelled', rejectionReason: null } as const
+    await deps.requestGroups.close(closings, { ...closing, now: deps.clock() })
+    for (const { ref } of closings) await journalClosing(deps, ref)
+  })
+  return requireGroup(deps, organisationId, reference)
+}
+
+/** Changes requests until none is left that matches, a few in each transaction. */
+function changeAll(
+  deps: GroupDeps,
+  organisationId: string,
+  filter: Pick<PrivacyRequestQuery, 'reference' | 'kind' | 'state'>,
+  change: (requests: readonly PrivacyRequest[]) => Promise<unknown>,
+): Promise<void> {
+  return deps.jobs.run(organisationId, async (giveWay) => {
+    let after: PrivacyRequestQuery['after'] = null
+    do {
+      const query = { ...filter, limit: requestsTogether, after, dueBefore: null }
+      const page = await deps.privacyRequests.list(organisationId, query)
+      await change(page.rows)
+      after = page.next
+      await nextTurn()
+      await giveWay()
+    } while (after !== null)
+  })
+}
+
+/** A request in a report. Whom it was about is not stored after it is closed. */
+export interface ReportedRequest {
+  request: PrivacyRequest
+  entries: CertifiedEntry[]
+}
+
+interface ReportDeps extends GroupDeps {
+  ledger: LedgerStore
+  keyring: Keyring
+}
+
+/** Passes each request to `take`, with what it has proven so far. Aborting the signal ends it. */
+export function reportGroup(
+  deps: ReportDeps,
+  { reference }: RequestGroup,
+  organisationId: string,
+  take: (reported: ReportedRequest) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  return deps.jobs.run(
+    organisationId,
+    async (giveWay) => {
+      let after: PrivacyRequestQuery['after'] = null
+      do {
+        const filter = { reference, kind: null, state: null, dueBefore: null }
+        const page = await deps.privacyRequests.list(organisationId, { ...filter, limit: maxPageSize, after })
+        for (const request of page.rows) {
+          const entries: CertifiedEntry[] = []
+          for await (const entry of certifiedEntries(deps, request, giveWay)) entries.push(entry)
+          await take({ request, entries })
+        }
+        after = page.next
+      } while (after !== null)
+    },
+    signal,
+  )
+}

@@ -1,0 +1,152 @@
+import type { ActivityNote } from '../../domain/activity.ts'
+import {
+  type PrivacyRequestRef,
+  type PrivacyRequestState,
+  type RequestClosing,
+  requestKinds,
+  requestStates,
+} from '../../domain/privacy-request.ts'
+import type {
+  RequestCreation,
+  RequestGroup,
+  RequestGroupStore,
+  RequestStart,
+} from '../../domain/request-group.ts'
+import { actorParameters, insertActivity } from './activity.ts'
+import type { Engine, Run } from './engine.ts'
+import { lockOrganisation } from './locks.ts'
+import { foundParameters, known, privacyRequestTransactions, toCounts } from './privacy-request.ts'
+import { integer, integerOrNull, type Row, text } from './row.ts'
+import { statement } from './statement.ts'
+
+const ofReference = 'organisation_id = :organisationId AND reference = :reference'
+const find = statement(
+  `SELECT kind, state, count(*) AS requests, count(resumes_at) AS resting, min(resumes_at) AS resumes_at,
+     min(received_at) AS received_at, max(closed_at) AS closed_at,
+     sum(found_subjects)::bigint AS found_subjects, sum(found_sessions)::bigint AS found_sessions,
+     sum(found_events)::bigint AS found_events, sum(erased_subjects)::bigint AS erased_subjects,
+     sum(erased_sessions)::bigint AS erased_sessions, sum(erased_events)::bigint AS erased_events
+   FROM privacy_requests WHERE ${ofReference} GROUP BY kind, state`,
+)
+const sizes = statement(
+  `SELECT kind, count(*) AS requests FROM privacy_requests
+   WHERE organisation_id = :organisationId AND reference = :reference AND state = :state GROUP BY kind`,
+)
+const states = statement(
+  'SELECT id, state FROM privacy_requests WHERE organisation_id = :organisationId AND id = ANY (:ids)',
+)
+const start = statement(
+  `UPDATE privacy_requests SET state = 'running', actor_kind = :actorKind, actor_id = :actorId, actor_name = :actorName,
+     request_id = :requestId, found_subjects = :foundSubjects, found_sessions = :foundSessions, found_events = :foundEvents,
+     runs_at = 0
+   WHERE organisation_id = :organisationId AND id = :id AND state = 'open'`,
+)
+
+export const requestGroupTransactions = {
+  async createPrivacyRequests(
+    run: Run,
+    organisationId: string,
+    creations: readonly RequestCreation[],
+  ): Promise<boolean> {
+    if (!(await lockOrganisation(run, organisationId))) return false
+    // Together, so that PostgreSQL gets the statements of all of them without waiting for each answer.
+    await Promise.all(
+      creations.map(({ request, digests, note }) =>
+        privacyRequestTransactions.createPrivacyRequest(run, request, digests, note),
+      ),
+    )
+    return true
+  },
+  async startPrivacyRequests(run: Run, starts: readonly RequestStart[]): Promise<number> {
+    const started = starts.map(async ({ ref, starter, note }) => {
+      const { startedBy, requestId, found } = starter
+      await lockOrganisation(run, ref.organisationId)
+      const parameters = { ...ref, ...actorParameters(startedBy), ...foundParameters(found), requestId }
+      const { count } = await run(start, parameters)
+      if (count !== 0) insertActivity(run, note)
+      return count
+    })
+    return sum(await Promise.all(started))
+  },
+  async closePrivacyRequests(
+    run: Run,
+    closings: readonly { ref: PrivacyRequestRef; note: ActivityNote }[],
+    closing: RequestClosing,
+  ): Promise<number> {
+    // One after the other, as every transaction locks requests in the order of their IDs.
+    let closed = 0
+    for (const { ref, note } of closings)
+      if (await privacyRequestTransactions.closePrivacyRequest(run, ref, closing, note)) closed += 1
+    return closed
+  },
+}
+
+export function requestGroupStore(engine: Engine<typeof requestGroupTransactions>): RequestGroupStore {
+  return {
+    async find(organisationId, reference) {
+      const rows = await engine.read(find, { organisationId, reference })
+      return rows.length === 0 ? null : toGroup(reference, rows)
+    },
+    async sizes(organisationId, reference, states) {
+      const total = { access: 0, erasure: 0 }
+      for (const state of states) {
+        const rows = await engine.read(sizes, { organisationId, reference, state })
+        for (const row of rows) total[toKind(row)] += integer(row, 'requests')
+      }
+      return total
+    },
+    async states(organisationId, ids) {
+      const rows = await engine.read(states, { organisationId, ids })
+      return new Map(rows.map((row) => [text(row, 'id'), toState(row)]))
+    },
+    create: (organisationId, creations) =>
+      engine.transact('createPrivacyRequests', organisationId, creations),
+    start: (starts) => engine.transact('startPrivacyRequests', starts),
+    close: (closings, closing) => engine.transact('closePrivacyRequests', closings, closing),
+  }
+}
+
+/** From a row for each kind and state. */
+function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
+  const count = (isMeant: (row: Row) => boolean) =>
+    sum(rows.filter(isMeant).map((row) => integer(row, 'requests')))
+  const countIn = (state: PrivacyRequestState) => count((row) => row.state === state)
+  const running = rows.filter((row) => row.state === 'running')
+  const isResting =
+    running.length > 0 && sum(running.map((row) => integer(row, 'resting'))) === countIn('running')
+  const isClosed = countIn('open') + countIn('running') === 0
+  return {
+    reference,
+    counts: {
+      ...{ open: countIn('open'), running: countIn('running'), done: countIn('done') },
+      ...{ rejected: countIn('rejected'), cancelled: countIn('cancelled') },
+    },
+    startable: count((row) => row.kind === 'erasure' && row.state === 'open'),
+    access: count((row) => row.kind === 'access'),
+    found: addAll(rows.map((row) => toCounts(row, 'found_'))),
+    erased: addAll(rows.map((row) => toCounts(row, 'erased_'))),
+    firstReceivedAt: Math.min(...rows.map((row) => integer(row, 'received_at'))),
+    closedAt: isClosed ? Math.max(...rows.map((row) => integerOrNull(row, 'closed_at') ?? 0)) : null,
+    resumesAt: isResting ? Math.min(...running.map((row) => integer(row, 'resumes_at'))) : null,
+  }
+}
+
+function addAll(counts: readonly ReturnType<typeof toCounts>[]) {
+  return {
+    subjects: sum(counts.map(({ subjects }) => subjects)),
+    sessions: sum(counts.map(({ sessions }) => sessions)),
+    events: sum(counts.map(({ events }) => events)),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+function toKind(row: Row) {
+  return known(requestKinds, text(row, 'kind'), 'a request of a kind')
+}
+
+function toState(row: Row): PrivacyRequestState {
+  return known(requestStates, text(row, 'state'), 'a request in a state')
+}
