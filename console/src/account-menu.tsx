@@ -2,11 +2,13 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { change } from './api.ts'
 import { Button } from './components/button.tsx'
 import { Confirm } from './components/dialog.tsx'
-import { Icon, type IconName } from './components/icon.tsx'
+import { Icon } from './components/icon.tsx'
 import { showFailure, showToast } from './components/toasts.tsx'
 import { NavLinks, otherPages } from './navigation.tsx'
-import { leavePage } from './router.tsx'
+import { roleTitles } from './roles.ts'
+import { Link, leavePage } from './router.tsx'
 import { completeSignOut, useSession } from './session.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
 
 /** The signed-in member, the theme, and signing out. */
 export function AccountMenu({ path }: { path: string }) {
@@ -64,13 +66,17 @@ export function AccountMenu({ path }: { path: string }) {
         <p>
           <strong>{member.email}</strong>
           <small>
-            {organisation.name} · {organisation.plan} plan · {organisation.retentionDays} days
+            {roleTitles[member.role]} · {organisation.name} · {organisation.plan} plan ·{' '}
+            {organisation.retentionDays} days
           </small>
         </p>
         {/* On wide screens these are in the sidebar. */}
         <nav aria-label="More pages" class="nav-links folded">
           <NavLinks of={otherPages} path={path} />
         </nav>
+        <Link to="/console/account" class="button quiet">
+          <Icon name="person" /> <span>Your account</span>
+        </Link>
         <ThemeSwitch />
         <Button
           kind="quiet"
@@ -97,56 +103,5 @@ export function AccountMenu({ path }: { path: string }) {
         </Confirm>
       )}
     </div>
-  )
-}
-
-type Theme = 'system' | 'light' | 'dark'
-
-const themes: { theme: Theme; title: string; icon: IconName }[] = [
-  { theme: 'system', title: 'System', icon: 'screen' },
-  { theme: 'light', title: 'Light', icon: 'sun' },
-  { theme: 'dark', title: 'Dark', icon: 'moon' },
-]
-
-const stored = 'lethe-theme'
-
-function current(): Theme {
-  const { theme } = document.documentElement.dataset
-  return theme === 'light' || theme === 'dark' ? theme : 'system'
-}
-
-function use(theme: Theme): void {
-  if (theme === 'system') {
-    delete document.documentElement.dataset.theme
-    localStorage.removeItem(stored)
-  } else {
-    document.documentElement.dataset.theme = theme
-    localStorage.setItem(stored, theme)
-  }
-}
-
-/** Light, dark or the system's theme. */
-function ThemeSwitch() {
-  const [chosen, choose] = useState(current)
-  return (
-    <fieldset class="segments">
-      <legend class="visually-hidden">Theme</legend>
-      {themes.map(({ theme, title, icon }) => (
-        <label key={theme}>
-          <input
-            type="radio"
-            name="theme"
-            checked={chosen === theme}
-            onChange={() => {
-              use(theme)
-              choose(theme)
-            }}
-          />
-          <span>
-            <Icon name={icon} /> {title}
-          </span>
-        </label>
-      ))}
-    </fieldset>
   )
 }

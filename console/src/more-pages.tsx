@@ -1,4 +1,5 @@
 import { home } from './navigation.tsx'
+import { AccountPage } from './pages/account.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { CertificatePage, FormerCertificatePage } from './pages/certificate.tsx'
 import { EraseListPage } from './pages/erase-list.tsx'
@@ -36,6 +37,7 @@ export const morePages = [
   route('/console/keys', () => <KeysPage />),
   route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),
+  route('/console/account', () => <AccountPage />),
   route('/console/members', () => <MembersPage />),
   route('/console/person', () => <PersonPage />),
   route('/console/settings', () => <SettingsPage />),

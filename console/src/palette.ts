@@ -56,6 +56,12 @@ const actions: readonly Command[] = [
     words: 'new add user',
     role: 'admin',
   },
+  {
+    title: 'Your account',
+    icon: 'person',
+    to: '/console/account',
+    words: 'sessions password theme language profile',
+  },
 ]
 
 /** A group of commands with its title. */

@@ -9,3 +9,12 @@ export const roles: readonly Role[] = ['viewer', 'desk', 'admin']
 export function may(role: Role, needed: Role = 'viewer'): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed)
 }
+
+export const roleTitles: Record<Role, string> = { viewer: 'Viewer', desk: 'Desk', admin: 'Admin' }
+
+/** What a role may do, besides what those before it may do. */
+export const roleHints: Record<Role, string> = {
+  viewer: 'Sees everything, and changes nothing.',
+  desk: 'Also handles requests: exports and erases data.',
+  admin: 'Also manages members, keys, trackers and settings.',
+}

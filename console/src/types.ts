@@ -25,6 +25,20 @@ export interface SignedIn {
   }
 }
 
+export interface SignIn {
+  id: string
+  method: 'password' | 'passkey' | 'single-sign-on' | 'invitation'
+  startedAt: string
+  lastSeenAt: string
+  device: string | null
+  address: string | null
+  isCurrent: boolean
+}
+
+export interface SignInList {
+  signIns: SignIn[]
+}
+
 export interface Key {
   id: string
   name: string
@@ -446,7 +460,7 @@ export interface StoryEntry {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed'
   requestId: string | null
 }
 
@@ -610,7 +624,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -627,7 +641,7 @@ export interface ActivityGroup {
   oldestAt: string
   count: number
   kinds: {
-    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed'
     count: number
   }[]
   counts: Counts | null

@@ -49,6 +49,8 @@ export const activityKinds = [
   'member.sign-in-failed',
   'member.signed-out',
   'member.signed-out-everywhere',
+  'member.signed-out-elsewhere',
+  'member.language-changed',
 ] as const
 
 export type ActivityKind = (typeof activityKinds)[number]

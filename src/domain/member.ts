@@ -101,6 +101,12 @@ export interface MemberStore {
     change: { from: Role; to: Role },
     note: ActivityNote,
   ): Promise<'changed' | 'absent' | 'last'>
+  /** Does nothing if the member does not exist. */
+  setLanguage(
+    ref: { organisationId: string; id: string },
+    language: Language | null,
+    note: ActivityNote,
+  ): Promise<void>
   /** Removes a member and their sign-ins. Returns `last` for the last admin. */
   remove(organisationId: string, id: string, note: ActivityNote): Promise<'removed' | 'absent' | 'last'>
 }

@@ -67,6 +67,10 @@ export interface SignInStore {
   end(tokenHash: string, note: ActivityNote): Promise<boolean>
   /** Ends all sign-ins of a member. */
   endAll(memberId: string, note: ActivityNote): Promise<void>
+  /** The same except one. */
+  endOthers(memberId: string, tokenHash: string, note: ActivityNote): Promise<void>
+  /** Of a member, in any order. May contain some that have expired. */
+  list(memberId: string): Promise<SignIn[]>
 }
 
 export interface MemberWithPassword {

@@ -24,6 +24,7 @@ export const pathParameters = {
   keyId: text(identifier),
   tokenId: text(identifier),
   memberId: text(identifier),
+  signInId: text(identifier),
   batchId: text(identifier),
   requestId: text({ ...identifier, description: 'The privacy request, a UUID.' }),
   noteId: text(identifier),

@@ -19,7 +19,9 @@ const senders: Record<Role, string> = { viewer: 'a viewer’s', desk: 'a desk me
 function sample(operation: Operation, role: Role, attempt: number): GeneratedRequest {
   const [request] = fc.sample(goodRequest(operation, surface), { numRuns: 1, seed: seed + attempt })
   assert.ok(request)
-  return { ...request, sender: senders[role] }
+  // Members end their own sign-ins only.
+  const own = surface.meanings[`${role}SignIn`] ?? ''
+  return { ...request, sender: senders[role], target: request.target.replace('{{signInId}}', own) }
 }
 
 async function send(request: GeneratedRequest): Promise<Answer> {

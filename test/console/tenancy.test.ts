@@ -70,6 +70,7 @@ describe('what belongs to another organisation', () => {
           .replace('{subjectId}', 'anna')
           .replace('{keyId}', key)
           .replace('{memberId}', member)
+          .replace('{signInId}', member)
           .replace('{tokenId}', ids.token)
           .replace('{requestId}', ids.request)
           .replace('{noteId}', ids.note)

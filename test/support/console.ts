@@ -106,7 +106,7 @@ export async function addMember(
 /** A sign-in with the password that begins at an instant. */
 export function newSignIn(memberId: string, tokenHash: string, now: Instant): SignIn {
   return {
-    ...{ tokenHash, id: `id of ${tokenHash}`, memberId, method: 'password' },
+    ...{ tokenHash, id: `id-of-${tokenHash}`, memberId, method: 'password' },
     ...{ startedAt: now, lastSeenAt: now, verifiedAt: now, device: null, address: null },
   }
 }

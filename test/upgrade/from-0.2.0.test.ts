@@ -233,6 +233,12 @@ for (const [name, engine] of Object.entries(engines)) {
       await assertKeys(service, store)
       const { member } = store.manifest
       assert.equal((await anna.ask('/sign-in', { method: 'POST', body: member })).status, 200)
+      assert.partialDeepStrictEqual(dataOf(await anna.ask('/session')).member, { role: 'admin' })
+      const members = listIn(dataOf(await anna.ask('/members')), 'members')
+      assert.deepEqual(
+        members.map((each) => textIn(each, 'role')),
+        ['admin', 'admin'],
+      )
     })
 
     it('finds people by their identifiers', async () => {

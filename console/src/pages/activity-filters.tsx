@@ -54,6 +54,8 @@ export const titles: Record<string, string> = {
   'member.sign-in-failed': 'Sign-in failed',
   'member.signed-out': 'Signed out',
   'member.signed-out-everywhere': 'Signed out everywhere',
+  'member.signed-out-elsewhere': 'Signed out elsewhere',
+  'member.language-changed': 'Language changed',
 }
 
 /** The title of a group: its erasures or exports with the other kinds apart, or all kinds, oldest first. */

@@ -9,6 +9,7 @@ import { groupAddress } from '../requests.ts'
 import { type Resource, useFetched, useResource } from '../resource.ts'
 import { Link, navigate, Redirect, useAddress } from '../router.tsx'
 import { textParam, useSearchParams } from '../search-params.ts'
+import { useSession } from '../session.tsx'
 import type { OrganisationProfile, RequestCertificate } from '../types.ts'
 import { CertificateSheet } from './certificate-sheet.tsx'
 import { wordsOf } from './certificate-texts.ts'
@@ -131,11 +132,12 @@ function CertificateFrame({ title, intro, above = erasuresPage, resource }: Cert
   )
 }
 
-/** The certificate in the language of the address, or in that of the organisation. */
+/** The certificate in the language of the address, or in that of the member or the organisation. */
 function Document({ certified, profile }: { certified: Certified; profile: OrganisationProfile }) {
   const { path } = useAddress()
   const [{ language: chosen }, setParams] = useSearchParams({ language: textParam })
-  const language = languages.find(([each]) => each === chosen)?.[0] ?? profile.language
+  const { language: own } = useSession()
+  const language = languages.find(([each]) => each === chosen)?.[0] ?? own ?? profile.language
   return (
     <>
       <div class="sheet-language">

@@ -11,7 +11,7 @@ import { Badge } from '../components/values.tsx'
 import { Ago, When } from '../components/when.tsx'
 import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
-import { type Role, roles } from '../roles.ts'
+import { type Role, roleHints, roles, roleTitles } from '../roles.ts'
 import { flagParam, useSearchParams } from '../search-params.ts'
 import { completeSignOut, useMay, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
@@ -181,14 +181,6 @@ function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
     const reset: MenuItem = { title: 'Reset password', icon: 'keys', onChoose: () => onDo('reset', member) }
     return member.joinedAt === null ? actions : actions.toSpliced(1, 0, reset)
   }
-}
-
-export const roleTitles: Record<Role, string> = { viewer: 'Viewer', desk: 'Desk', admin: 'Admin' }
-
-const roleHints: Record<Role, string> = {
-  viewer: 'Sees everything, and changes nothing.',
-  desk: 'Also handles requests: exports and erases data.',
-  admin: 'Also manages members, keys, trackers and settings.',
 }
 
 interface RoleFieldProps {

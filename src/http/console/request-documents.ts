@@ -73,7 +73,8 @@ export const requestDocumentRoutes = [
     response: RequestReply,
     async handle(call) {
       const verifyLink = `${call.http.serviceUrl(call.context) ?? ''}/verify`
-      const wanted = { language: call.query.language ?? null, verifyLink }
+      const language = call.query.language ?? call.signedIn.member.language
+      const wanted = { language, verifyLink }
       return replyToRequest(call.services, organisationView(call), call.path.requestId, wanted)
     },
   }),

@@ -1,4 +1,5 @@
 import type { Route } from '../request-context.ts'
+import { accountRoutes } from './account.ts'
 import { activityRoutes } from './activity.ts'
 import { erasureListRoutes } from './erasure-lists.ts'
 import { erasureRoutes } from './erasures.ts'
@@ -23,6 +24,7 @@ import { variableRoutes } from './variables.ts'
 /** All requests of the console's pages. */
 export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
+  ...accountRoutes,
   ...keyRoutes,
   ...trackerRoutes,
   ...variableRoutes,

@@ -52,6 +52,9 @@ const factors = ['passkeys', 'recovery_codes', 'sign_in_challenges'].map((table)
 )
 const remove = statement('DELETE FROM members WHERE id = :id')
 const setRole = statement('UPDATE members SET role = :to WHERE id = :id AND role = :from')
+const setLanguage = statement(
+  'UPDATE members SET language = :language WHERE id = :id AND organisation_id = :organisationId',
+)
 const forgetProofs = statement('UPDATE sign_ins SET verified_at = 0 WHERE member_id = :id')
 
 export const memberTransactions = {
@@ -96,6 +99,15 @@ export const memberTransactions = {
     insertActivity(run, note)
     return 'changed'
   },
+  async setMemberLanguage(
+    run: Run,
+    ref: { organisationId: string; id: string },
+    language: Language | null,
+    note: ActivityNote,
+  ): Promise<void> {
+    lockReferenceTables(run)
+    if ((await run(setLanguage, { ...ref, language })).count > 0) insertActivity(run, note)
+  },
   async removeMember(
     run: Run,
     organisationId: string,
@@ -136,6 +148,7 @@ export function memberStore(engine: Engine<typeof memberTransactions>): MemberSt
     setPassword: (tokenHash, passwordHash, now, note) =>
       engine.revoke('setPassword', tokenHash, passwordHash, now, note),
     setRole: (ref, change, note) => engine.revoke('setMemberRole', ref, change, note),
+    setLanguage: (ref, language, note) => engine.transact('setMemberLanguage', ref, language, note),
     remove: (organisationId, id, note) => engine.revoke('removeMember', organisationId, id, note),
   }
 }

@@ -17,7 +17,7 @@ import { integer, type Row, text, textOrNull } from './row.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
-  `SELECT token_hash, sign_ins.id AS sign_in_id, method, started_at, last_seen_at, verified_at, device, address,
+  `SELECT token_hash, sign_ins.id AS sign_in_id, member_id, method, started_at, last_seen_at, verified_at, device, address,
      members.id, organisation_id, email, role, members.created_at, password_set_at, language,
      organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at
    FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
@@ -38,6 +38,11 @@ const touch = statement(
 )
 const end = statement('DELETE FROM sign_ins WHERE token_hash = :tokenHash')
 const endAll = statement('DELETE FROM sign_ins WHERE member_id = :memberId')
+const endOthers = statement('DELETE FROM sign_ins WHERE member_id = :memberId AND token_hash <> :tokenHash')
+const list = statement(
+  `SELECT token_hash, id AS sign_in_id, member_id, method, started_at, last_seen_at, verified_at, device, address
+   FROM sign_ins WHERE member_id = :memberId`,
+)
 
 export const signInTransactions = {
   async beginSignIn(
@@ -69,6 +74,11 @@ export const signInTransactions = {
     await run(endAll, { memberId })
     insertActivity(run, note)
   },
+  async endOtherSignIns(run: Run, memberId: string, tokenHash: string, note: ActivityNote): Promise<void> {
+    lockReferenceTables(run)
+    await run(endOthers, { memberId, tokenHash })
+    insertActivity(run, note)
+  },
 }
 
 export function signInStore(engine: Engine<typeof signInTransactions>): SignInStore {
@@ -81,6 +91,8 @@ export function signInStore(engine: Engine<typeof signInTransactions>): SignInSt
     touch: (tokenHash, now) => engine.transact('touchSignIn', tokenHash, now),
     end: (tokenHash, note) => engine.revoke('endSignIn', tokenHash, note),
     endAll: (memberId, note) => engine.revoke('endAllSignIns', memberId, note),
+    endOthers: (memberId, tokenHash, note) => engine.revoke('endOtherSignIns', memberId, tokenHash, note),
+    list: async (memberId) => (await engine.read(list, { memberId })).map(toSignIn),
   }
 }
 
@@ -88,17 +100,7 @@ export function signInStore(engine: Engine<typeof signInTransactions>): SignInSt
 function toSignedIn(row: Row): SignedIn {
   const member = toMember(row)
   return {
-    signIn: {
-      tokenHash: text(row, 'token_hash'),
-      id: text(row, 'sign_in_id'),
-      memberId: member.id,
-      method: toMethod(row),
-      startedAt: integer(row, 'started_at'),
-      lastSeenAt: integer(row, 'last_seen_at'),
-      verifiedAt: integer(row, 'verified_at'),
-      device: textOrNull(row, 'device'),
-      address: textOrNull(row, 'address'),
-    },
+    signIn: toSignIn(row),
     member,
     organisation: {
       id: member.organisationId,
@@ -106,6 +108,20 @@ function toSignedIn(row: Row): SignedIn {
       plan: toPlan(row),
       createdAt: integer(row, 'organisation_created_at'),
     },
+  }
+}
+
+function toSignIn(row: Row): SignIn {
+  return {
+    tokenHash: text(row, 'token_hash'),
+    id: text(row, 'sign_in_id'),
+    memberId: text(row, 'member_id'),
+    method: toMethod(row),
+    startedAt: integer(row, 'started_at'),
+    lastSeenAt: integer(row, 'last_seen_at'),
+    verifiedAt: integer(row, 'verified_at'),
+    device: textOrNull(row, 'device'),
+    address: textOrNull(row, 'address'),
   }
 }
 

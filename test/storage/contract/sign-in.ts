@@ -67,6 +67,17 @@ export function signInContract(fixture: Fixture): void {
       assert.equal(await isThere(second), true)
     })
 
+    it('is listed with the others of its member, which can be ended without it', async () => {
+      const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
+      const [first, second, foreign] = [await begin(member), await begin(member), await begin(other)]
+      const listed = await fixture.store.signIns.list(member.id)
+      const byToken = (a: SignIn, b: SignIn) => (a.tokenHash < b.tokenHash ? -1 : 1)
+      assert.deepEqual(listed.toSorted(byToken), [first, second].toSorted(byToken))
+      await fixture.store.signIns.endOthers(member.id, first.tokenHash, noteOf(member))
+      assert.deepEqual(await fixture.store.signIns.list(member.id), [first])
+      assert.equal(await isThere(foreign), true)
+    })
+
     it('ends with all others of its member, and no other member’s', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const [first, second, foreign] = [await begin(member), await begin(member), await begin(other)]

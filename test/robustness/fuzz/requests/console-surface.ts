@@ -72,6 +72,7 @@ const inPath: Record<string, readonly string[]> = {
   // Only this kind is closed by a member.
   'requestId of /console/api/requests/{requestId}/close': ['{{accessId}}', '{{theirRequest}}', 'nothing'],
   noteId: ['{{noteId}}', '{{noteId}}', '{{theirNote}}', 'nothing'],
+  signInId: ['{{signInId}}', 'nothing'],
   memberId: ['{{colleagueId}}', '{{colleagueId}}', '{{theirMember}}', '{{memberId}}', 'nothing'],
 }
 
@@ -165,6 +166,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   await service.services.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
   const old = await signInToken(service, member, { startedAt: now - maxSignInMs, lastSeenAt: now })
   const session = await signInToken(service, member)
+  const elsewhere = await signInToken(service, member)
   const [viewer = '', desk = ''] = await Promise.all(
     (['viewer', 'desk'] as const).map(async (role) =>
       signInToken(
@@ -183,7 +185,9 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
     ...{ tokenId, listTracker, requestId, accessId, noteId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
-    ...{ ended, old, idle, session, viewer, desk },
+    ...{ ended, old, idle, session, viewer, desk, signInId: `id-of-${hashToken(elsewhere)}` },
+    ...{ viewerSignIn: `id-of-${hashToken(viewer)}`, deskSignIn: `id-of-${hashToken(desk)}` },
+    adminSignIn: `id-of-${hashToken(elsewhere)}`,
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
     activityCursor: encodeCursor(['activity', organisationId, null, null, null, null, null], now, 'x'),
   }
