@@ -38,6 +38,7 @@ function inPath(path: string, { name }: Field, surface: Surface, values: 'good' 
 function inQuery({ name, schema }: Field, surface: Surface): fc.Arbitrary<string> {
   if (name === 'cursor') return fc.constantFrom(...surface.cursors)
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum.map(String))
+  if (name === 'reference') return fc.constant('reference')
   // Of a ledger, which has few entries.
   if (name === 'from' || name === 'index') return fc.oneof(fc.nat(5), fc.maxSafeNat()).map(String)
   if (schema.type === 'integer')
@@ -146,6 +147,7 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     '2024-01-30T00:00:00+01:30',
   ),
   reference: fc.constantFrom('Ticket 7', '🦦'.repeat(200)),
+  requests: fc.constantFrom(0, 1),
   requestId: fc.oneof(fc.uuid(), fc.constant('{{erasure}}')),
   reason: fc.constantFrom('Many systems', 'Two paragraphs\r\n\n\tand 🦦'),
 }
@@ -177,6 +179,8 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     trackerIds: fc.constantFrom([], ['{{listTracker}}']),
     subjects: fc.constant(1),
   },
+  '/console/api/request-groups/start': { reference: fc.constant('reference') },
+  '/console/api/request-groups/cancel': { reference: fc.constant('reference') },
   '/console/api/requests/{requestId}/exclude': { subjectId: fc.constant('listed') },
   '/console/api/requests/{requestId}/include': { subjectId: fc.constant('listed') },
 }
