@@ -67,12 +67,18 @@ async function send<Data>(path: string, init: RequestInit): Promise<Data> {
   )
 }
 
-/** Sends a request, and sends it again after a new sign-in if the session has expired. */
+/** Sends a request, and sends it again after a new sign-in or a proof of identity if it needs one. */
 async function sendSignedIn(path: string, init: RequestInit): Promise<Response> {
   const response = await fetchResponse(path, init)
   if (response.status === 403) noteForbidden()
-  if (response.status !== 401 || path === '/sign-in' || !(await signInAgain())) return response
-  return fetchResponse(path, init)
+  if (response.status !== 401 || path.startsWith('/sign-in/') || path === '/sign-in') return response
+  const needsProof = response.headers.get('www-authenticate')?.includes('insufficient_user_authentication')
+  return (await (needsProof ? verify() : signInAgain())) ? fetchResponse(path, init) : response
+}
+
+/** Whether there is a session: its token may have been renewed while a request was on its way. */
+export async function isSignedIn(): Promise<boolean> {
+  return (await fetchResponse('/session', {})).ok
 }
 
 async function fetchResponse(path: string, init: RequestInit): Promise<Response> {
@@ -101,6 +107,13 @@ let noteForbidden = () => {}
 /** Sets what to do when a request needs another role: the member's may have changed. */
 export function onForbidden(work: () => void): void {
   noteForbidden = work
+}
+
+let verify: () => Promise<boolean> = async () => false
+
+/** Sets what to do when a request needs a recent proof of identity. It resolves to whether there is one now. */
+export function onVerification(work: () => Promise<boolean>): void {
+  verify = work
 }
 
 /** Encodes an ID as a path segment. */

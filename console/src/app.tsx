@@ -16,6 +16,7 @@ import { SessionProvider, useOtherTabs } from './session.tsx'
 import { Shell } from './shell.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 import type { SignedIn } from './types.ts'
+import { VerifyAgain } from './verify-again.tsx'
 
 /** The pages for members in the first script. The first match is shown. */
 const firstPages = [
@@ -62,12 +63,22 @@ function Members({ path }: { path: string }) {
   useEffect(() => {
     if (path === '/console') navigate(home, { replace: true })
   }, [path])
+  if (session.data?.missingFactor) {
+    return (
+      <SessionProvider value={session.data}>
+        <MorePages path="/console/second-factor" />
+        <VerifyAgain />
+        <SignInAgain />
+      </SessionProvider>
+    )
+  }
   if (session.data) {
     return (
       <SessionProvider value={session.data}>
         <Shell path={path}>
           <ErrorBoundary key={path}>{pageAt(path)}</ErrorBoundary>
         </Shell>
+        <VerifyAgain />
         <SignInAgain />
       </SessionProvider>
     )

@@ -4,6 +4,7 @@ import { ActivityPage } from './pages/activity.tsx'
 import { CertificatePage, FormerCertificatePage } from './pages/certificate.tsx'
 import { EraseListPage } from './pages/erase-list.tsx'
 import { ErasuresPage } from './pages/erasures.tsx'
+import { MissingFactorPage } from './pages/factor-cards.tsx'
 import { KeyPage } from './pages/key.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
@@ -21,6 +22,7 @@ import { Redirect, route } from './router.tsx'
 
 /** The pages of the second script, which is loaded when one of them is opened. */
 export const morePages = [
+  route('/console/second-factor', () => <MissingFactorPage />),
   route('/console/trackers', () => <TrackersPage />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/trackers/:trackerId', ({ trackerId }) => <TrackerPage trackerId={trackerId} />),

@@ -1,12 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { change, onSignedOut, read } from './api.ts'
+import { change, isSignedIn, onSignedOut, read } from './api.ts'
 import { Button } from './components/button.tsx'
 import { Dialog } from './components/dialog.tsx'
 import { Failure } from './components/field.tsx'
+import { ProofForm } from './components/proof-form.tsx'
 import { useForm } from './form.ts'
 import { announce, completeSignOut, useSession } from './session.tsx'
 import { SignInFields } from './sign-in-fields.tsx'
-import type { SignedIn } from './types.ts'
+import type { ProofPrompt, SignedIn, SignInStep } from './types.ts'
 
 /**
  * Asks for the password when the session has expired, over the hidden page and what was typed there. The
@@ -17,10 +18,12 @@ export function SignInAgain() {
   const [email, setEmail] = useState(member.email)
   const [password, setPassword] = useState('')
   const [isOpen, setOpen] = useState(false)
+  const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const waiting = useRef<((isBack: boolean) => void)[]>([])
   const form = useForm()
   useEffect(() => {
-    onSignedOut(() => {
+    onSignedOut(async () => {
+      if (await isSignedIn()) return true
       setOpen(true)
       return new Promise((resolve) => waiting.current.push(resolve))
     })
@@ -29,10 +32,16 @@ export function SignInAgain() {
   function end(isBack: boolean): void {
     setOpen(false)
     setPassword('')
+    setPrompt(null)
     for (const resolve of waiting.current.splice(0)) resolve(isBack)
   }
   async function signIn(): Promise<void> {
-    await change('/sign-in', { email, password, organisationId: organisation.id })
+    const credentials = { email, password, organisationId: organisation.id }
+    const { prompt } = await change<SignInStep>('/sign-in', credentials)
+    setPrompt(prompt)
+    if (!prompt) await goOn()
+  }
+  async function goOn(): Promise<void> {
     announce('signed-in')
     const now = await read<SignedIn>('/session')
     if (now.member.id === member.id) return end(true)
@@ -49,7 +58,18 @@ export function SignInAgain() {
       <div class="prose">
         <p>Your session has expired. Sign in again to continue where you left off.</p>
       </div>
-      <form onSubmit={form.submit(signIn)}>
+      {prompt && (
+        <ProofForm
+          prompt={prompt}
+          cancel="Sign out"
+          onCancel={giveUp}
+          onAnswer={async (answer) => {
+            await change('/sign-in/second-factor', { token: prompt.token, ...answer })
+            await goOn()
+          }}
+        />
+      )}
+      <form hidden={prompt !== null} onSubmit={form.submit(signIn)}>
         <SignInFields
           email={email}
           onEmail={setEmail}

@@ -1,5 +1,27 @@
 // Written by `npm run openapi` from the routes of the console; a change here is lost.
 
+export interface PasskeyRequest {
+  rpId: string
+  challenge: string
+  timeout: number
+  userVerification: 'required'
+  allowCredentials: {
+    id: string
+    type: 'public-key'
+    transports: string[]
+  }[]
+}
+
+export interface ProofPrompt {
+  token: string
+  proofs: ('passkey' | 'totp' | 'recovery-code' | 'password' | 'single-sign-on')[]
+  passkey: PasskeyRequest | null
+}
+
+export interface SignInStep {
+  prompt: ProofPrompt | null
+}
+
 export interface Invited {
   email: string
   organisation: string
@@ -17,6 +39,7 @@ export interface Member {
 export interface SignedIn {
   member: Member
   language: 'en' | 'de' | null
+  missingFactor: 'second-factor' | 'passkey' | null
   organisation: {
     id: string
     name: string
@@ -37,6 +60,69 @@ export interface SignIn {
 
 export interface SignInList {
   signIns: SignIn[]
+}
+
+export interface Passkey {
+  id: string
+  name: string
+  createdAt: string
+  lastUsedAt: string | null
+  isBackedUp: boolean
+}
+
+export interface SecondFactors {
+  passkeys: Passkey[]
+  totp: {
+    setAt: string
+  } | null
+  recoveryCodes: number
+  rule: 'optional' | 'required' | 'passkey'
+}
+
+export interface PasskeyCreation {
+  rp: {
+    id: string
+    name: string
+  }
+  user: {
+    id: string
+    name: string
+    displayName: string
+  }
+  challenge: string
+  timeout: number
+  attestation: 'none'
+  pubKeyCredParams: {
+    alg: number
+    type: 'public-key'
+  }[]
+  excludeCredentials: {
+    id: string
+    type: 'public-key'
+    transports: string[]
+  }[]
+  authenticatorSelection: {
+    residentKey: 'required'
+    userVerification: 'required'
+  }
+}
+
+export interface AddedFactor {
+  recoveryCodes: string[] | null
+}
+
+export interface TotpOffer {
+  token: string
+  secret: string
+  uri: string
+}
+
+export interface RecoveryCodes {
+  recoveryCodes: string[]
+}
+
+export interface SignInRules {
+  secondFactor: 'optional' | 'required' | 'passkey'
 }
 
 export interface Key {
@@ -460,7 +546,7 @@ export interface StoryEntry {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
   requestId: string | null
 }
 
@@ -624,7 +710,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -641,7 +727,7 @@ export interface ActivityGroup {
   oldestAt: string
   count: number
   kinds: {
-    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed'
+    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
     count: number
   }[]
   counts: Counts | null

@@ -82,7 +82,7 @@ function typeOf(schema: Json, indent: string): string {
 
 function listType(items: Json, indent: string): string {
   const type = typeOf(items, indent)
-  return items.anyOf === undefined ? `${type}[]` : `(${type})[]`
+  return items.anyOf === undefined && items.enum === undefined ? `${type}[]` : `(${type})[]`
 }
 
 function objectType(schema: Json, indent: string): string {

@@ -51,6 +51,18 @@ export const activityKinds = [
   'member.signed-out-everywhere',
   'member.signed-out-elsewhere',
   'member.language-changed',
+  'member.verified',
+  'member.verification-failed',
+  'member.password-changed',
+  'member.passkey-added',
+  'member.passkey-renamed',
+  'member.passkey-removed',
+  'member.passkey-refused',
+  'member.totp-set',
+  'member.totp-removed',
+  'member.recovery-codes-created',
+  'member.factors-removed',
+  'sign-in-rules.changed',
 ] as const
 
 export type ActivityKind = (typeof activityKinds)[number]

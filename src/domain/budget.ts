@@ -8,7 +8,7 @@ export type ApiBudgetName = 'ip' | 'key' | 'erasure' | 'variables'
  * `account` counts attempts to sign in to one account from each known address or browser; `strangers` counts
  * those from all unknown ones together.
  */
-export type ConsoleBudgetName = 'console' | 'sign-in' | 'account' | 'strangers'
+export type ConsoleBudgetName = 'console' | 'sign-in' | 'challenge' | 'account' | 'strangers'
 
 /** How many requests a bucket (an address, a key) may make in a window that starts with its first request. */
 export interface Budget {
@@ -75,6 +75,7 @@ const spent: Record<Budget['name'], LetheError> = {
   variables: refusal('This variable token has used up its requests.'),
   console: refusal('This address has used up its requests to the console.'),
   'sign-in': refusal('Too many attempts.'),
+  challenge: refusal('Too many attempts.'),
   account: refusal('Too many attempts.'),
   strangers: refusal('Too many attempts.'),
 }

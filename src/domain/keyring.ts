@@ -12,6 +12,7 @@ import type { TreeHead } from './merkle-tree.ts'
 import { type Person, refKey } from './person.ts'
 import { formatCheckpoint, type NoteSigner, noteSigner } from './receipt.ts'
 import { comparableValue, type SubjectIdentifier } from './subject-identifier.ts'
+import { openWithAny, TextSeal } from './text-seal.ts'
 
 /** Derives tombstone digests; there is one key for each secret. */
 export interface TombstoneKey {
@@ -45,7 +46,6 @@ export function personCommitment(nonce: Uint8Array, identifier: SubjectIdentifie
 
 const sealCipher = 'aes-256-gcm'
 const sealTagBytes = 16
-const personIvBytes = 12
 
 /** Commitments are unique and indistinguishable from random, so their first bytes can serve as the IV. */
 function sealStart(commitment: string): Buffer {
@@ -59,8 +59,8 @@ class Secret {
   readonly #personNonceKey: KeyObject
   readonly #sealKey: Buffer
   readonly #requestKey: KeyObject
-  readonly #personSealKey: Buffer
-  readonly #personIvKey: KeyObject
+  readonly people: TextSeal
+  readonly totpSecrets: TextSeal
   readonly fingerprint: string
   readonly olderFingerprint: string
   readonly headKey: Buffer
@@ -72,8 +72,8 @@ class Secret {
     this.#personNonceKey = createSecretKey(this.#derive('nonces of receipts that nothing is held'))
     this.#sealKey = this.#derive('seals of nonces')
     this.#requestKey = createSecretKey(this.#derive('privacy requests'))
-    this.#personSealKey = this.#derive('seals of people')
-    this.#personIvKey = createSecretKey(this.#derive('initialisation vectors of seals of people'))
+    this.people = this.#textSeal('people')
+    this.totpSecrets = this.#textSeal('secrets of one-time codes')
     this.fingerprint = this.#derive('fingerprint of a store with authenticated ledgers')
       .subarray(0, 8)
       .toString('hex')
@@ -124,30 +124,13 @@ class Secret {
     }
   }
 
-  /** The same text always gives the same seal: the IV is a digest of what is sealed. */
-  sealPerson(organisationId: string, text: string): Buffer {
-    const iv = createHmac('sha256', this.#personIvKey).update(`${organisationId}\0${text}`).digest()
-    const start = iv.subarray(0, personIvBytes)
-    const cipher = createCipheriv(sealCipher, this.#personSealKey, start).setAAD(Buffer.from(organisationId))
-    return Buffer.concat([start, cipher.update(text), cipher.final(), cipher.getAuthTag()])
-  }
-
-  /** `null` if another secret sealed it, or this one for another organisation. */
-  openPerson(organisationId: string, sealed: Buffer): string | null {
-    try {
-      const decipher = createDecipheriv(sealCipher, this.#personSealKey, sealed.subarray(0, personIvBytes), {
-        authTagLength: sealTagBytes,
-      })
-      decipher.setAAD(Buffer.from(organisationId)).setAuthTag(sealed.subarray(-sealTagBytes))
-      const text = decipher.update(sealed.subarray(personIvBytes, -sealTagBytes))
-      return Buffer.concat([text, decipher.final()]).toString()
-    } catch {
-      return null
-    }
-  }
-
   signer(organisationId: string, origin: string): NoteSigner {
     return noteSigner(origin, this.#derive(`ledger of ${organisationId}`))
+  }
+
+  #textSeal(what: string): TextSeal {
+    const ivKey = this.#derive(`initialisation vectors of seals of ${what}`)
+    return new TextSeal(this.#derive(`seals of ${what}`), ivKey)
   }
 
   #derive(purpose: string): Buffer {
@@ -285,17 +268,30 @@ export class Keyring {
    * gives the same address.
    */
   sealPerson(organisationId: string, text: string): string {
-    return this.#secrets[0].sealPerson(organisationId, text).toString('base64url')
+    return this.#secrets[0].people.seal(organisationId, text).toString('base64url')
   }
 
   /** `null` if the text was not sealed for this organisation with one of the secrets. */
   openPerson(organisationId: string, sealed: string): string | null {
-    const bytes = Buffer.from(sealed, 'base64url')
-    for (const secret of this.#secrets) {
-      const text = secret.openPerson(organisationId, bytes)
-      if (text !== null) return text
-    }
-    return null
+    return openWithAny(
+      this.#secrets.map(({ people }) => people),
+      organisationId,
+      sealed,
+    )
+  }
+
+  /** Encrypts the secret of a member's one-time codes for the store. */
+  sealTotpSecret(memberId: string, secret: string): string {
+    return this.#secrets[0].totpSecrets.seal(memberId, secret).toString('base64url')
+  }
+
+  /** `null` if it was not sealed for this member with one of the secrets. */
+  openTotpSecret(memberId: string, sealed: string): string | null {
+    return openWithAny(
+      this.#secrets.map(({ totpSecrets }) => totpSecrets),
+      memberId,
+      sealed,
+    )
   }
 
   /** The name of an organisation's ledger and of its keys. */

@@ -71,6 +71,16 @@ export function checkEmail(email: string, problems: Problems): void {
   }
 }
 
+export interface PasswordChange {
+  memberId: string
+  /** When the current password was set. */
+  passwordSetAt: Instant | null
+  passwordHash: string
+  /** The token hash of the sign-in that stays, and its new one. */
+  from: string
+  to: string
+}
+
 export interface MemberStore {
   /** Returns `false` if the organisation does not exist or has a member with this address. */
   create(member: Member, invitation: Invitation, note: ActivityNote): Promise<boolean>
@@ -107,6 +117,11 @@ export interface MemberStore {
     language: Language | null,
     note: ActivityNote,
   ): Promise<void>
+  /**
+   * Changes the password, voids any link, ends all sign-ins of the member but one, and gives that one a new
+   * token. Returns `false` if the password is not that of `passwordSetAt`.
+   */
+  changePassword(change: PasswordChange, note: ActivityNote): Promise<boolean>
   /** Removes a member and their sign-ins. Returns `last` for the last admin. */
   remove(organisationId: string, id: string, note: ActivityNote): Promise<'removed' | 'absent' | 'last'>
 }

@@ -1,4 +1,5 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
+import { isCommonPassword } from './common-password.ts'
 import type { Problems } from './errors.ts'
 import { countCharacters } from './identifier.ts'
 import type { Randomness } from './randomness.ts'
@@ -6,12 +7,26 @@ import type { Randomness } from './randomness.ts'
 export const minPasswordLength = 12
 export const maxPasswordLength = 256
 
-/** Only the length is restricted, since length is what makes a password hard to guess. */
-export function checkPassword(password: string, problems: Problems): void {
+/**
+ * Any characters will do, since length is what makes a password hard to guess, unless it is among the first that
+ * anyone would try. `words` belong to the member.
+ */
+export function checkPassword(password: string, words: readonly string[], problems: Problems): void {
   const length = countCharacters(password)
   if (length < minPasswordLength || length > maxPasswordLength || !password.isWellFormed()) {
     problems.add('password', `password must be ${minPasswordLength} to ${maxPasswordLength} characters`)
+  } else if (isCommonPassword(password, words)) {
+    problems.add(
+      'password',
+      'password must be harder to guess; use several words that do not belong together',
+    )
   }
+}
+
+/** What anyone who attacks a member would try: the address and its parts, the organisation, the product. */
+export function passwordWords(email: string, { id, name }: { id: string; name: string }): string[] {
+  const [local = '', domain = ''] = email.split('@')
+  return [email, local, domain, ...domain.split('.'), id, name, ...name.split(/\s+/), 'lethe']
 }
 
 /** Hashes and verifies passwords, a few at a time, because each takes much memory and time. */

@@ -3,6 +3,8 @@ import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Member } from './member.ts'
 import type { Organisation } from './organisation.ts'
+import type { RelyingParty } from './passkey.ts'
+import type { AnsweredChallenge, MissingFactor } from './second-factor.ts'
 
 /** A member's session in one browser, identified by the hash of the token in the browser's cookie. */
 export interface SignIn {
@@ -28,6 +30,8 @@ export type SignInMethod = (typeof signInMethods)[number]
 /** Where a sign-in comes from, and by which request. */
 export interface SignInSource extends Pick<SignIn, 'device' | 'address'> {
   requestId: string
+  /** What passkeys belong to at the console's address; `null` if it has no host name. */
+  relyingParty: RelyingParty | null
 }
 
 export const idleTimeoutMs = 2 * 3_600_000
@@ -48,17 +52,48 @@ export interface SignedInBrowser {
 }
 
 export interface SignedIn {
+  /** What the organisation requires, and the member must add before anything else. */
+  missingFactor: MissingFactor | null
   signIn: SignIn
   member: Member
   organisation: Organisation
 }
 
+/** The hashes of the token of a sign-in, before and after its member was verified. */
+export interface RenewedToken {
+  from: string
+  to: string
+}
+
+/** How long a proof of identity counts for requests that could do harm in the hands of a thief. */
+export const recentSignInMs = 10 * 60_000
+
+/** A proof in the future comes from a wrong clock. */
+export function isRecent({ verifiedAt }: SignIn, now: Instant): boolean {
+  return verifiedAt <= now && now - verifiedAt <= recentSignInMs
+}
+
 export interface SignInStore {
   /**
-   * Returns `false` if the member does not exist, or if `passwordSetAt` is not that of the password now. Also
-   * deletes other sign-ins, of any member, that have ended.
+   * Returns `false` if the member does not exist, if `passwordSetAt` is not that of the password now, or if
+   * what was answered was used meanwhile. Also deletes other sign-ins, of any member, that have ended.
    */
-  begin(signIn: SignIn, passwordSetAt: Instant | null, note: ActivityNote): Promise<boolean>
+  begin(
+    signIn: SignIn,
+    passwordSetAt: Instant | null,
+    note: ActivityNote,
+    answered?: AnsweredChallenge | null,
+  ): Promise<boolean>
+  /**
+   * Gives a sign-in a new token after its member was verified. Returns `false` if it has ended, or if the
+   * challenge or the proof was used meanwhile.
+   */
+  verify(
+    renewed: RenewedToken,
+    memberId: string,
+    answered: AnsweredChallenge,
+    note: ActivityNote,
+  ): Promise<boolean>
   /** `null` if the sign-in was ended or never existed. May return one that has expired. */
   find(tokenHash: string): Promise<SignedIn | null>
   /** Does nothing if the sign-in has ended. */

@@ -10,19 +10,25 @@ import type { MaintenanceStore, ScrubState } from './maintenance.ts'
 import type { MemberStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
 import type { OrganisationProfileStore } from './organisation-profile.ts'
+import type { PasskeyStore } from './passkey.ts'
 import type { PrivacyRequestStore } from './privacy-request.ts'
+import type { RecoveryCodeStore } from './recovery-code.ts'
 import type { ReplayStore } from './replay.ts'
 import type { ReplyTextStore } from './reply-text.ts'
 import type { RequestGroupStore } from './request-group.ts'
 import type { RequestHandlingStore } from './request-handling.ts'
 import type { RequestReportStore } from './request-report.ts'
 import type { RetentionStore } from './retention.ts'
+import type { SecondFactorStore } from './second-factor.ts'
 import type { SecretStore } from './secret.ts'
 import type { EventStore, SessionStore } from './session.ts'
 import type { SignInStore } from './sign-in.ts'
+import type { SignInChallengeStore } from './sign-in-challenge.ts'
+import type { SignInRulesStore } from './sign-in-rules.ts'
 import type { SubjectStore } from './subject.ts'
 import type { ExportStore } from './subject-export.ts'
 import type { SearchStore } from './subject-search.ts'
+import type { TotpStore } from './totp.ts'
 import type { TrackerStore } from './tracker.ts'
 import type { VariableStore } from './variable.ts'
 import type { VariableTokenStore } from './variable-token.ts'
@@ -48,6 +54,12 @@ export interface Store {
   deletions: DeletionStore
   members: MemberStore
   signIns: SignInStore
+  signInChallenges: SignInChallengeStore
+  signInRules: SignInRulesStore
+  secondFactors: SecondFactorStore
+  passkeys: PasskeyStore
+  totp: TotpStore
+  recoveryCodes: RecoveryCodeStore
   activity: ActivityStore
   privacyRequests: PrivacyRequestStore
   requestGroups: RequestGroupStore

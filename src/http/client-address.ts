@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import proxyAddress from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
+import type { RelyingParty } from '../domain/passkey.ts'
 
 /**
  * The bucket key of a request's address: that of the peer, or the one in `X-Forwarded-For` as far as it was
@@ -55,6 +56,11 @@ export interface OriginPolicy {
   isOurs(origin: string, request: IncomingMessage): boolean
   /** The address that the request was sent to, such as `https://lethe.example`; `null` if it is unknown. */
   serviceUrl(request: IncomingMessage): string | null
+  /**
+   * What passkeys belong to, for a request with an `Origin`: the console's host name, and its origin. `null`
+   * without a host name, because passkeys cannot belong to an IP address.
+   */
+  relyingParty(request: IncomingMessage): RelyingParty | null
 }
 
 /** Stricter than HTTP, because the name is copied into a document. */
@@ -74,12 +80,20 @@ export function originPolicy(publicUrl: string | null, trustedProxies: readonly 
   const hostOf = (request: IncomingMessage) => forwarded(request, 'x-forwarded-host') ?? request.headers.host
   const isSecure = (request: IncomingMessage) =>
     publicUrl?.startsWith('https:') === true || forwarded(request, 'x-forwarded-proto') === 'https'
+  const isOurs = (origin: string, request: IncomingMessage) => {
+    if (origin === publicUrl) return true
+    const host = hostOf(request)
+    return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+  }
   return {
     isSecure,
-    isOurs(origin, request) {
-      if (origin === publicUrl) return true
-      const host = hostOf(request)
-      return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase()
+    isOurs,
+    relyingParty(request) {
+      const sent = request.headers.origin ?? ''
+      const address = publicUrl ?? (isOurs(sent, request) ? sent : null)
+      if (address === null) return null
+      const { hostname, origin } = new URL(address)
+      return isIPv4(hostname) || hostname.startsWith('[') ? null : { id: hostname, origin }
     },
     serviceUrl(request) {
       if (publicUrl !== null) return publicUrl

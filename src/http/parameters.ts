@@ -28,6 +28,8 @@ export const pathParameters = {
   batchId: text(identifier),
   requestId: text({ ...identifier, description: 'The privacy request, a UUID.' }),
   noteId: text(identifier),
+  // A credential ID, of up to 1,023 bytes.
+  passkeyId: text({ minLength: 1, maxLength: 1_400, pattern: '^[\\w-]+$', 'x-rule': 'the ID of a passkey' }),
 }
 
 /** The decoded parameters of a path. */

@@ -5,6 +5,7 @@ import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts
 import { allows, isRole } from '../domain/member.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
+import { isRecent } from '../domain/sign-in.ts'
 import type { VariableReader } from '../domain/variable-token.ts'
 import { authenticateKey } from '../operations/api-key.ts'
 import { authenticateMember } from '../operations/sign-in.ts'
@@ -91,6 +92,8 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       requireOwnOrigin,
       requireMember,
       requireRole,
+      requireSecondFactor,
+      requireRecentSignIn,
       readParameters,
       operate,
     ],
@@ -164,6 +167,14 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       context.signedIn = found
       return found === null ? signedOut : null
     })
+  }
+
+  function requireRecentSignIn(context: RequestContext): LetheError | null {
+    const { match, signedIn } = context
+    if (match.kind !== 'route' || !match.route.recentSignIn) return null
+    if (signedIn && isRecent(signedIn.signIn, services.clock())) return null
+    context.needsVerification = true
+    return notRecent
   }
 
   /**
@@ -247,6 +258,10 @@ const signedOut = new LetheError(
   'unauthorized',
   'You are not signed in, or your session has expired. Sign in and try again.',
 )
+const notRecent = new LetheError(
+  'unauthorized',
+  'Confirm that it is you: this needs a proof of your identity from the last ten minutes.',
+)
 const foreignOrigin = new LetheError(
   'forbidden',
   'This request did not come from a page of this console. Behind a proxy, set LETHE_PUBLIC_URL to the address of the console.',
@@ -307,6 +322,15 @@ function requireRole({ match, signedIn }: RequestContext): LetheError | null {
   const role = signedIn?.member.role
   if (role !== undefined && allows(role, access)) return null
   return new LetheError('forbidden', `This needs the role ${access}. Your role is ${role}.`)
+}
+
+/** A member whose organisation requires a second factor can do nothing else before it is added. */
+function requireSecondFactor({ match, signedIn }: RequestContext): LetheError | null {
+  if (match.kind !== 'route' || match.route.isEnrolment) return null
+  const missing = signedIn?.missingFactor ?? null
+  if (missing === null) return null
+  const what = missing === 'passkey' ? 'a passkey' : 'a passkey or an authenticator app'
+  return new LetheError('forbidden', `Your organisation requires ${what}. Add one to your account first.`)
 }
 
 /** Whether the log contains the client's own request ID. */

@@ -86,6 +86,9 @@ export const publicPaths: readonly string[] = [
   '/console/*',
   '/console/api/*',
   '/console/api/sign-in',
+  '/console/api/sign-in/second-factor',
+  '/console/api/sign-in/passkey/options',
+  '/console/api/sign-in/passkey',
   '/console/api/invitation',
   '/console/api/invitation/accept',
 ]

@@ -6,6 +6,7 @@ import type { Problems } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { Role } from '../domain/member.ts'
+import type { RelyingParty } from '../domain/passkey.ts'
 import type { Passwords } from '../domain/password.ts'
 import type { Plan } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
@@ -47,6 +48,8 @@ export class RequestContext implements WaitBudget {
   isPacking = false
   /** The methods that its path supports, if its own is not among them. */
   allow: string | null = null
+  /** Whether the member must prove their identity again. */
+  needsVerification = false
   /** The lines of its body, on a route that takes a batch of them. */
   lines: LineBlock[] = []
   /** The operation, once the parameters have been read. */
@@ -169,6 +172,10 @@ export interface Route {
   path: string
   access: Access
   isErasure: boolean
+  /** Whether a member must have proved their identity within the last minutes. */
+  recentSignIn: boolean
+  /** Whether it is also for members who must add a second factor first. */
+  isEnrolment: boolean
   query: Fields
   /** The fields of the JSON object in its body. */
   body: Fields
@@ -231,8 +238,14 @@ export interface HttpTools extends SignInTools {
 export interface SignInTools {
   /** Counts a sign-in attempt against its address, and refuses the request after too many. */
   countAttempt(context: RequestContext): Promise<void>
+  /** The same for questions to browsers, which the store keeps for a while. */
+  countChallenge(context: RequestContext): Promise<void>
   /** The same for the account: per known browser, otherwise per address and for all strangers together. */
   countGuess(context: RequestContext, account: string, browserId: string | null): Promise<void>
+  /** What passkeys belong to; `null` if the console has no host name. */
+  relyingParty(context: RequestContext): RelyingParty | null
+  /** Throws `invalid_request` if the console has no host name. */
+  requireRelyingParty(context: RequestContext): RelyingParty
   /** The mark that the browser got at an earlier sign-in. */
   browserMark(context: RequestContext): string | null
   /** What is known about the browser and the request of a sign-in. */

@@ -5,6 +5,7 @@ import { type BudgetState, type CountedBudget, tryAgainIn } from '../domain/budg
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { recentSignInMs } from '../domain/sign-in.ts'
 import { preferredOf, readAccepted } from './asset.ts'
 import { maxUnreadBytes } from './connections.ts'
 import type { FailureBody } from './envelope.ts'
@@ -122,6 +123,7 @@ export function responder(deps: ResponderDeps): Responder {
       isConsole: match.pipeline === 'member' || match.pipeline === 'open',
       scope: match.kind === 'route' ? match.route.access : null,
       allow: context.allow,
+      needsVerification: context.needsVerification,
     })
     if (status === 500) logger.error({ requestId: context.keptId, err: error }, 'request failed')
     write(context, status, JSON.stringify(body), headers)
@@ -198,6 +200,8 @@ export interface FailureContext {
   scope?: string | null
   /** The methods that the path supports, if the method is the problem. */
   allow?: string | null
+  /** Whether the member must prove their identity again. */
+  needsVerification?: boolean
 }
 
 /** The response to a failed request. Only a `LetheError` reveals its cause. */
@@ -214,6 +218,9 @@ export function failure(
   const headers = commonHeaders({ ...context, id: requestId })
   if (code === 'unauthorized' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer realm="lethe"${hasCredential ? ', error="invalid_token"' : ''}`)
+  }
+  if (context.needsVerification) {
+    headers.push('WWW-Authenticate', stepUp)
   }
   if (code === 'forbidden' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
@@ -233,6 +240,9 @@ export function failure(
     },
   }
 }
+
+/** As in RFC 9470. */
+const stepUp = `Bearer error="insufficient_user_authentication", max_age="${recentSignInMs / 1_000}"`
 
 /** Above this number of unread bytes, streamed responses are spooled to disk. */
 const maxSpoolMemoryBytes = maxUnreadBytes / 2

@@ -57,6 +57,10 @@ interface Declaration<
   path: Path
   access: Who
   isErasure?: boolean
+  /** Whether a member must have proved their identity within the last ten minutes. */
+  recentSignIn?: boolean
+  /** Whether it is also for members who must add a second factor first. */
+  isEnrolment?: boolean
   query?: QueryFields
   body?: BodyFields
   /** The maximum size of the body, if it is not the default. */
@@ -89,6 +93,8 @@ export function defineRoute<
     handle,
     documentation,
     isErasure = false,
+    recentSignIn = false,
+    isEnrolment = false,
     line = null,
     fileType = null,
     ...route
@@ -110,6 +116,8 @@ export function defineRoute<
       declaration.path.includes('{requestId}'),
     fileType,
     isErasure,
+    recentSignIn,
+    isEnrolment,
     documentation: documentation ?? null,
     read(context, params, sent, now, problems = new Problems()) {
       // The reader validates against the declaration, which its types cannot express.

@@ -11,12 +11,13 @@ import {
   type Role,
 } from '../domain/member.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
-import { checkPassword, type Passwords } from '../domain/password.ts'
+import { checkPassword, type Passwords, passwordWords } from '../domain/password.ts'
 import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
-import type { SignedInBrowser, SignInSource, SignInStore } from '../domain/sign-in.ts'
+import type { SignInSource, SignInStore } from '../domain/sign-in.ts'
 import { activityNote } from './activity.ts'
 import { requireOrganisation } from './organisation.ts'
-import { beginSignIn } from './sign-in.ts'
+import type { FactorDeps } from './second-factor.ts'
+import { continueSignIn, type SignInOutcome } from './sign-in.ts'
 
 interface InvitationDeps {
   organisations: OrganisationStore
@@ -87,23 +88,23 @@ export async function inviteMember(
 }
 
 /**
- * Sets a password with a link, ends the member's other sign-ins, and signs in. Throws `not_found` if the link
+ * Sets a password with a link, ends the member's other sign-ins, and signs in, if need be in two steps. Throws `not_found` if the link
  * is not valid, and `validation_error` if the password is not.
  */
 export async function acceptInvitation(
-  deps: {
+  deps: FactorDeps & {
+    organisations: OrganisationStore
     members: MemberStore
     signIns: SignInStore
     passwords: Passwords
-    clock: Clock
-    randomness: Randomness
   },
   { token, password }: { token: string; password: string },
   source: SignInSource,
-): Promise<SignedInBrowser> {
+): Promise<SignInOutcome> {
   const member = await requireInvited(deps, token)
   const problems = new Problems()
-  checkPassword(password, problems)
+  const organisation = await requireOrganisation(deps, member.organisationId)
+  checkPassword(password, passwordWords(member.email, organisation), problems)
   problems.throwIfAny()
   const hash = await deps.passwords.hash(password)
   const { id, organisationId, email } = member
@@ -113,9 +114,10 @@ export async function acceptInvitation(
   if (!(await deps.members.setPassword(hashToken(token), hash, note.at, note))) throw invalidLink()
   const joined = { ...member, passwordSetAt: note.at }
   const verified = { member: joined, passwordHash: hash, method: 'invitation', browserId: null } as const
-  const browser = await beginSignIn(deps, verified, source)
-  if (browser === null) throw invalidLink()
-  return browser
+  // A link replaces the password, and no other factor.
+  const outcome = await continueSignIn(deps, verified, source)
+  if (outcome === null) throw invalidLink()
+  return outcome
 }
 
 /** A member with the token of a link, which is shown only once. */

@@ -1,9 +1,10 @@
-import type { ActivityStore, Origin } from '../domain/activity.ts'
+import type { Origin } from '../domain/activity.ts'
 import { LetheError } from '../domain/errors.ts'
-import type { Clock } from '../domain/instant.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
 import { type Member, type MemberStore, normaliseEmail } from '../domain/member.ts'
 import { hashPassword, isPassword, type Passwords } from '../domain/password.ts'
 import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
+import { type AnsweredChallenge, needsSecondStep, proofNames } from '../domain/second-factor.ts'
 import {
   isOver,
   markBrowser,
@@ -15,6 +16,17 @@ import {
   type SignInStore,
 } from '../domain/sign-in.ts'
 import { activityNote } from './activity.ts'
+import {
+  type Answer,
+  checkAnswer,
+  expiredPrompt,
+  type FactorDeps,
+  factorsOf,
+  noteRefusal,
+  type ProofPrompt,
+  promptFor,
+  secondProofs,
+} from './second-factor.ts'
 
 /** A member who has proved their identity. */
 export interface VerifiedMember {
@@ -26,6 +38,13 @@ export interface VerifiedMember {
   browserId: string | null
 }
 
+const methodNames: Record<SignInMethod, string> = {
+  password: proofNames.password,
+  passkey: proofNames.passkey,
+  'single-sign-on': proofNames['single-sign-on'],
+  invitation: 'link',
+}
+
 /**
  * Call after verifying the member's identity. `null` if the password has changed since the member was read, or
  * the member was removed.
@@ -34,20 +53,93 @@ export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
   { member, passwordHash, method, browserId }: VerifiedMember,
   { requestId, device, address }: SignInSource,
+  answered: AnsweredChallenge | null = null,
 ): Promise<SignedInBrowser | null> {
-  const { id, organisationId, email, passwordSetAt } = member
+  const { id, organisationId, passwordSetAt } = member
   const now = deps.clock()
   const token = createToken(deps.randomness)
-  const origin: Origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId }
-  const note = activityNote(deps, origin, { organisationId, kind: 'member.signed-in', target: null })
+  const origin = originOfMember(member, requestId)
+  const proof = answered && answered.proof.kind !== method ? ` and ${proofNames[answered.proof.kind]}` : ''
+  const target = `${methodNames[method]}${proof}`
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.signed-in', target })
   const signIn = {
     ...{ tokenHash: hashToken(token), id: `sgn_${deps.randomness.base62(16)}`, memberId: id, method },
     ...{ startedAt: now, lastSeenAt: now, verifiedAt: now, device, address },
   }
-  if (!(await deps.signIns.begin(signIn, passwordSetAt, note))) return null
+  if (!(await deps.signIns.begin(signIn, passwordSetAt, note, answered))) return null
   const newBrowser = () => deps.randomness.base62(22)
   const mark = passwordHash && markBrowser(browserId ?? newBrowser(), { member, passwordHash })
   return { token, mark }
+}
+
+/** A sign-in that has begun, or the question of its second step. */
+export type SignInOutcome =
+  | { browser: SignedInBrowser; prompt: null }
+  | { browser: null; prompt: ProofPrompt }
+
+interface SecondStep {
+  method: SignInMethod
+  browserId: string | null
+  passwordSetAt: Instant | null
+}
+
+/**
+ * Call after verifying the member's identity, in any way: asks for a second factor if one is needed. `null` as
+ * `beginSignIn`.
+ */
+export async function continueSignIn(
+  deps: FactorDeps & { signIns: SignInStore },
+  verified: VerifiedMember,
+  source: SignInSource,
+): Promise<SignInOutcome | null> {
+  const { member, method, browserId } = verified
+  const factors = await factorsOf(deps, member)
+  const facts = { hasPasskey: factors.passkeys.length > 0, hasTotp: factors.totp !== null }
+  if (!needsSecondStep(factors.rule, facts, method)) {
+    const browser = await beginSignIn(deps, verified, source)
+    return browser && { browser, prompt: null }
+  }
+  const data: SecondStep = { method, browserId, passwordSetAt: member.passwordSetAt }
+  const challenge = { kind: 'second-factor', memberId: member.id, data } as const
+  const { relyingParty } = source
+  const prompt = await promptFor(deps, challenge, secondProofs(factors), factors.passkeys, relyingParty)
+  return prompt && { browser: null, prompt }
+}
+
+interface SecondStepDeps extends FactorDeps {
+  signIns: SignInStore
+  passwords: Passwords
+  /** Counts an attempt on the account, by known browser or as a stranger. Rejects after too many. */
+  countGuess(email: string, browserId: string | null): Promise<void>
+}
+
+/**
+ * The second step. Throws `unauthorized` if the answer is wrong; the question stays. Throws `invalid_request`
+ * if the question has expired.
+ */
+export async function finishSignIn(
+  deps: SecondStepDeps,
+  { token, answer }: { token: string; answer: Answer },
+  source: SignInSource,
+): Promise<SignedInBrowser> {
+  const challengeHash = hashToken(token)
+  const found = await deps.signInChallenges.find(challengeHash, 'second-factor', deps.clock())
+  const { method, browserId, passwordSetAt }: SecondStep = JSON.parse(found?.challenge.data ?? '{}')
+  if (!found?.of || passwordSetAt !== found.of.member.passwordSetAt) throw expiredPrompt()
+  const { member } = found.of
+  await deps.countGuess(member.email, browserId)
+  const checked = await checkAnswer(deps, found.of, { token, answer, relyingParty: source.relyingParty })
+  if ('proof' in checked && secondProofs(await factorsOf(deps, member)).includes(checked.proof.kind)) {
+    const answered = { challengeHash, proof: checked.proof }
+    const browser = await beginSignIn(deps, { ...found.of, method, browserId }, source, answered)
+    if (browser) return browser
+  }
+  noteRefusal(deps, member, checked, 'member.sign-in-failed', originOfMember(member, source.requestId))
+  throw new LetheError('unauthorized', 'This was not accepted. Try again, or use something else.')
+}
+
+export function originOfMember({ id, organisationId, email }: Member, requestId: string): Origin {
+  return { actor: { kind: 'member', id, name: email }, requestId, organisationId }
 }
 
 interface Credentials {
@@ -59,13 +151,10 @@ interface Credentials {
   browserMark: string | null
 }
 
-interface SignInDeps {
+interface SignInDeps extends FactorDeps {
   members: MemberStore
   signIns: SignInStore
-  activity: ActivityStore
   passwords: Passwords
-  clock: Clock
-  randomness: Randomness
   /** Counts an attempt, by known browser or as a stranger. Rejects with `rate_limited` after too many. */
   countGuess(browserId: string | null): Promise<void>
 }
@@ -78,25 +167,25 @@ export async function signIn(
   deps: SignInDeps,
   { email, password, organisationId, browserMark }: Credentials,
   source: SignInSource,
-): Promise<SignedInBrowser> {
+): Promise<SignInOutcome> {
   const { member = null, passwordHash = null } =
     (await deps.members.findByEmail(normaliseEmail(email), organisationId)) ?? {}
   const known = member && passwordHash !== null ? { member, passwordHash } : null
   const browserId = known && browserMark !== null ? readBrowserMark(browserMark, known) : null
   await deps.countGuess(browserId)
   const isRight = await deps.passwords.matches(password, passwordHash)
-  const browser =
-    known && isRight ? await beginSignIn(deps, { ...known, method: 'password', browserId }, source) : null
-  if (browser) return browser
+  const outcome =
+    known && isRight ? await continueSignIn(deps, { ...known, method: 'password', browserId }, source) : null
+  if (outcome) return outcome
   if (member) noteFailure(deps, member, source.requestId)
   throw new LetheError('unauthorized', 'The e-mail address or the password is incorrect.')
 }
 
 /** Not awaited, so that the time does not reveal which addresses are members'. */
-function noteFailure(deps: SignInDeps, { id, organisationId, email }: Member, requestId: string): void {
-  const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
-  const what = { organisationId, kind: 'member.sign-in-failed', target: null } as const
-  deps.activity.add(activityNote(deps, origin, what)).catch(() => {})
+function noteFailure(deps: SignInDeps, member: Member, requestId: string): void {
+  const { organisationId } = member
+  const what = { organisationId, kind: 'member.sign-in-failed', target: 'password' } as const
+  deps.activity.add(activityNote(deps, originOfMember(member, requestId), what)).catch(() => {})
 }
 
 /** Avoids a write with every request. */

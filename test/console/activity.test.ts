@@ -38,7 +38,10 @@ describe('the activity', () => {
     await until(async () => (await entries(failedId(9))).length === 1)
     const failed = (await entries()).filter(({ kind }) => kind === 'member.sign-in-failed')
     assert.equal(failed.length, 10)
-    assert.partialDeepStrictEqual(failed[0], { actor: { kind: 'member', id, name: email }, target: null })
+    assert.partialDeepStrictEqual(failed[0], {
+      actor: { kind: 'member', id, name: email },
+      target: 'password',
+    })
     for (const requestId of [refused, nobody]) assert.deepEqual(await entries(requestId), [])
   })
 

@@ -9,4 +9,6 @@ onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'request-report',
   'requests',
   'roles',
+  'second-factors',
+  'verification',
 ])

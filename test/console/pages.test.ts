@@ -89,11 +89,12 @@ describe('the pages', () => {
     for (const each of first) others.delete(each)
     assert.equal(first.length, 3)
     const later = await Promise.all([...others].toSorted().map((each) => bytesOf([each])))
-    assert.equal(later.length, 2)
-    const [atFirst, [editor = 0, more = 0]] = [await bytesOf(first), later]
+    assert.equal(later.length, 3)
+    const [atFirst, [editor = 0, more = 0, passkeys = 0]] = [await bytesOf(first), later]
     assert.ok(atFirst > 10_000 && atFirst < 60_000, `${atFirst} bytes at first`)
     assert.ok(more > 10_000 && more < 60_000, `${more} bytes for other pages`)
     assert.ok(editor > 10_000 && editor < 110_000, `${editor} bytes for the editor`)
+    assert.ok(passkeys > 1_000 && passkeys < 4_000, `${passkeys} bytes for passkeys`)
   })
 
   test('include one font, which is not compressed again and allowed by the policy', async () => {

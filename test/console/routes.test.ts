@@ -21,6 +21,9 @@ describe('a route of the console', () => {
     const open = routes.filter(({ access }) => access === 'open').map(({ pattern }) => pattern)
     assert.deepEqual(open, [
       '/console/api/sign-in',
+      '/console/api/sign-in/second-factor',
+      '/console/api/sign-in/passkey/options',
+      '/console/api/sign-in/passkey',
       '/console/api/invitation',
       '/console/api/invitation/accept',
     ])

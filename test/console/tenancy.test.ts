@@ -4,7 +4,7 @@ import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { editVariables } from '../../src/operations/variable.ts'
 import { createVariableToken } from '../../src/operations/variable-token.ts'
 import { dataOf, errorOf, indistinct, listIn, objectIn, textIn } from '../support/answers.ts'
-import { addMember, openConsole } from '../support/console.ts'
+import { addMember, note, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -23,6 +23,17 @@ dataOf(await client.ask('/erasure-lists', { method: 'POST', body: { ...list, sub
 await editVariables(shop.services, 'shop', { apply: () => new Map([['colour', 'red']]) })
 const { token } = await createVariableToken(shop.services, { trackerId: 'shop', name: 'web' })
 
+const theirPasskey = { id: 'theirs', memberId: theirs.id, name: 'Laptop', publicKey: '', signCount: 0 }
+const facts = {
+  transports: [],
+  deviceType: 'singleDevice',
+  isBackedUp: false,
+  createdAt: 0,
+  lastUsedAt: null,
+} as const
+const added = note(shop, shop.organisationId, 'member.passkey-added')
+await shop.services.passkeys.add({ ...theirPasskey, ...facts }, [], added)
+
 const created = await client.ask('/requests', {
   method: 'POST',
   body: {
@@ -38,6 +49,7 @@ const ownSubject = { trackerId: 'shop', subjectId: 'anna' }
 /** A request to each route with the IDs of another organisation. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
+  '/console/api/account/passkeys/{passkeyId}/rename': { name: 'Mine now' },
   '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
   '/console/api/members/{memberId}/role': { role: 'viewer' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
@@ -54,9 +66,9 @@ const bodies: Record<string, object> = {
   '/console/api/requests/{requestId}/include': ownSubject,
 }
 
-const ownIds = { token: token.id, request: requestId, note: textIn(written, 'id') }
+const ownIds = { token: token.id, request: requestId, note: textIn(written, 'id'), passkey: 'theirs' }
 const noCounts = { open: 0, dueSoon: 0, overdue: 0, mine: 0 }
-const absentIds = { token: 'nothing', request: 'nothing', note: 'nothing' }
+const absentIds = { token: 'nothing', request: 'nothing', note: 'nothing', passkey: 'nothing' }
 
 describe('what belongs to another organisation', () => {
   const routes = consoleRoutes.filter(({ path }) => path.includes('{'))
@@ -74,6 +86,7 @@ describe('what belongs to another organisation', () => {
           .replace('{tokenId}', ids.token)
           .replace('{requestId}', ids.request)
           .replace('{noteId}', ids.note)
+          .replace('{passkeyId}', ids.passkey)
       const headers = { 'x-request-id': 'same' }
       const ask = { method, headers, ...(method !== 'GET' && { body: bodies[path] ?? {} }) }
       const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, ownIds), ask)

@@ -39,8 +39,8 @@ test('the console page mentions every kind of activity', () => {
   const activity = flat(section(page, 'Activity'))
   for (const kind of activityKinds) {
     const [, what = ''] = kind.split('.')
-    const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : what.replace('-', ' ')
-    assert.ok(activity.includes(word.replace('sign in-failed', 'failed attempts to sign in')), kind)
+    const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : what.replaceAll('-', ' ')
+    assert.ok(activity.includes(word.replace('sign in failed', 'failed attempts to sign in')), kind)
   }
 })
 

@@ -30,7 +30,7 @@ function plainPasswords(): Passwords & { tries: number } {
 }
 
 const countGuess = async () => {}
-const source = { requestId: 'r', device: 'Firefox on Linux', address: '192.0.2.1' }
+const source = { requestId: 'r', device: 'Firefox on Linux', address: '192.0.2.1', relyingParty: null }
 
 async function addOrganisation(deps: Deps): Promise<string> {
   const id = fresh('organisation')
@@ -49,10 +49,11 @@ describe('a member', () => {
     )
     assert.equal((await requireInvited(deps, token)).id, member.id)
     await failure('validation_error', acceptInvitation(deps, { token, password: 'short' }, source))
-    const first = await acceptInvitation(deps, { token, password }, source)
+    const { browser: first } = await acceptInvitation(deps, { token, password }, source)
     await failure('not_found', acceptInvitation(deps, { token, password }, source))
     const credentials = { email: 'ada@acme.example', password, organisationId: null, browserMark: null }
-    const second = await signIn(deps, credentials, source)
+    const { browser: second } = await signIn(deps, credentials, source)
+    assert.ok(first && second)
     for (const each of [first, second])
       assert.equal((await authenticateMember(deps, each.token))?.member.id, member.id)
     assert.equal(await authenticateMember(deps, 'another'), null)
@@ -83,7 +84,8 @@ describe('a member', () => {
     const deps = { ...store(), passwords: plainPasswords() }
     const organisationId = await addOrganisation(deps)
     const { token } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
-    const browser = await acceptInvitation(deps, { token, password }, source)
+    const { browser } = await acceptInvitation(deps, { token, password }, source)
+    assert.ok(browser)
     const seenAt = async () => (await authenticateMember(deps, browser.token))?.signIn.lastSeenAt
     const start = await seenAt()
     passTime(59_000)

@@ -115,11 +115,13 @@ for (const [engine, address] of Object.entries(engines)) {
         commandLine,
       )
       const passwords = { hash: async () => 'hash', matches: async () => false }
-      const { token } = await acceptInvitation(
-        { ...deps, passwords },
+      const { browser } = await acceptInvitation(
+        { ...deps, passwords, keyring: testKeyring },
         { token: joined.token, password: 'correct horse battery' },
-        { requestId: 'request', device: null, address: null },
+        { requestId: 'request', device: null, address: null, relyingParty: null },
       )
+      assert.ok(browser)
+      const { token } = browser
       const [ada] = await store.members.list('acme')
       assert.ok(ada)
       const reset = await issueLink(deps, ada, commandLine)

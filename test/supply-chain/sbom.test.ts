@@ -46,6 +46,7 @@ const ofPages = [
   'node_modules/@fontsource-variable/inter',
   ...['common', 'highlight', 'json', 'lr'].map((name) => `node_modules/@lezer/${name}`),
   'node_modules/@marijn/find-cluster-break',
+  'node_modules/@simplewebauthn/browser',
   'node_modules/@tanstack/preact-query',
   'node_modules/@tanstack/query-core',
   'node_modules/crelt',

@@ -132,6 +132,11 @@ export async function signedIn(service: TestService, member: Member): Promise<Co
   return Object.assign(client, { member })
 }
 
+/** A new sign-in of the same member in the same browser, for after a time in which the old one grew old. */
+export async function signInAnew(service: TestService, client: ConsoleClient): Promise<void> {
+  client.cookie = `lethe-console=${await signInToken(service, client.member)}`
+}
+
 /** A new member's browser, signed in. */
 export async function openConsole(
   service: TestService,

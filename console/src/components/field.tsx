@@ -142,6 +142,8 @@ const charactersPerRow = 40
 interface CopyFieldProps {
   label: string
   text: string
+  /** The height in lines, for a text of several. */
+  rows?: number
   /** Whether it gets the focus when its dialog opens. */
   hasFocus?: boolean
 }
@@ -173,7 +175,7 @@ export function useCopying(label: string, text: string): Copying {
 }
 
 /** A text with a button that copies it. */
-export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
+export function CopyField({ label, text, rows, hasFocus = false }: CopyFieldProps) {
   const { area, isCopied, copy } = useCopying(label, text)
   return (
     <div class="copy">
@@ -182,7 +184,7 @@ export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
         readOnly
         data-focus={hasFocus}
         value={text}
-        rows={Math.ceil(text.length / charactersPerRow)}
+        rows={rows ?? Math.ceil(text.length / charactersPerRow)}
         aria-label={label}
         spellcheck={false}
         onFocus={(event) => event.currentTarget.select()}

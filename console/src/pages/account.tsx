@@ -8,6 +8,8 @@ import { roleHints, roleTitles } from '../roles.ts'
 import { useSession } from '../session.tsx'
 import { ThemeSwitch } from '../theme-switch.tsx'
 import { SessionsCard } from './account-sessions.tsx'
+import { FactorCards } from './factor-cards.tsx'
+import { PasswordCard } from './password-card.tsx'
 
 /** The member's own account: who they are, how they sign in and from where, and how the console looks. */
 export function AccountPage() {
@@ -15,6 +17,8 @@ export function AccountPage() {
   return (
     <Page title="Your account" intro={member.email}>
       <WhoCard />
+      <PasswordCard />
+      <FactorCards />
       <SessionsCard />
       <AppearanceCard />
     </Page>

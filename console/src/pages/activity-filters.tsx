@@ -56,6 +56,18 @@ export const titles: Record<string, string> = {
   'member.signed-out-everywhere': 'Signed out everywhere',
   'member.signed-out-elsewhere': 'Signed out elsewhere',
   'member.language-changed': 'Language changed',
+  'member.verified': 'Identity confirmed',
+  'member.verification-failed': 'Confirmation of identity failed',
+  'member.password-changed': 'Password changed',
+  'member.passkey-added': 'Passkey added',
+  'member.passkey-renamed': 'Passkey renamed',
+  'member.passkey-removed': 'Passkey removed',
+  'member.passkey-refused': 'Copied passkey refused',
+  'member.totp-set': 'Authenticator app set up',
+  'member.totp-removed': 'Authenticator app removed',
+  'member.recovery-codes-created': 'Recovery codes created',
+  'member.factors-removed': 'Second factors removed',
+  'sign-in-rules.changed': 'Rules for signing in changed',
 }
 
 /** The title of a group: its erasures or exports with the other kinds apart, or all kinds, oldest first. */

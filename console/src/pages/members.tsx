@@ -17,7 +17,7 @@ import { completeSignOut, useMay, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
 
 type Doing =
-  | { what: 'remove' | 'role' | 'reset'; member: Member }
+  | { what: 'remove' | 'role' | 'reset' | 'factors'; member: Member }
   | { what: 'show'; invited: Invitation }
   | null
 
@@ -90,6 +90,26 @@ export function MembersPage() {
           </p>
         </Confirm>
       )}
+      {doing?.what === 'factors' && (
+        <Confirm
+          title={`Remove the second factors of ${doing.member.email}`}
+          action="Remove the second factors"
+          kind="danger"
+          onConfirm={async () => {
+            await change(`/members/${encode(doing.member.id)}/remove-factors`)
+            stop()
+            showToast(`Removed the second factors of ${doing.member.email}`)
+            if (doing.member.id === me.id) completeSignOut()
+          }}
+          onClose={stop}
+        >
+          <p>
+            For a member who has lost them: passkeys, authenticator app and recovery codes stop working, and
+            the member is signed out everywhere. The password alone is then enough to sign in. The activity
+            records it.
+          </p>
+        </Confirm>
+      )}
       {doing?.what === 'remove' && (
         <Confirm
           title={`Remove ${doing.member.email}`}
@@ -112,7 +132,7 @@ interface MemberTableProps {
   members: Member[]
   me: Member
   onLink(member: Member): void
-  onDo(what: 'remove' | 'role' | 'reset', member: Member): void
+  onDo(what: 'remove' | 'role' | 'reset' | 'factors', member: Member): void
 }
 
 function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
@@ -179,7 +199,12 @@ function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
       { title: 'Remove', icon: 'trash', isRisky: true, onChoose: () => onDo('remove', member) },
     ]
     const reset: MenuItem = { title: 'Reset password', icon: 'keys', onChoose: () => onDo('reset', member) }
-    return member.joinedAt === null ? actions : actions.toSpliced(1, 0, reset)
+    const factors: MenuItem = {
+      title: 'Remove second factors',
+      icon: 'out',
+      onChoose: () => onDo('factors', member),
+    }
+    return member.joinedAt === null ? actions : actions.toSpliced(1, 0, reset, factors)
   }
 }
 

@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks'
+import { read } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Menu, type MenuItem } from '../components/menu.tsx'
+import { showFailure } from '../components/toasts.tsx'
 import { certificateOf, exportAddress, isClosed } from '../requests.ts'
 import { refresh } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { save } from '../save.ts'
 import { useMay } from '../session.tsx'
 import type { Request } from '../types.ts'
 import { CancelDialog, CloseDialog, ExtendDialog, RejectDialog } from './request-dialogs.tsx'
@@ -63,13 +66,22 @@ interface LinkProps {
 
 /** Downloads what is held about the person, as a ZIP. */
 export function ExportLink({ requestId, isPrimary = false }: LinkProps & Pick<Request, 'requestId'>) {
+  async function download(): Promise<void> {
+    // A download that is refused shows nothing, so the proof of identity comes first.
+    await read('/verification')
+    save(exportAddress(requestId))
+    // The browser does not tell when the download has begun, which is an entry of the story.
+    setTimeout(() => void refresh(`/requests/${requestId}`), exportShownMs)
+  }
   return (
     <a
       class={isPrimary ? 'button primary' : 'button plain'}
       href={exportAddress(requestId)}
       download
-      // The browser does not tell when the download has begun, which is an entry of the story.
-      onClick={() => setTimeout(() => void refresh(`/requests/${requestId}`), exportShownMs)}
+      onClick={(event) => {
+        event.preventDefault()
+        void download().catch(showFailure)
+      }}
     >
       <Icon name="download" />
       <span>Export copy (ZIP)</span>

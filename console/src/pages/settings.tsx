@@ -10,6 +10,7 @@ import { refresh, useResource } from '../resource.ts'
 import { For } from '../session.tsx'
 import type { HiddenByPlan, OrganisationProfile, Settings } from '../types.ts'
 import { ProfileCard, profilePath } from './profile-card.tsx'
+import { SigningInCard } from './signing-in-card.tsx'
 
 export function SettingsPage() {
   const settings = useResource<Settings>('/settings')
@@ -23,6 +24,9 @@ export function SettingsPage() {
               <>
                 <OrganisationCard settings={data} />
                 <ProfileCard profile={own} />
+                <For least="admin">
+                  <SigningInCard />
+                </For>
                 <Retention settings={data} />
                 <Budgets settings={data} />
                 <Service settings={data} />

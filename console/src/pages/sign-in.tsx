@@ -4,26 +4,36 @@ import { ApiError, change } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Failure, Field, focusWithin } from '../components/field.tsx'
 import { Logo } from '../components/icon.tsx'
+import { ProofForm } from '../components/proof-form.tsx'
 import { LoadError, Skeleton } from '../components/states.tsx'
 import { useForm } from '../form.ts'
+import { askForPasskey, canUsePasskeys } from '../passkey.ts'
 import { unexpected } from '../resource.ts'
-import { Link, useAddress } from '../router.tsx'
+import { Link, navigate, useAddress } from '../router.tsx'
 import { completeSignIn } from '../session.tsx'
 import { SignInFields } from '../sign-in-fields.tsx'
-import type { Invited } from '../types.ts'
+import type { Invited, PasskeyRequest, ProofPrompt, SignInStep } from '../types.ts'
 
 export function SignInPage() {
   const { query } = useAddress()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [organisationId, setOrganisation] = useState(query.get('org') ?? '')
+  const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const form = useForm()
+  const passkeyForm = useForm()
+  const finish = () => completeSignIn(destination(query.get('to')) + location.hash)
+  if (prompt) {
+    return <SecondStep prompt={prompt} onSignedIn={finish} onCancel={() => setPrompt(null)} />
+  }
   return (
     <SignInFrame title="Sign in">
       <form
         onSubmit={form.submit(async () => {
-          await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
-          completeSignIn(destination(query.get('to')) + location.hash)
+          const credentials = { email, password, ...(organisationId !== '' && { organisationId }) }
+          const { prompt } = await change<SignInStep>('/sign-in', credentials)
+          setPrompt(prompt)
+          if (!prompt) finish()
         })}
       >
         <SignInFields
@@ -50,10 +60,44 @@ export function SignInPage() {
           Sign in
         </Button>
       </form>
+      {canUsePasskeys() && (
+        <form
+          class="passkey-sign-in"
+          onSubmit={passkeyForm.submit(async () => {
+            const passkey = await askForPasskey(await change<PasskeyRequest>('/sign-in/passkey/options'))
+            await change('/sign-in/passkey', { passkey })
+            finish()
+          })}
+        >
+          <Failure failure={passkeyForm.failure} />
+          <Button type="submit" isBusy={passkeyForm.isBusy}>
+            Sign in with a passkey
+          </Button>
+        </form>
+      )}
       <p class="note">
         No password yet? Ask another member for a new link. Forgot your password? Ask your operator to run{' '}
         <code>lethe members link</code>.
       </p>
+    </SignInFrame>
+  )
+}
+
+/** Asks for a second factor, after the password or a link. */
+function SecondStep(props: { prompt: ProofPrompt; onSignedIn(): void; onCancel(): void }) {
+  const { prompt, onSignedIn, onCancel } = props
+  return (
+    <SignInFrame title="One more step">
+      <p class="intro">Your account has a second factor.</p>
+      <ProofForm
+        prompt={prompt}
+        cancel="Start again"
+        onCancel={onCancel}
+        onAnswer={async (answer) => {
+          await change('/sign-in/second-factor', { token: prompt.token, ...answer })
+          onSignedIn()
+        }}
+      />
     </SignInFrame>
   )
 }
@@ -69,6 +113,7 @@ export function JoinPage() {
   const [invitation, setInvitation] = useState<Invited | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const [password, setPassword] = useState('')
+  const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const form = useForm()
   // Opening another link in the same tab only changes the hash.
   useEffect(() => {
@@ -89,6 +134,10 @@ export function JoinPage() {
       .then(setInvitation)
       .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
   }, [token])
+  if (prompt) {
+    const leave = () => navigate('/console/sign-in')
+    return <SecondStep prompt={prompt} onSignedIn={() => completeSignIn('/console')} onCancel={leave} />
+  }
   if (token === '') {
     return (
       <SignInFrame title="Open the link again">
@@ -132,8 +181,9 @@ export function JoinPage() {
       </p>
       <form
         onSubmit={form.submit(async () => {
-          await change('/invitation/accept', { token, password })
-          completeSignIn('/console')
+          const { prompt } = await change<SignInStep>('/invitation/accept', { token, password })
+          setPrompt(prompt)
+          if (!prompt) completeSignIn('/console')
         })}
       >
         <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />

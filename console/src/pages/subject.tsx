@@ -8,6 +8,7 @@ import { Id } from '../components/values.tsx'
 import { personPage } from '../person.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { save } from '../save.ts'
 import { dayParam, useSearchParams } from '../search-params.ts'
 import { For, useSession } from '../session.tsx'
 import type { ConsoleSubject, SubjectDays, TrackerList } from '../types.ts'
@@ -31,7 +32,8 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   async function download(): Promise<void> {
     setDownloading(true)
     try {
-      // Browsers do not report a refused download, so a read comes first.
+      // Browsers do not report a refused download, so reads come first.
+      await read('/verification')
       await read(api)
       save(`/console/api${api}/export`)
       showToast('Export started')
@@ -106,12 +108,4 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       )}
     </Page>
   )
-}
-
-/** Downloads a URL under the file name of the response. */
-function save(address: string): void {
-  const link = document.createElement('a')
-  link.href = address
-  link.download = ''
-  link.click()
 }

@@ -12,6 +12,7 @@ import {
   setMemberRole,
 } from '../../operations/member.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
+import { removeFactors } from '../../operations/remove-factors.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { table } from '../progress.ts'
 import { consoleUrl, flagOrAnswer } from '../terminal.ts'
@@ -34,6 +35,7 @@ export function addMembersCommand(program: Command, kit: CommandKit): void {
   addList(members, kit)
   addSetRole(members, kit)
   addRemove(members, kit)
+  addRemoveFactors(members, kit)
 }
 
 function addCreate(members: Command, kit: CommandKit): void {
@@ -139,6 +141,36 @@ function addRemove(members: Command, { terminal, withStore }: CommandKit): void 
           options.json
             ? JSON.stringify(toJson(member))
             : `Removed ${email}, who is signed out everywhere. The activity of ${organisationId} records it.`,
+        )
+      }),
+    )
+}
+
+function addRemoveFactors(members: Command, { terminal, withStore }: CommandKit): void {
+  members
+    .command('remove-factors')
+    .description('remove the passkeys, authenticator app and recovery codes of a member who has lost them')
+    .argument('<member>', 'the ID of the member, or the e-mail address')
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--email <email>', 'the e-mail address of the member, to confirm without a question')
+    .option('--json', 'print one JSON object')
+    .action((named: string, options: { org: string; email?: string; json?: true }) =>
+      withStore(async (services) => {
+        const member = await requireMember(services, options.org, named)
+        const { id: memberId, organisationId, email } = member
+        const question = `${email} will be signed out, and the password alone will be enough to sign in. Type the address to remove the second factors: `
+        const typed = await flagOrAnswer(terminal, options.email, '--email', question)
+        if (normaliseEmail(typed) !== email) {
+          throw new LetheError(
+            'invalid_request',
+            'the address does not match this member; nothing was removed',
+          )
+        }
+        await removeFactors(services, { organisationId, memberId }, commandLine)
+        terminal.print(
+          options.json
+            ? JSON.stringify(toJson(member))
+            : `Removed the second factors of ${email}. The activity of ${organisationId} records it.`,
         )
       }),
     )

@@ -59,6 +59,7 @@ export const erasureListRoutes = [
     method: 'POST',
     path: '/console/api/erasure-lists',
     access: 'desk',
+    recentSignIn: true,
     body: { ...listFields, subjects: typedSubjects },
     maxBodyBytes: maxListBytes,
     response: RequestGroup,

@@ -124,6 +124,7 @@ export const keyRoutes = [
     method: 'POST',
     path: '/console/api/keys',
     access: 'admin',
+    recentSignIn: true,
     body: { name: typed, scopes: scopeList, expiresAt: expiry },
     bodyNamesNobody: true,
     response: IssuedKey,
@@ -138,6 +139,7 @@ export const keyRoutes = [
     method: 'POST',
     path: '/console/api/keys/{keyId}/rotate',
     access: 'admin',
+    recentSignIn: true,
     body: {},
     response: IssuedKey,
     handle: async ({ services, context, path }) =>
@@ -147,6 +149,7 @@ export const keyRoutes = [
     method: 'POST',
     path: '/console/api/keys/{keyId}/revoke',
     access: 'admin',
+    recentSignIn: true,
     body: { name: typed },
     bodyNamesNobody: true,
     response: RevokedKey,

@@ -8,6 +8,7 @@ import {
   removeMember,
   setMemberRole,
 } from '../../operations/member.ts'
+import { removeFactors } from '../../operations/remove-factors.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { list, object, oneOf, optional, orNull, text } from '../schema.ts'
@@ -49,6 +50,7 @@ export const memberRoutes = [
     method: 'POST',
     path: '/console/api/members',
     access: 'admin',
+    recentSignIn: true,
     body: { email, role: optional(role) },
     response: Invitation,
     async handle({ services, context, body }) {
@@ -60,6 +62,7 @@ export const memberRoutes = [
     method: 'POST',
     path: '/console/api/members/{memberId}/link',
     access: 'admin',
+    recentSignIn: true,
     body: {},
     response: Invitation,
     async handle({ services, context, path }) {
@@ -72,6 +75,7 @@ export const memberRoutes = [
     method: 'POST',
     path: '/console/api/members/{memberId}/role',
     access: 'admin',
+    recentSignIn: true,
     body: { role },
     bodyNamesNobody: true,
     response: Member,
@@ -83,9 +87,23 @@ export const memberRoutes = [
     },
   }),
   defineRoute({
+    method: 'POST',
+    path: '/console/api/members/{memberId}/remove-factors',
+    access: 'admin',
+    recentSignIn: true,
+    body: {},
+    response: Nothing,
+    async handle({ services, context, path }) {
+      const { organisationId } = identityOf(context)
+      await removeFactors(services, { organisationId, ...path }, originOf(context))
+      return {}
+    },
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/console/api/members/{memberId}',
     access: 'admin',
+    recentSignIn: true,
     body: {},
     response: Nothing,
     async handle({ services, context, path }) {

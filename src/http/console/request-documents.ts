@@ -42,6 +42,7 @@ export const requestDocumentRoutes = [
     method: 'GET',
     path: `${requestPath}/export`,
     access: 'desk',
+    recentSignIn: true,
     response: null,
     handle: (call) => sendExport(call, call.path.requestId),
   }),

@@ -131,6 +131,7 @@ export const requestRoutes = [
     method: 'POST',
     path: `${requestPath}/erase`,
     access: 'desk',
+    recentSignIn: true,
     body: { subjects: typedSubjects },
     response: RequestPage,
     async handle(call) {

@@ -7,6 +7,7 @@ import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
 import { organisationProfileRoutes } from './organisation-profile.ts'
+import { passwordRoutes } from './password.ts'
 import { personRoutes } from './person.ts'
 import { replyTextRoutes } from './reply-texts.ts'
 import { requestDocumentRoutes } from './request-documents.ts'
@@ -14,17 +15,24 @@ import { requestGroupRoutes } from './request-groups.ts'
 import { requestHandlingRoutes } from './request-handling.ts'
 import { requestReportRoutes } from './request-report.ts'
 import { requestRoutes } from './requests.ts'
+import { secondFactorRoutes } from './second-factors.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
+import { signInRulesRoutes } from './sign-in-rules.ts'
 import { subjectRoutes } from './subjects.ts'
 import { trackerRoutes } from './trackers.ts'
 import { variableTokenRoutes } from './variable-tokens.ts'
 import { variableRoutes } from './variables.ts'
+import { verificationRoutes } from './verification.ts'
 
 /** All requests of the console's pages. */
 export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
   ...accountRoutes,
+  ...verificationRoutes,
+  ...secondFactorRoutes,
+  ...passwordRoutes,
+  ...signInRulesRoutes,
   ...keyRoutes,
   ...trackerRoutes,
   ...variableRoutes,

@@ -58,6 +58,7 @@ const minuteMs = 60_000
 export const consoleBudgets: Record<ConsoleBudgetName, Budget> = {
   console: { name: 'console', limit: 600, windowMs: minuteMs },
   'sign-in': { name: 'sign-in', limit: 30, windowMs: 15 * minuteMs },
+  challenge: { name: 'challenge', limit: 60, windowMs: 15 * minuteMs },
   account: { name: 'account', limit: 10, windowMs: 15 * minuteMs },
   strangers: { name: 'strangers', limit: 100, windowMs: 60 * minuteMs },
 }

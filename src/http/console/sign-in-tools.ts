@@ -1,4 +1,5 @@
 import type { Limiter } from '../../domain/budget.ts'
+import { LetheError } from '../../domain/errors.ts'
 import { knownBrowserMs, maxSignInMs } from '../../domain/sign-in.ts'
 import type { clientAddress, OriginPolicy } from '../client-address.ts'
 import { spending } from '../pipeline.ts'
@@ -13,11 +14,16 @@ interface SignInDeps {
 }
 
 /** Counts attempts to sign in, and sets the cookies. */
-export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: SignInDeps): SignInTools {
+export function signInTools({ limiter, addressOf, originPolicy }: SignInDeps): SignInTools {
   const spend = spending(limiter)
+  const { isSecure } = originPolicy
   return {
     async countAttempt(context) {
       const refusal = await spend(consoleBudgets['sign-in'], addressOf(context.request), context)
+      if (refusal) throw refusal
+    },
+    async countChallenge(context) {
+      const refusal = await spend(consoleBudgets.challenge, addressOf(context.request), context)
       if (refusal) throw refusal
     },
     async countGuess(context, account, browserId) {
@@ -27,8 +33,18 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
         (browserId === null ? await spend(consoleBudgets.strangers, account, context) : null)
       if (refusal) throw refusal
     },
+    relyingParty: ({ request }) => originPolicy.relyingParty(request),
+    requireRelyingParty({ request }) {
+      const relyingParty = originPolicy.relyingParty(request)
+      if (relyingParty) return relyingParty
+      throw new LetheError(
+        'invalid_request',
+        'Passkeys need a host name. Open the console by its name, such as https://lethe.example, not by an IP address.',
+      )
+    },
     browserMark: ({ request }) => readCookie(request, 'browser', isSecure(request)),
     sourceOf: ({ request, keptId }) => ({
+      relyingParty: originPolicy.relyingParty(request),
       device: describeDevice(request.headers['user-agent']),
       address: addressOf(request),
       requestId: keptId,

@@ -5,18 +5,22 @@ import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
 import { plans } from '../../domain/retention.ts'
 import { acceptInvitation, requireInvited } from '../../operations/member.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
-import { signIn, signOut } from '../../operations/sign-in.ts'
+import { beginPasskeySignIn, signInWithPasskey } from '../../operations/passkey-sign-in.ts'
+import { finishSignIn, type SignInOutcome, signIn, signOut } from '../../operations/sign-in.ts'
 import { identifier } from '../parameters.ts'
-import { originOf } from '../request-context.ts'
+import { type HttpTools, originOf, type RequestContext } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { boolean, integer, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { Nothing } from './fields.ts'
 import { email, Member, presentMember } from './members.ts'
+import { code, PasskeyRequest, ProofPrompt, passkeyAnswer } from './passkey-fields.ts'
 
 export const SignedIn = object(
   {
     member: Member,
     language: orNull(oneOf(languages)),
+    /** What the member must add before anything else. */
+    missingFactor: orNull(oneOf(['second-factor', 'passkey'])),
     organisation: object({ id: text(), name: text(), plan: oneOf(plans), retentionDays: integer() }),
   },
   { title: 'SignedIn' },
@@ -37,22 +41,67 @@ export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'the token f
 
 export const organisation = optional(text(identifier))
 
+/** Signed in, unless there is a prompt for a second step. */
+export const SignInStep = object({ prompt: orNull(ProofPrompt) }, { title: 'SignInStep' })
+
 export const signInRoutes = [
   defineRoute({
     method: 'POST',
     path: '/console/api/sign-in',
     access: 'open',
     body: { email, password, organisationId: organisation },
+    response: SignInStep,
+    async handle({ context, services, http, body }) {
+      await http.countAttempt(context)
+      const countGuess = (browserId: string | null) => countGuessOf(http, context, body.email, browserId)
+      const credentials = {
+        ...{ ...body, organisationId: body.organisationId ?? null },
+        browserMark: http.browserMark(context),
+      }
+      const deps = { ...services, passwords: http.passwords, countGuess }
+      return present(http, context, await signIn(deps, credentials, http.sourceOf(context)))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/sign-in/second-factor',
+    access: 'open',
+    body: { token, code: optional(code), passkey: optional(passkeyAnswer) },
+    response: Nothing,
+    async handle({ context, services, http, body: { token, ...answer } }) {
+      const countGuess = (email: string, browserId: string | null) =>
+        countGuessOf(http, context, email, browserId)
+      const deps = { ...services, passwords: http.passwords, countGuess }
+      http.setCookies(context, await finishSignIn(deps, { token, answer }, http.sourceOf(context)))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/sign-in/passkey/options',
+    access: 'open',
+    body: {},
+    response: PasskeyRequest,
+    async handle({ context, services, http }) {
+      await http.countChallenge(context)
+      return beginPasskeySignIn(services, http.requireRelyingParty(context))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/sign-in/passkey',
+    access: 'open',
+    body: { passkey: passkeyAnswer },
     response: Nothing,
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
-      // The limiter may be another machine, which does not need to know anyone's address.
-      const account = hash('sha256', normaliseEmail(body.email))
-      const countGuess = (browserId: string | null) => http.countGuess(context, account, browserId)
-      const { organisationId = null } = body
-      const credentials = { ...body, organisationId, browserMark: http.browserMark(context) }
-      const deps = { ...services, passwords: http.passwords, countGuess }
-      http.setCookies(context, await signIn(deps, credentials, http.sourceOf(context)))
+      const countGuess = (email: string) => countGuessOf(http, context, email, null)
+      const relyingParty = http.requireRelyingParty(context)
+      const source = http.sourceOf(context)
+      http.setCookies(
+        context,
+        await signInWithPasskey({ ...services, countGuess }, body.passkey, relyingParty, source),
+      )
       return {}
     },
   }),
@@ -74,24 +123,24 @@ export const signInRoutes = [
     path: '/console/api/invitation/accept',
     access: 'open',
     body: { token, password },
-    response: Nothing,
+    response: SignInStep,
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
       const deps = { ...services, passwords: http.passwords }
-      http.setCookies(context, await acceptInvitation(deps, body, http.sourceOf(context)))
-      return {}
+      return present(http, context, await acceptInvitation(deps, body, http.sourceOf(context)))
     },
   }),
   defineRoute({
     method: 'GET',
     path: '/console/api/session',
     access: 'viewer',
+    isEnrolment: true,
     response: SignedIn,
-    handle({ signedIn: { member, organisation }, services }) {
+    handle({ signedIn: { member, organisation, missingFactor }, services }) {
       const { id, name, plan } = organisation
       const retentionDays = services.retentionDays[plan]
       return {
-        ...{ member: presentMember(member), language: member.language },
+        ...{ member: presentMember(member), language: member.language, missingFactor },
         organisation: { id, name, plan, retentionDays },
       }
     },
@@ -101,6 +150,7 @@ export const signInRoutes = [
       method: 'POST',
       path: `/console/api/${which}`,
       access: 'viewer',
+      isEnrolment: true,
       body: {},
       response: Nothing,
       async handle({ context, services, http, signedIn }) {
@@ -112,3 +162,18 @@ export const signInRoutes = [
     }),
   ),
 ]
+
+/** The limiter may be another machine, which does not need to know anyone's address. */
+function countGuessOf(
+  http: HttpTools,
+  context: RequestContext,
+  email: string,
+  browserId: string | null,
+): Promise<void> {
+  return http.countGuess(context, hash('sha256', normaliseEmail(email)), browserId)
+}
+
+function present(http: HttpTools, context: RequestContext, { browser, prompt }: SignInOutcome) {
+  if (browser) http.setCookies(context, browser)
+  return { prompt }
+}

@@ -133,6 +133,7 @@ export const subjectRoutes = [
     method: 'GET',
     path: `${subjectPath}/export`,
     access: 'desk',
+    recentSignIn: true,
     response: null,
     async handle(call) {
       const { trackerId, subjectId } = call.path

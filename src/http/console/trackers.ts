@@ -122,6 +122,7 @@ export const trackerRoutes = [
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/delete',
     access: 'admin',
+    recentSignIn: true,
     body: { name: typed },
     bodyNamesNobody: true,
     response: TrackerName,

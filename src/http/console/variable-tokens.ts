@@ -51,6 +51,7 @@ export const variableTokenRoutes = [
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/variable-tokens',
     access: 'admin',
+    recentSignIn: true,
     body: { name: typed },
     bodyNamesNobody: true,
     response: IssuedToken,
@@ -62,6 +63,7 @@ export const variableTokenRoutes = [
     method: 'POST',
     path: '/console/api/variable-tokens/{tokenId}/rotate',
     access: 'admin',
+    recentSignIn: true,
     body: {},
     response: IssuedToken,
     handle: async ({ services, context, http, path }) =>
@@ -71,6 +73,7 @@ export const variableTokenRoutes = [
     method: 'POST',
     path: '/console/api/variable-tokens/{tokenId}/revoke',
     access: 'admin',
+    recentSignIn: true,
     body: { name: typed },
     bodyNamesNobody: true,
     response: RevokedToken,

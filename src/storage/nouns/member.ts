@@ -8,6 +8,7 @@ import {
   isRole,
   type Member,
   type MemberStore,
+  type PasswordChange,
   type Role,
 } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
@@ -18,17 +19,20 @@ import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
-const columns = 'id, organisation_id, email, role, created_at, password_hash, password_set_at, language'
-const find = statement(`SELECT ${columns} FROM members WHERE id = :id AND organisation_id = :organisationId`)
+export const memberColumns = `members.id, organisation_id, email, role, members.created_at, password_hash, password_set_at,
+  language`
+const find = statement(
+  `SELECT ${memberColumns} FROM members WHERE id = :id AND organisation_id = :organisationId`,
+)
 const byEmail = statement(
-  `SELECT ${columns} FROM members
+  `SELECT ${memberColumns} FROM members
    WHERE email = :email AND (:organisationId::text IS NULL OR organisation_id = :organisationId) LIMIT 2`,
 )
 const list = statement(
-  `SELECT ${columns} FROM members WHERE organisation_id = :organisationId ORDER BY created_at, id`,
+  `SELECT ${memberColumns} FROM members WHERE organisation_id = :organisationId ORDER BY created_at, id`,
 )
 const invited = statement(
-  `SELECT ${columns} FROM members WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now`,
+  `SELECT ${memberColumns} FROM members WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now`,
 )
 const insert = statement(
   `INSERT INTO members (id, organisation_id, email, role, created_at, invitation_hash, invitation_expires_at)
@@ -43,8 +47,18 @@ const setPassword = statement(
    WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now RETURNING id`,
 )
 // Waits for a sign-in that is being created, so that it is deleted too.
-const lockMember = statement(
-  'SELECT 1 FROM members WHERE id = :id AND organisation_id = :organisationId FOR UPDATE',
+const lock = statement(
+  `SELECT 1 FROM members WHERE id = :id AND (:organisationId::text IS NULL OR organisation_id = :organisationId)
+   FOR UPDATE`,
+)
+const changePassword = statement(
+  `UPDATE members SET password_hash = :passwordHash, password_set_at = :now, invitation_hash = NULL,
+     invitation_expires_at = NULL
+   WHERE id = :memberId AND password_set_at IS NOT DISTINCT FROM :passwordSetAt`,
+)
+const endOtherSignIns = statement('DELETE FROM sign_ins WHERE member_id = :memberId AND token_hash <> :from')
+const renewSignIn = statement(
+  'UPDATE sign_ins SET token_hash = :to, verified_at = :now, last_seen_at = :now WHERE token_hash = :from',
 )
 const endSignIns = statement('DELETE FROM sign_ins WHERE member_id = :id')
 const factors = ['passkeys', 'recovery_codes', 'sign_in_challenges'].map((table) =>
@@ -56,6 +70,15 @@ const setLanguage = statement(
   'UPDATE members SET language = :language WHERE id = :id AND organisation_id = :organisationId',
 )
 const forgetProofs = statement('UPDATE sign_ins SET verified_at = 0 WHERE member_id = :id')
+
+/** Keeps a member unchanged until the transaction ends. `false` if the organisation, or any, has no such member. */
+export async function lockMember(
+  run: Run,
+  id: string,
+  organisationId: string | null = null,
+): Promise<boolean> {
+  return (await run(lock, { id, organisationId })).count === 1
+}
 
 export const memberTransactions = {
   async createMember(run: Run, member: Member, invitation: Invitation, note: ActivityNote): Promise<boolean> {
@@ -92,7 +115,7 @@ export const memberTransactions = {
   ): Promise<'changed' | 'absent' | 'last'> {
     // Serialises members who demote or remove each other concurrently, so that an admin remains.
     await lockOrganisationRow(run, organisationId)
-    if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
+    if (!(await lockMember(run, id, organisationId))) return 'absent'
     if (to !== 'admin' && isLastAdmin(id, await membersOf(run, organisationId))) return 'last'
     if ((await run(setRole, { id, from, to })).count === 0) return 'absent'
     if (!allows(from, to)) await run(forgetProofs, { id })
@@ -108,6 +131,15 @@ export const memberTransactions = {
     lockReferenceTables(run)
     if ((await run(setLanguage, { ...ref, language })).count > 0) insertActivity(run, note)
   },
+  async changePassword(run: Run, change: PasswordChange, note: ActivityNote): Promise<boolean> {
+    lockReferenceTables(run)
+    const values = { ...change, now: note.at }
+    if ((await run(changePassword, values)).count === 0) return false
+    await run(endOtherSignIns, values)
+    await run(renewSignIn, values)
+    insertActivity(run, note)
+    return true
+  },
   async removeMember(
     run: Run,
     organisationId: string,
@@ -115,7 +147,7 @@ export const memberTransactions = {
     note: ActivityNote,
   ): Promise<'removed' | 'absent' | 'last'> {
     await lockOrganisationRow(run, organisationId)
-    if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
+    if (!(await lockMember(run, id, organisationId))) return 'absent'
     if (isLastAdmin(id, await membersOf(run, organisationId))) return 'last'
     await run(endSignIns, { id })
     for (const each of factors) await run(each, { id })
@@ -149,6 +181,7 @@ export function memberStore(engine: Engine<typeof memberTransactions>): MemberSt
       engine.revoke('setPassword', tokenHash, passwordHash, now, note),
     setRole: (ref, change, note) => engine.revoke('setMemberRole', ref, change, note),
     setLanguage: (ref, language, note) => engine.transact('setMemberLanguage', ref, language, note),
+    changePassword: (change, note) => engine.revoke('changePassword', change, note),
     remove: (organisationId, id, note) => engine.revoke('removeMember', organisationId, id, note),
   }
 }

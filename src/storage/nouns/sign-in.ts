@@ -1,7 +1,9 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
+import { type AnsweredChallenge, missingFactor } from '../../domain/second-factor.ts'
 import {
   idleTimeoutMs,
+  type RenewedToken,
   type SignedIn,
   type SignIn,
   type SignInMethod,
@@ -11,20 +13,24 @@ import {
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockReferenceTables } from './locks.ts'
-import { toMember } from './member.ts'
+import { lockMember, toMember } from './member.ts'
 import { toPlan } from './organisation.ts'
 import { integer, type Row, text, textOrNull } from './row.ts'
+import { useProof } from './second-factor.ts'
+import { toSecondFactorRule } from './sign-in-rules.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
   `SELECT token_hash, sign_ins.id AS sign_in_id, member_id, method, started_at, last_seen_at, verified_at, device, address,
      members.id, organisation_id, email, role, members.created_at, password_set_at, language,
-     organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at
+     organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at,
+     (SELECT count(*) FROM passkeys WHERE passkeys.member_id = members.id) AS passkeys, totp_set_at,
+     (SELECT second_factor FROM sign_in_rules AS rules WHERE rules.organisation_id = organisations.id) AS second_factor
    FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
    WHERE token_hash = :tokenHash`,
 )
 // Locks the member, so that a password set at the same time either ends this sign-in or prevents it.
-const lockMember = statement(
+const lockUnchanged = statement(
   'SELECT 1 FROM members WHERE id = :memberId AND password_set_at IS NOT DISTINCT FROM :passwordSetAt FOR UPDATE',
 )
 const insert = statement(
@@ -35,6 +41,10 @@ const deleteIdle = statement('DELETE FROM sign_ins WHERE last_seen_at <= :before
 const deleteAhead = statement('DELETE FROM sign_ins WHERE last_seen_at >= :after')
 const touch = statement(
   'UPDATE sign_ins SET last_seen_at = :now WHERE token_hash = :tokenHash AND last_seen_at < :now',
+)
+const renew = statement(
+  `UPDATE sign_ins SET token_hash = :to, verified_at = :now, last_seen_at = :now
+   WHERE token_hash = :from AND member_id = :memberId`,
 )
 const end = statement('DELETE FROM sign_ins WHERE token_hash = :tokenHash')
 const endAll = statement('DELETE FROM sign_ins WHERE member_id = :memberId')
@@ -50,12 +60,29 @@ export const signInTransactions = {
     signIn: SignIn,
     passwordSetAt: Instant | null,
     note: ActivityNote,
+    answered: AnsweredChallenge | null,
   ): Promise<boolean> {
     lockReferenceTables(run)
-    if ((await run(lockMember, { ...signIn, passwordSetAt })).count === 0) return false
+    const { memberId, startedAt } = signIn
+    if ((await run(lockUnchanged, { memberId, passwordSetAt })).count === 0) return false
+    if (answered && !(await useProof(run, memberId, answered, startedAt))) return false
     await run(insert, { ...signIn })
-    await run(deleteIdle, { before: signIn.startedAt - idleTimeoutMs })
-    await run(deleteAhead, { after: signIn.startedAt + idleTimeoutMs })
+    await run(deleteIdle, { before: startedAt - idleTimeoutMs })
+    await run(deleteAhead, { after: startedAt + idleTimeoutMs })
+    insertActivity(run, note)
+    return true
+  },
+  async verifySignIn(
+    run: Run,
+    renewed: RenewedToken,
+    memberId: string,
+    answered: AnsweredChallenge,
+    note: ActivityNote,
+  ): Promise<boolean> {
+    lockReferenceTables(run)
+    if (!(await lockMember(run, memberId))) return false
+    if (!(await useProof(run, memberId, answered, note.at))) return false
+    if ((await run(renew, { ...renewed, memberId, now: note.at })).count === 0) return false
     insertActivity(run, note)
     return true
   },
@@ -83,7 +110,10 @@ export const signInTransactions = {
 
 export function signInStore(engine: Engine<typeof signInTransactions>): SignInStore {
   return {
-    begin: (signIn, passwordSetAt, note) => engine.transact('beginSignIn', signIn, passwordSetAt, note),
+    begin: (signIn, passwordSetAt, note, answered = null) =>
+      engine.transact('beginSignIn', signIn, passwordSetAt, note, answered),
+    verify: (renewed, memberId, answered, note) =>
+      engine.revoke('verifySignIn', renewed, memberId, answered, note),
     async find(tokenHash) {
       const [row] = await engine.readCredential(find, { tokenHash })
       return row ? toSignedIn(row) : null
@@ -99,8 +129,12 @@ export function signInStore(engine: Engine<typeof signInTransactions>): SignInSt
 /** From a sign-in joined with its member and the member's organisation. */
 function toSignedIn(row: Row): SignedIn {
   const member = toMember(row)
+  const signIn = toSignIn(row)
+  const rule = row.second_factor === null ? 'optional' : toSecondFactorRule(row.second_factor)
+  const factors = { hasPasskey: integer(row, 'passkeys') > 0, hasTotp: row.totp_set_at !== null }
   return {
-    signIn: toSignIn(row),
+    missingFactor: missingFactor(rule, factors, signIn.method),
+    signIn,
     member,
     organisation: {
       id: member.organisationId,

@@ -10,16 +10,22 @@ import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { organisationStore } from './organisation.ts'
 import { organisationProfileStore } from './organisation-profile.ts'
+import { passkeyStore } from './passkey.ts'
 import { privacyRequestStore } from './privacy-request.ts'
+import { recoveryCodeStore } from './recovery-code.ts'
 import { replayStore } from './replay.ts'
 import { replyTextStore } from './reply-text.ts'
 import { requestGroupStore } from './request-group.ts'
 import { requestHandlingStore } from './request-handling.ts'
 import { requestReportStore } from './request-report.ts'
 import { retentionStore } from './retention.ts'
+import { secondFactorStore } from './second-factor.ts'
 import { secretStore } from './secret.ts'
 import { signInStore } from './sign-in.ts'
+import { signInChallengeStore } from './sign-in-challenge.ts'
+import { signInRulesStore } from './sign-in-rules.ts'
 import { tombstoneStore } from './tombstone.ts'
+import { totpStore } from './totp.ts'
 import { trackerStore } from './tracker.ts'
 import type { SharedTransactions } from './transactions.ts'
 import { variableStore } from './variable.ts'
@@ -47,6 +53,12 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     replay: replayStore(engine),
     members: memberStore(engine),
     signIns: signInStore(engine),
+    signInChallenges: signInChallengeStore(engine),
+    signInRules: signInRulesStore(engine),
+    secondFactors: secondFactorStore(engine),
+    passkeys: passkeyStore(engine),
+    totp: totpStore(engine),
+    recoveryCodes: recoveryCodeStore(engine),
     activity: activityStore(engine),
     privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
     requestGroups: requestGroupStore(engine),

@@ -7,7 +7,9 @@ import { ledgerTransactions } from './ledger.ts'
 import { memberTransactions } from './member.ts'
 import { organisationTransactions } from './organisation.ts'
 import { organisationProfileTransactions } from './organisation-profile.ts'
+import { passkeyTransactions } from './passkey.ts'
 import { privacyRequestTransactions } from './privacy-request.ts'
+import { recoveryCodeTransactions } from './recovery-code.ts'
 import { refusedLineTransactions } from './refused-lines.ts'
 import { replayTransactions } from './replay.ts'
 import { replayClosingTransactions } from './replay-closing.ts'
@@ -16,9 +18,13 @@ import { requestGroupTransactions } from './request-group.ts'
 import { requestHandlingTransactions } from './request-handling.ts'
 import { retentionTransactions } from './retention.ts'
 import { scrubTransactions } from './scrub.ts'
+import { secondFactorTransactions } from './second-factor.ts'
 import { secretTransactions } from './secret.ts'
 import { signInTransactions } from './sign-in.ts'
+import { signInChallengeTransactions } from './sign-in-challenge.ts'
+import { signInRulesTransactions } from './sign-in-rules.ts'
 import { tombstoneTransactions } from './tombstone.ts'
+import { totpTransactions } from './totp.ts'
 import { trackerTransactions } from './tracker.ts'
 import { variableTransactions } from './variable.ts'
 import { variableTokenTransactions } from './variable-token.ts'
@@ -32,7 +38,9 @@ export const transactions = {
   ...memberTransactions,
   ...organisationTransactions,
   ...organisationProfileTransactions,
+  ...passkeyTransactions,
   ...privacyRequestTransactions,
+  ...recoveryCodeTransactions,
   ...refusedLineTransactions,
   ...replayTransactions,
   ...replayClosingTransactions,
@@ -42,9 +50,13 @@ export const transactions = {
   ...requestLeaseTransactions,
   ...retentionTransactions,
   ...scrubTransactions,
+  ...secondFactorTransactions,
   ...secretTransactions,
+  ...signInChallengeTransactions,
+  ...signInRulesTransactions,
   ...signInTransactions,
   ...tombstoneTransactions,
+  ...totpTransactions,
   ...trackerTransactions,
   ...variableTransactions,
   ...variableTokenTransactions,

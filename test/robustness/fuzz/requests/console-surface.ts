@@ -73,6 +73,7 @@ const inPath: Record<string, readonly string[]> = {
   'requestId of /console/api/requests/{requestId}/close': ['{{accessId}}', '{{theirRequest}}', 'nothing'],
   noteId: ['{{noteId}}', '{{noteId}}', '{{theirNote}}', 'nothing'],
   signInId: ['{{signInId}}', 'nothing'],
+  passkeyId: ['nothing'],
   memberId: ['{{colleagueId}}', '{{colleagueId}}', '{{theirMember}}', '{{memberId}}', 'nothing'],
 }
 

@@ -102,7 +102,15 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   expiresAt: fc.constantFrom('2999-12-31T00:00:00Z', '2100-01-01T00:00:00+01:30', null),
   email: freshEmail.map((text) => `${text}@fresh.example`),
   password: fc.constant(password),
+  currentPassword: fc.constant('a wrong password'),
   token: fc.constant('{{link}}'),
+  code: fc.constantFrom('000000', '0a1b2c-3d4e5f-6g7h8j-9kmnpq'),
+  passkey: fc.constant({
+    id: 'AAAA',
+    response: { clientDataJSON: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' },
+  }),
+  response: fc.constant({ id: 'AAAA', response: { clientDataJSON: 'e30', attestationObject: 'AAAA' } }),
+  secondFactor: fc.constant('optional'),
   organisationId: fc.constant('{{organisationId}}'),
   subjectId: fc.constantFrom(...subjectIds),
   identifier: fc.record({

@@ -146,3 +146,12 @@ export function problemsOf({ path, fields }: Operation, target: string, body: st
   if (tooLong) return [tooLong.name]
   return [...problems, ...Object.keys(values).filter((name) => !allows('body', name, values[name]))]
 }
+
+/** A proof of identity, or what it adds: it answers what another request asked, by means of a device. */
+const answersAQuestion =
+  /^(POST|DELETE) \/console\/api\/(sign-in\/(second-factor|passkey)|verification|account\/(passkeys(\/\{passkeyId\}(\/rename)?)?|totp|recovery-codes|password))$/
+
+/** Whether no single request can count on success. */
+export function needsMore({ name }: Operation): boolean {
+  return answersAQuestion.test(name)
+}
