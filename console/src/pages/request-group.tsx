@@ -14,6 +14,7 @@ import { counted, formatNumber, When } from '../components/when.tsx'
 import { refreshErasures } from '../erasure.ts'
 import { refresh, useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
+import { useMay } from '../session.tsx'
 import type { RequestGroup, RequestList } from '../types.ts'
 import { RequestRows } from './request-rows.tsx'
 
@@ -41,6 +42,7 @@ export function RequestGroupPage() {
     reference === '' ? null : `/request-groups?reference=${encode(reference)}`,
     { pollMs: (data) => (data !== undefined && data.counts.running > 0 ? pollIntervalMs : false) },
   )
+  const mayChange = useMay('desk')
   const isRunning = (group.data?.counts.running ?? 0) > 0
   useEffect(() => {
     if (!isRunning) refreshErasures()
@@ -52,7 +54,7 @@ export function RequestGroupPage() {
       within="Requests"
       above={{ to: '/console/requests', title: 'Requests' }}
       intro="Requests with the same reference."
-      actions={group.data && <GroupActions group={group.data} />}
+      actions={mayChange && group.data && <GroupActions group={group.data} />}
     >
       {group.error ? (
         <LoadError error={group.error} onRetry={group.reload} />

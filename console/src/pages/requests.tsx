@@ -51,10 +51,12 @@ export function RequestsPage() {
       intro="What people have asked for, soonest due first. You have one month to answer."
       actions={
         <>
-          <Link to="/console/requests/erase-list" class="button plain">
-            <Icon name="trash" />
-            <span>Erase a list</span>
-          </Link>
+          {mayCreate && (
+            <Link to="/console/requests/erase-list" class="button plain">
+              <Icon name="trash" />
+              <span>Erase a list</span>
+            </Link>
+          )}
           <Link to="/console/requests/report" class="button plain">
             <Icon name="trackers" />
             <span>Report</span>

@@ -15,6 +15,7 @@ import {
   subjectAddress,
   useSearchText,
 } from '../search.ts'
+import { useMay } from '../session.tsx'
 import type { FoundGroup, FoundGroups, FoundPerson, FoundSubject } from '../types.ts'
 import { SubjectTable } from './subject-table.tsx'
 
@@ -135,11 +136,13 @@ function PersonLink({ person: { address } }: { person: FoundPerson }) {
 
 /** Opens the form that erases a list, with the IDs that were found. */
 function ListButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subjectId'>[] }) {
+  const mayErase = useMay('desk')
   const ids = [...new Set(subjects.map(({ subjectId }) => subjectId))]
   function makeList(): void {
     setErasureList(ids)
     navigate('/console/requests/erase-list')
   }
+  if (!mayErase) return null
   return (
     <Button onClick={makeList}>
       Erase a list with {ids.length === 1 ? 'this ID' : `these ${counted(ids.length, 'ID')}`}
