@@ -102,20 +102,23 @@ function sweeping(
       deleteSubject.run(trackerId, subjectId)
       return { subjects: 1, sessions: sessionCount, events: eventCount }
     }
-    const sweptEvents = events.sweep(subject, since, room)
-    const sweptSessions = sweptEvents < room ? sessions.sweep(subject, since, room - sweptEvents) : 0
-    const firstSeenAt = sessions.firstStart(key)
+    const isWhole = sessionCount + eventCount <= room
+    const whole = isWhole ? sessions.find(subject, since, room) : null
+    // Unless all expired data is deleted in this step and no session spans the start of the window, sessions
+    // remain and their counts matter.
+    const sweptEvents = events.sweep(subject, since, room, whole === null || whole.isSpanning)
+    const { expired, firstSeenAt, earliestEnd } = whole ?? sessions.find(subject, since, room - sweptEvents)
+    for (const sessionId of expired) sessions.delete(key, sessionId)
     if (firstSeenAt === null) {
       identifiers.deleteAll(key)
       deleteSubject.run(trackerId, subjectId)
     } else {
-      if (identifiers.deleteAged(key, since)) noteDeletion(run)
-      const bound = Math.min(events.first(key), identifiers.first(key))
-      const oldestAt = sessions.earliestEnd(key, bound)
-      const left = [sessionCount - sweptSessions, eventCount - sweptEvents] as const
+      if (identifiers.first(key) < since && identifiers.deleteAged(key, since)) noteDeletion(run)
+      const oldestAt = Math.min(events.first(key), identifiers.first(key), earliestEnd)
+      const left = [sessionCount - expired.length, eventCount - sweptEvents] as const
       updateSubject.run(...left, firstSeenAt, oldestAt, trackerId, subjectId)
     }
-    return { subjects: firstSeenAt === null ? 1 : 0, sessions: sweptSessions, events: sweptEvents }
+    return { subjects: firstSeenAt === null ? 1 : 0, sessions: expired.length, events: sweptEvents }
   }
 
   return (trackerId, since, maxRows) => {
@@ -149,9 +152,6 @@ function agedEvents(db: DatabaseSync) {
   )
   const deleteRange = db.prepare(`DELETE FROM events ${range}`)
   const deleteAll = db.prepare('DELETE FROM events WHERE subject_key = ?')
-  const straddling = db.prepare(
-    'SELECT 1 FROM sessions WHERE subject_key = ?1 AND started_at < ?2 AND ended_at >= ?2 LIMIT 1',
-  )
   const takeOff = db.prepare(
     'UPDATE sessions SET event_count = event_count - ? WHERE subject_key = ? AND session_id = ?',
   )
@@ -160,16 +160,15 @@ function agedEvents(db: DatabaseSync) {
     /** When the first remaining event occurred; infinity if there is none. */
     first: (key: Uint8Array): Instant => Number(first.get(key)?.occurred_at ?? Number.POSITIVE_INFINITY),
     /**
-     * Deletes the oldest `room` events from before `since`, and subtracts them from their sessions' counts.
+     * Deletes the oldest `room` events from before `since`. Subtracts them from their sessions' counts if
+     * these matter.
      */
-    sweep({ key, sessionCount, eventCount }: AgedSubject, since: Instant, room: number): number {
+    sweep({ key, eventCount }: AgedSubject, since: Instant, room: number, doCountsMatter: boolean): number {
       const end = eventCount > room ? beyond.get(key, since, room) : undefined
       const until = end
         ? ([integer(end, 'occurred_at'), text(end, 'event_id')] as const)
         : ([since, ''] as const)
-      // Unless all expired data is deleted in this step and no session spans the start of the window,
-      // sessions remain and their counts matter.
-      if (sessionCount + eventCount > room || straddling.get(key, since)) {
+      if (doCountsMatter) {
         for (const row of bySession.all(key, ...until)) {
           takeOff.run(integer(row, 'count'), key, text(row, 'session_id'))
         }
@@ -179,47 +178,60 @@ function agedEvents(db: DatabaseSync) {
   }
 }
 
+/** The sessions of a subject, seen from the start of a window. */
+interface FoundSessions {
+  /** Those to delete in this step. */
+  expired: string[]
+  /** Whether one began before the window and remains. */
+  isSpanning: boolean
+  /** When the earliest that remains started; `null` if none does. */
+  firstSeenAt: Instant | null
+  /** The earliest end of those that remain. */
+  earliestEnd: Instant
+}
+
 function agedSessions(db: DatabaseSync) {
   const byStart = db.prepare(
-    'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? ORDER BY started_at, session_id',
+    `SELECT session_id, started_at, ended_at FROM sessions INDEXED BY sessions_by_start
+     WHERE subject_key = ? ORDER BY started_at, session_id`,
   )
   const deleteAll = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
-  // What ended before the window also started before it, so the index by start can be used.
-  const sweep = db.prepare(
-    `DELETE FROM sessions WHERE subject_key = ?1 AND session_id IN (
-       SELECT session_id FROM sessions INDEXED BY sessions_by_start
-       WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2 AND session_id IS NOT ?3 LIMIT ?4)`,
-  )
+  const deleteOne = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND session_id = ?')
   const lastToEnd = db.prepare(
     `SELECT session_id FROM sessions WHERE subject_key = ? AND ended_at = ?
      ORDER BY started_at DESC, session_id DESC LIMIT 1`,
   )
   return {
     deleteAll: (key: Uint8Array) => deleteAll.run(key),
+    delete: (key: Uint8Array, sessionId: string) => deleteOne.run(key, sessionId),
     /**
-     * Deletes `room` sessions that ended before `since`. If not all fit, the one that ended last stays for
-     * another step, so that `last_seen_at` remains true.
+     * Finds `room` sessions that ended before `since`. If not all fit, the one that ended last stays for
+     * another step, so that `last_seen_at` remains true. Reads in order of start, and stops where no session
+     * can have expired or end earlier than those before it.
      */
-    sweep({ key, lastSeenAt, sessionCount }: AgedSubject, since: Instant, room: number): number {
-      const kept = lastSeenAt < since && sessionCount > room ? lastToEnd.get(key, lastSeenAt) : undefined
-      return Number(sweep.run(key, since, kept ? text(kept, 'session_id') : null, room).changes)
-    },
-    /** When the earliest remaining session started; `null` if there is none. */
-    firstStart(key: Uint8Array): Instant | null {
-      for (const row of byStart.iterate(key)) return integer(row, 'started_at')
-      return null
-    },
-    /**
-     * The earliest end of a session, or `bound` if that is earlier. A session that starts later cannot end
-     * earlier.
-     */
-    earliestEnd(key: Uint8Array, bound: Instant): Instant {
-      let earliest = bound
-      for (const row of byStart.iterate(key)) {
-        if (integer(row, 'started_at') >= earliest) break
-        earliest = Math.min(earliest, integer(row, 'ended_at'))
+    find({ key, lastSeenAt, sessionCount }: AgedSubject, since: Instant, room: number): FoundSessions {
+      const keptRow = lastSeenAt < since && sessionCount > room ? lastToEnd.get(key, lastSeenAt) : undefined
+      const kept = keptRow && text(keptRow, 'session_id')
+      const found: FoundSessions = {
+        expired: [],
+        isSpanning: false,
+        firstSeenAt: null,
+        earliestEnd: Number.POSITIVE_INFINITY,
       }
-      return earliest
+      for (const row of byStart.iterate(key)) {
+        const [startedAt, endedAt] = [integer(row, 'started_at'), integer(row, 'ended_at')]
+        const isFull = found.expired.length >= room
+        if (startedAt >= found.earliestEnd && (isFull || startedAt >= since)) break
+        const sessionId = text(row, 'session_id')
+        if (!isFull && endedAt < since && sessionId !== kept) {
+          found.expired.push(sessionId)
+          continue
+        }
+        if (startedAt < since) found.isSpanning = true
+        found.firstSeenAt ??= startedAt
+        found.earliestEnd = Math.min(found.earliestEnd, endedAt)
+      }
+      return found
     },
   }
 }
