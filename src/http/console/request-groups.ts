@@ -59,6 +59,7 @@ export const requestGroupRoutes = [
     method: 'POST',
     path: `${groupPath}/start`,
     access: 'desk',
+    recentSignIn: true,
     body: { reference, requests: typedRequests },
     response: RequestGroup,
     async handle({ services, context, body, http }) {
