@@ -5,7 +5,6 @@ onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'erasure-lists',
   'person',
   'request-documents',
-  'request-handling',
   'request-report',
   'requests',
   'roles',

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import { startRequest } from '../../src/operations/change-privacy-request.ts'
 import { deleteOrganisation, setPlan } from '../../src/operations/organisation.ts'
 import { dataOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
@@ -137,25 +136,6 @@ describe('at the same moment,', () => {
       assert.equal(listIn(await get(''), 'requests').length, 1)
     }
   })
-})
-
-test('an organisation with many running requests is served in turn with another', async () => {
-  const [busy, other] = [await somebody(), await somebody()]
-  const count = 60
-  const origin = { actor: { kind: 'command-line' } as const, requestId: null, organisationId: null }
-  for (let i = 0; i < count; i++) {
-    const person = { identifiers: [{ name: 'email', value: `nobody-${i}@example.com` }] }
-    const view = { organisationId: busy.organisationId, since: 0 }
-    await startRequest(services, view, await busy.create({ person }), origin)
-  }
-  const id = await other.create()
-  const startedAt = services.clock()
-  const closedAt = Date.parse(textIn(await other.erase(id), 'closedAt'))
-  const others = listIn(await busy.get('?limit=200'), 'requests').map((each) =>
-    isObject(each) && typeof each.closedAt === 'string' ? Date.parse(each.closedAt) : 0,
-  )
-  const meanwhile = others.filter((at) => at > startedAt && at < closedAt).length
-  assert.ok(meanwhile < 10, `${meanwhile} of ${count} went first`)
 })
 
 describe('while a request waits for its budget,', () => {

@@ -4,6 +4,5 @@ import { onPostgres } from '../support/on-postgres.ts'
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'advance-privacy-request',
   'export-person',
-  'privacy-request',
   'sample',
 ])

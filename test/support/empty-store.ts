@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../src/domain/store.ts'
@@ -39,8 +39,10 @@ async function makeEmptyStore(): Promise<Uint8Array> {
   }
 }
 
-export function openStoreAt(address: string, options: OpenOptions = {}): Promise<Store> {
+/** Opens the store at an address, which is made if it is not there. */
+export async function openStoreAt(address: string, options: OpenOptions = {}): Promise<Store> {
   const parsed = parseStoreAddress(address)
   assert.ok(parsed, 'the address of a store')
+  if (parsed.engine === 'sqlite' && !existsSync(parsed.path)) await writeEmptyStore(parsed.path)
   return openStore(parsed, { create: true, ...options })
 }

@@ -25,11 +25,16 @@ const modifiedAt = at('2026-11-18T21:34:57.000Z')
 const long = randomBytes(300_000).toString('base64')
 const texts = { 'records/001-shop.json': long, 'records/002.json': 'ä€😀\n', 'empty.txt': '' }
 
-/** What other people's programs say about archives. */
-const programs: { name: string; args(file: string): string[] }[] = [
-  { name: 'unzip', args: (file) => ['-tqq', file] },
-  { name: 'python3', args: (file) => ['-m', 'zipfile', '-t', file] },
+/** How other people's programs test archives, and how they read one file of an archive. */
+const programs: { name: string; args(file: string): string[]; read(file: string, name: string): string[] }[] = [
+  { name: 'unzip', args: (file) => ['-tqq', file], read: (file, name) => ['-p', file, name] },
+  {
+    name: 'python3',
+    args: (file) => ['-m', 'zipfile', '-t', file],
+    read: (file, name) => ['-c', printFile, file, name],
+  },
 ]
+const printFile = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode())'
 
 async function archiveOf(files: Record<string, string>): Promise<Buffer> {
   const blocks: Buffer[] = []
@@ -128,8 +133,12 @@ describe('a ZIP file with 64-bit records', () => {
     const end = endOfDirectory({ entries: directory.length, bytes: records.length, offset })
     const path = join(temporaryFolder(t), 'many.zip')
     writeFileSync(path, Buffer.concat([...files, records, end]))
-    for (const program of programs)
-      if (!missing(program.name)) assert.equal(check(program, path), 'complete', program.name)
+    // Reading the directory, which is what the records are for; reading every file takes seconds.
+    for (const { name, read } of programs) {
+      if (missing(name)) continue
+      const { stdout } = spawnSync(name, read(path, '65599.json'), { encoding: 'utf8' })
+      assert.equal(stdout.trim(), '{}', name)
+    }
   })
 
   it('has files behind the fourth gigabyte', { skip: missing('unzip') }, async (t) => {

@@ -5,6 +5,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { writeEmptyStore } from '../../support/empty-store.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import type { Lifetime } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -19,6 +20,7 @@ export async function openShop(
   { writesHere = false } = {},
 ): Promise<{ store: Store; path: string }> {
   const path = join(temporaryFolder(t), 'lethe.db')
+  await writeEmptyStore(path)
   const store = await openSqliteStore(path, { writesHere })
   t.after(() => store.close())
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
