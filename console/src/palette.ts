@@ -50,6 +50,13 @@ const actions: readonly Command[] = [
     words: 'statistics figures csv months',
   },
   {
+    title: 'Edit reply texts',
+    icon: 'edit',
+    to: '/console/settings/replies',
+    words: 'answer mail template placeholder',
+    role: 'admin',
+  },
+  {
     title: 'Invite a member',
     icon: 'plus',
     to: '/console/members?create=true',

@@ -30,6 +30,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
         'Create an API key',
         'Erase a list of people',
         'Report on requests',
+        'Edit reply texts',
         'Invite a member',
       ],
     ])
