@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { keptVersions, maxVariables } from '../../src/domain/variable.ts'
 import { assertRefused, type CommandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { preparedStore, running } from '../support/prepared-store.ts'
@@ -188,25 +188,32 @@ const badFiles: [what: string, content: string | Uint8Array, reason: RegExp][] =
   ['more than 1 MiB together', many(17, 'x'.repeat(65_000)), /at most 1 MiB together/],
 ]
 
-describe('bad input', { concurrency: true }, () => {
+describe('bad input of variables', () => {
+  let cli: CommandLine
+  before(async () => {
+    cli = await withTracker({ after })
+  })
+
   for (const [what, assignments, reason] of badAssignments) {
-    it(`on the command line is refused and changes nothing: ${what}`, async (t) => {
-      const cli = await withTracker(t)
+    it(`is refused on the command line: ${what}`, async () => {
       assertRefused(await variables(cli, 'set', 'limit=9', ...assignments, '--json'), 1, reason)
-      assert.deepEqual([await exported(cli), await versionsOf(cli)], [initial, [1]])
     })
   }
 
   for (const [what, content, reason] of badFiles) {
-    it(`in a file is refused and changes nothing: ${what}`, async (t) => {
-      const cli = await withTracker(t)
+    it(`is refused in a file: ${what}`, async () => {
       const file = fileWith(cli, content)
       assertRefused(await variables(cli, 'set', '--file', file), 1, reason)
       assertRefused(await variables(cli, 'import', file, '--json'), 1, reason)
-      assert.deepEqual([await exported(cli), await versionsOf(cli)], [initial, [1]])
     })
   }
 
+  it('has changed nothing', async () => {
+    assert.deepEqual([await exported(cli), await versionsOf(cli)], [initial, [1]])
+  })
+})
+
+describe('bad input', { concurrency: true }, () => {
   it('that exceeds a limit together with what is there is refused by set', async (t) => {
     const cli = await withTracker(t)
     assertRefused(await variables(cli, 'set', '--file', fileWith(cli, many(999, 1))), 1, /not 1001/)

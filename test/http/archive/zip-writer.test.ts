@@ -26,14 +26,15 @@ const long = randomBytes(300_000).toString('base64')
 const texts = { 'records/001-shop.json': long, 'records/002.json': 'ä€😀\n', 'empty.txt': '' }
 
 /** How other people's programs test archives, and how they read one file of an archive. */
-const programs: { name: string; args(file: string): string[]; read(file: string, name: string): string[] }[] = [
-  { name: 'unzip', args: (file) => ['-tqq', file], read: (file, name) => ['-p', file, name] },
-  {
-    name: 'python3',
-    args: (file) => ['-m', 'zipfile', '-t', file],
-    read: (file, name) => ['-c', printFile, file, name],
-  },
-]
+const programs: { name: string; args(file: string): string[]; read(file: string, name: string): string[] }[] =
+  [
+    { name: 'unzip', args: (file) => ['-tqq', file], read: (file, name) => ['-p', file, name] },
+    {
+      name: 'python3',
+      args: (file) => ['-m', 'zipfile', '-t', file],
+      read: (file, name) => ['-c', printFile, file, name],
+    },
+  ]
 const printFile = 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode())'
 
 async function archiveOf(files: Record<string, string>): Promise<Buffer> {

@@ -24,7 +24,10 @@ const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-req
  * Lets one organisation have many running requests, and measures what another one waits for: reads, and a request of its
  * own until it is done.
  */
-export function fairnessTest(engine: Engine, { requests, subjects }: { requests: number; subjects: number }): void {
+export function fairnessTest(
+  engine: Engine,
+  { requests, subjects }: { requests: number; subjects: number },
+): void {
   it(`${requests} running requests of one organisation delay another by less than a second, on ${engine}`, async (t) => {
     const lifetime = inReverse(t)
     const store = engine === 'PostgreSQL' ? { LETHE_STORE: await freshStore(lifetime) } : {}
@@ -83,7 +86,11 @@ async function joinAs(shop: Shop) {
 }
 
 /** Starts requests of people with so many data subjects each. */
-async function run({ services, organisationId, ingest }: Shop, requests: number, subjects: number): Promise<void> {
+async function run(
+  { services, organisationId, ingest }: Shop,
+  requests: number,
+  subjects: number,
+): Promise<void> {
   const view = { organisationId, since: 0 }
   const ids: string[] = []
   for (let number = 0; number < requests; number++) {

@@ -1,3 +1,3 @@
 import { fairnessTest } from './fairness-tests.ts'
 
-for (const engine of ['SQLite', 'PostgreSQL'] as const) fairnessTest(engine, { requests: 500, subjects: 20 })
+for (const engine of ['SQLite', 'PostgreSQL'] as const) fairnessTest(engine, { requests: 500, subjects: 5 })
