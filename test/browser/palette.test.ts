@@ -23,7 +23,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     await page.keyboard.press('ControlOrMeta+k')
     assert.equal(await field.getAttribute('aria-expanded'), 'true')
     assert.deepEqual(await options.allInnerTexts(), [
-      ...['Requests', 'Trackers', 'Erasures', 'Batches', 'Activity', 'API keys', 'Members', 'Settings'],
+      ...['Requests', 'Trackers', 'Erasures', 'Activity', 'API keys', 'Members', 'Settings'],
       ...[
         'New request',
         'Create a tracker',
@@ -32,6 +32,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
         'Report on requests',
         'Edit reply texts',
         'Invite a member',
+        'Your account',
       ],
     ])
     assert.equal(await selected.count(), 0)
@@ -90,7 +91,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.insertText('erase a list')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'New batch' }).waitFor()
+    await page.getByRole('heading', { name: 'Erase a list' }).waitFor()
   })
 
   test('work on a phone, by touch', async () => {
