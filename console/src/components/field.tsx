@@ -182,7 +182,8 @@ export function CopyField({ label, text, rows, hasFocus = false }: CopyFieldProp
       <textarea
         ref={area}
         readOnly
-        data-focus={hasFocus}
+        // Preact would write `false` as a text.
+        data-focus={hasFocus || undefined}
         value={text}
         rows={rows ?? Math.ceil(text.length / charactersPerRow)}
         aria-label={label}

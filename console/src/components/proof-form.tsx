@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useForm } from '../form.ts'
 import { askForPasskey } from '../passkey.ts'
 import type { ProofPrompt } from '../types.ts'
 import { Button } from './button.tsx'
-import { Failure, Field } from './field.tsx'
+import { Failure, Field, focusWithin } from './field.tsx'
 
 type ProofKind = ProofPrompt['proofs'][number]
 
@@ -21,13 +21,15 @@ export function ProofForm({ prompt, onAnswer, onCancel, cancel }: ProofFormProps
   const [kind, setKind] = useState<ProofKind>(proofs[0] ?? 'password')
   const [typed, setTyped] = useState('')
   const form = useForm()
+  const ref = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => focusWithin(ref.current), [kind])
   async function answer(): Promise<void> {
     if (kind === 'passkey') return onAnswer({ passkey: passkey && (await askForPasskey(passkey)) })
     await onAnswer(kind === 'password' ? { password: typed } : { code: typed })
   }
   const field = fields[kind]
   return (
-    <form key={kind} noValidate onSubmit={form.submit(answer)}>
+    <form key={kind} ref={ref} noValidate onSubmit={form.submit(answer)}>
       {field ? (
         <Field
           {...field}

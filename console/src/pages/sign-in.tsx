@@ -75,10 +75,7 @@ export function SignInPage() {
           </Button>
         </form>
       )}
-      <p class="note">
-        No password yet? Ask another member for a new link. Forgot your password? Ask your operator to run{' '}
-        <code>lethe members link</code>.
-      </p>
+      <p class="note">No password yet, or forgot it? Ask an admin of your organisation for a link.</p>
     </SignInFrame>
   )
 }
