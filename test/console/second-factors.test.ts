@@ -359,3 +359,17 @@ describe('the second step', () => {
     dataOf(await later({ code: nextCode(secret) }))
   })
 })
+
+test('secrets and codes are in no log, no activity and no later answer', async () => {
+  const client = await join()
+  const { secret, codes } = await addTotp(client)
+  const { answer, token } = await firstStep(client)
+  errorOf(await answer({ code: codes[1]?.slice(1) ?? '' }), 'unauthorized')
+  dataOf(await answer({ code: codes[0] ?? '' }))
+  await until(async () => (await activityOf(client)).includes('member.sign-in-failed recovery code'))
+  const query = { limit: 50, after: null, requestId: null }
+  const { rows } = await service.services.activity.list(organisationId, query)
+  const later = dataOf(await client.ask('/account/second-factors'))
+  const told = [...service.logged, JSON.stringify(rows), JSON.stringify(later)].join('\n')
+  for (const each of [secret, token, ...codes]) assert.ok(!told.includes(each), each)
+})
