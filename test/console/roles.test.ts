@@ -30,10 +30,15 @@ async function send(request: GeneratedRequest): Promise<Answer> {
   return answer
 }
 
-/** Every row of the store. */
+/** Every row of the store, apart from when members were last seen, which is noted once a minute. */
 async function everything(): Promise<Record<string, unknown>> {
   const { transfer } = surface.services
-  const rows = transfer.tables.map(async (table) => [table.name, await transfer.read(table, null, 10_000)])
+  const rows = transfer.tables.map(async (table) => {
+    const all = await transfer.read(table, null, 10_000)
+    if (table.name !== 'sign_ins') return [table.name, all]
+    const seen = table.columns.findIndex(({ name }) => name === 'last_seen_at')
+    return [table.name, all.map((row) => row.toSpliced(seen, 1))]
+  })
   return Object.fromEntries(await Promise.all(rows))
 }
 
