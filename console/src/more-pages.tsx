@@ -1,3 +1,4 @@
+import { NotFoundPage } from './components/page.tsx'
 import { home } from './navigation.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { ActivityPage } from './pages/activity.tsx'
@@ -19,6 +20,7 @@ import { TrackersPage } from './pages/trackers.tsx'
 import { VariablesPage } from './pages/variables.tsx'
 import { groupAddress } from './requests.ts'
 import { Redirect, route } from './router.tsx'
+import { For } from './session.tsx'
 
 /** The pages of the second script, which is loaded when one of them is opened. */
 export const morePages = [
@@ -33,7 +35,11 @@ export const morePages = [
   route('/console/erasures', () => <ErasuresPage />),
   route('/console/erasures/certificates/:of', (ids) => <CertificatePage {...ids} />),
   route('/console/erasures/:indexes', (ids) => <FormerCertificatePage {...ids} />),
-  route('/console/requests/erase-list', () => <EraseListPage />),
+  route('/console/requests/erase-list', () => (
+    <For least="desk" otherwise={<NotFoundPage />}>
+      <EraseListPage />
+    </For>
+  )),
   route('/console/requests/group', () => <RequestGroupPage />),
   route('/console/requests/report', () => <RequestReportPage />),
   route('/console/keys', () => <KeysPage />),

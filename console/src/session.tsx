@@ -23,9 +23,16 @@ export function useMay(needed: Role): boolean {
   return may(useSession().member.role, needed)
 }
 
+interface ForProps {
+  least: Role
+  children: ComponentChildren
+  /** What other members see. */
+  otherwise?: ComponentChildren
+}
+
 /** Shown to members with at least this role. */
-export function For({ least, children }: { least: Role; children: ComponentChildren }) {
-  return useMay(least) ? children : null
+export function For({ least, children, otherwise = null }: ForProps) {
+  return <>{useMay(least) ? children : otherwise}</>
 }
 
 type Change = 'signed-in' | 'signed-out'

@@ -482,6 +482,16 @@ export interface Request {
   } | {
     kind: 'command-line'
   } | null
+  approval: {
+    askedAt: string
+    askedBy: {
+      kind: 'member' | 'key'
+      id: string
+      name: string
+    } | {
+      kind: 'command-line'
+    }
+  } | null
 }
 
 export interface RequestRow {
@@ -546,7 +556,7 @@ export interface StoryEntry {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
   requestId: string | null
 }
 
@@ -557,6 +567,37 @@ export interface RequestPage {
   earlier: EarlierRequest[]
   story: StoryEntry[]
   hasMoreStory: boolean
+}
+
+export interface ApprovalRule {
+  above: number | null
+}
+
+export interface RequestGroup {
+  reference: string
+  counts: {
+    open: number
+    running: number
+    done: number
+    rejected: number
+    cancelled: number
+  }
+  startable: number
+  waiting: number
+  access: number
+  found: {
+    subjects: number
+    sessions: number
+    events: number
+  }
+  erased: {
+    subjects: number
+    sessions: number
+    events: number
+  }
+  firstReceivedAt: string
+  closedAt: string | null
+  resumesAt: string | null
 }
 
 export interface RequestRecord {
@@ -647,32 +688,6 @@ export interface RequestReply {
   }[]
 }
 
-export interface RequestGroup {
-  reference: string
-  counts: {
-    open: number
-    running: number
-    done: number
-    rejected: number
-    cancelled: number
-  }
-  startable: number
-  access: number
-  found: {
-    subjects: number
-    sessions: number
-    events: number
-  }
-  erased: {
-    subjects: number
-    sessions: number
-    events: number
-  }
-  firstReceivedAt: string
-  closedAt: string | null
-  resumesAt: string | null
-}
-
 export interface ErasureListPlan {
   read: number
   used: number
@@ -710,7 +725,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -727,7 +742,7 @@ export interface ActivityGroup {
   oldestAt: string
   count: number
   kinds: {
-    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
+    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
     count: number
   }[]
   counts: Counts | null

@@ -88,6 +88,7 @@ async function takePictures(): Promise<void> {
     key: (page) => page.goto(`/console/keys/${key?.id}`),
     activity: (page) => page.goto('/console/activity'),
     members: (page) => page.goto('/console/members'),
+    account: (page) => page.goto('/console/account'),
     settings: (page) => page.goto('/console/settings'),
     // The last one, because other pages list trackers and the activity.
     'first-data': async (page) => {

@@ -70,6 +70,8 @@ export interface PrivacyRequest {
   resumesAt: Instant | null
   /** The member in charge, who may have been removed since the request was closed. */
   assigneeId: string | null
+  /** That an open request waits until another member approves its erasure; otherwise `null`. */
+  approval: { askedAt: Instant; askedBy: { kind: 'member'; id: string; name: string } } | null
   /** The line of the list that it is from, counted from 1; 0 if it is from no list. */
   listLine: number
 }

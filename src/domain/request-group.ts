@@ -15,6 +15,8 @@ export interface RequestGroup {
   counts: Record<PrivacyRequestState, number>
   /** How many are open erasures, which can be started. */
   startable: number
+  /** How many wait until another member approves their erasure. */
+  waiting: number
   /** How many are access requests. */
   access: number
   found: RequestCounts
@@ -57,8 +59,15 @@ export interface RequestGroupStore {
   /** Stores open requests in one transaction; those whose IDs are taken stay as they are. Returns `false` if
    * the organisation does not exist. */
   create(organisationId: string, creations: readonly RequestCreation[]): Promise<boolean>
-  /** Makes requests run, in one transaction, and returns how many of them were open. */
-  start(starts: readonly RequestStart[]): Promise<number>
+  /**
+   * Makes requests run, in one transaction, and returns how many of them did. If a member would then have started
+   * the erasure of more people in a day than the rule allows, those that are open wait for an approval instead.
+   * `people` is how many the member erases with one action, of which `started` have begun.
+   */
+  start(
+    starts: readonly RequestStart[],
+    action?: { people: number; started: number },
+  ): Promise<{ started: number; waiting: number }>
   /** Closes requests as `PrivacyRequestStore.close` does, in one transaction, and returns how many. */
   close(
     closings: readonly { ref: PrivacyRequestRef; note: ActivityNote }[],

@@ -1,5 +1,6 @@
 import type { ActivityStore } from './activity.ts'
 import type { ApiKeyStore } from './api-key.ts'
+import type { ApprovalStore } from './approval.ts'
 import type { DailyTotalStore } from './daily-total.ts'
 import type { DeletionStore } from './deletion.ts'
 import type { DerivationStore } from './identifier-derivation.ts'
@@ -61,6 +62,7 @@ export interface Store {
   totp: TotpStore
   recoveryCodes: RecoveryCodeStore
   activity: ActivityStore
+  approvals: ApprovalStore
   privacyRequests: PrivacyRequestStore
   requestGroups: RequestGroupStore
   requestHandling: RequestHandlingStore

@@ -138,22 +138,24 @@ type StartableRequest = PrivacyRequestRef & Pick<PrivacyRequest, 'found'>
 
 /**
  * Starts to erase what open erasure requests find. Every erasure of a request begins here, whoever asks for it, and
- * however many people it is about. Returns how many were started; others are no longer open.
+ * however many people it is about. A member's may have to wait for the approval of another. `action` says how many
+ * people are erased with one action, of which some have begun.
  */
 export function startErasures(
   deps: Pick<ChangeDeps, 'clock' | 'randomness'> & { requestGroups: RequestGroupStore },
   requests: readonly StartableRequest[],
   origin: Origin,
-): Promise<number> {
+  action = { people: requests.length, started: 0 },
+): Promise<{ started: number; waiting: number }> {
   const starts = requests.map(({ organisationId, id, found }) => ({
     ref: { organisationId, id },
     starter: { startedBy: origin.actor, requestId: origin.requestId, found },
     note: noteOf(deps, { organisationId, id }, 'request.started', origin),
   }))
-  return deps.requestGroups.start(starts)
+  return deps.requestGroups.start(starts, action)
 }
 
-/** Starts to erase what an erasure request finds; the service continues. Safe to repeat. */
+/** Starts to erase what an erasure request finds, or waits for an approval. Safe to repeat. */
 export async function startRequest(
   deps: ChangeDeps & { requestGroups: RequestGroupStore },
   view: OrganisationView,
@@ -164,11 +166,11 @@ export async function startRequest(
   requireKind(request, 'erasure')
   requireState(request, ['open', 'running'])
   const { found } = await withFound(deps, view, request)
-  const isStarted =
-    request.state === 'open' && (await startErasures(deps, [{ ...request, found }], origin)) === 1
+  if (request.state === 'open') await startErasures(deps, [{ ...request, found }], origin)
   const changed = await requireRequest(deps, view.organisationId, requestId)
   // Someone else may have started it, and it may even have ended since.
-  if (!isStarted && changed.state !== 'running' && changed.state !== 'done') throw wrongState(changed)
+  const isBegun = changed.state === 'running' || changed.state === 'done' || changed.approval !== null
+  if (!isBegun) throw wrongState(changed)
   return changed
 }
 

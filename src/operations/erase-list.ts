@@ -49,9 +49,10 @@ export function eraseList(
     if (people.some(({ person }) => namesPerson(wanted.reference, person)))
       throw invalidField('reference', namesThePerson)
     await createAll(deps, organisationId, wanted.reference, people, origin, pause)
+    let started = 0
     for (const some of chunksOf(people)) {
       const open = some.map(({ requestId: id, found }) => ({ organisationId, id, found }))
-      await startErasures(deps, open, origin)
+      started += (await startErasures(deps, open, origin, { people: people.length, started })).started
       await pause()
     }
   })

@@ -16,7 +16,7 @@ import { type CertifiedEntry, certifiedEntries } from './certify-privacy-request
 import { startErasures } from './change-privacy-request.ts'
 import { journalClosing } from './journal-closing.ts'
 
-interface GroupDeps {
+export interface GroupDeps {
   privacyRequests: PrivacyRequestStore
   requestHandling: RequestHandlingStore
   journal?: Journal | undefined
@@ -48,9 +48,10 @@ export async function startGroup(
   const { startable } = await requireGroup(deps, organisationId, reference)
   if (startable !== typed)
     throw invalidField('requests', `${startable} requests are open now, not ${typed}; nothing was erased`)
-  await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, (requests) =>
-    startErasures(deps, requests, origin),
-  )
+  let started = 0
+  await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, async (requests) => {
+    started += (await startErasures(deps, requests, origin, { people: startable, started })).started
+  })
   return requireGroup(deps, organisationId, reference)
 }
 
@@ -75,7 +76,7 @@ export async function cancelGroup(
 }
 
 /** Changes requests until none is left that matches, a few in each transaction. */
-function changeAll(
+export function changeAll(
   deps: GroupDeps,
   organisationId: string,
   filter: Pick<PrivacyRequestQuery, 'reference' | 'kind' | 'state'>,

@@ -7,6 +7,7 @@ onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'request-documents',
   'request-report',
   'requests',
+  'approvals',
   'roles',
   'second-factors',
   'verification',

@@ -53,7 +53,7 @@ async function runRequest(store: Store): Promise<() => Promise<string | undefine
   const note = { id: randomUUID(), at: 5, actor: startedBy, requestId: null, organisationId: 'acme' } as const
   const started = { ...note, kind: 'request.started', target: ref.id } as const
   const starter = { startedBy, requestId: null, found }
-  assert.equal(await store.requestGroups.start([{ ref, starter, note: started }]), 1)
+  assert.equal((await store.requestGroups.start([{ ref, starter, note: started }])).started, 1)
   return async () => (await store.privacyRequests.find(ref))?.state
 }
 

@@ -38,6 +38,10 @@ export async function fillEverything(store: Store): Promise<void> {
   await createVariables(store)
   await createMembers(store)
   await createFactors(store)
+  for (const id of ['acme', 'ümlaut & co']) {
+    const changed = { ...note(`rule of ${id}`, 'organisation.approval-changed'), organisationId: id }
+    assert.ok(await store.approvals.saveRule(id, 1_000, changed))
+  }
   for (const { trackerId } of everyTracker) {
     await store.ingest.ingest(
       oddIds.flatMap((subjectId) => visitsOf(trackerId, subjectId)),

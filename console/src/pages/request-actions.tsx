@@ -42,7 +42,7 @@ function DeskActions({ request }: { request: Request }) {
           Close as answered
         </Button>
       )}
-      {state === 'open' && kind === 'erasure' && (
+      {state === 'open' && kind === 'erasure' && request.approval === null && (
         <Button kind="danger" icon="trash" onClick={() => setDialog('erase')}>
           {found.subjects === 0 ? 'Confirm that nothing is held' : 'Erase everything found'}
         </Button>

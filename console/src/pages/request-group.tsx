@@ -16,6 +16,7 @@ import { refresh, useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import { useMay } from '../session.tsx'
 import type { RequestGroup, RequestList } from '../types.ts'
+import { Decide } from './request-approval.tsx'
 import { RequestRows } from './request-rows.tsx'
 
 const pollIntervalMs = 1_500
@@ -80,7 +81,7 @@ function totalOf({ counts }: RequestGroup): number {
 }
 
 function Progress({ group }: { group: RequestGroup }) {
-  const { counts, startable, found, erased, firstReceivedAt, closedAt, resumesAt } = group
+  const { counts, startable, waiting, found, erased, firstReceivedAt, closedAt, resumesAt } = group
   const total = totalOf(group)
   const closed = total - counts.open - counts.running
   const isRunning = counts.running > 0
@@ -100,6 +101,19 @@ function Progress({ group }: { group: RequestGroup }) {
             ? 'You can close this page. The service continues, also after a restart.'
             : 'The erasure budget is used up. The service continues automatically.'}
         </p>
+      )}
+      {waiting > 0 && (
+        <div class="approval">
+          <p>
+            <Icon name="clock" /> <strong>{counted(waiting, 'erasure')}</strong> waiting for approval by
+            another member.
+          </p>
+          <Decide
+            requests={waiting}
+            isOwn={false}
+            onDecide={(verdict) => changeGroup(verdict, { reference: group.reference, requests: waiting })}
+          />
+        </div>
       )}
       {startable > 0 && (
         <p class="note">
@@ -147,7 +161,10 @@ function Progress({ group }: { group: RequestGroup }) {
 }
 
 /** Changes all requests of a group, and shows what it has become everywhere. */
-async function changeGroup(verb: 'start' | 'cancel', body: { reference: string; requests?: number }) {
+async function changeGroup(
+  verb: 'start' | 'cancel' | 'approve' | 'decline',
+  body: { reference: string; requests?: number },
+) {
   try {
     await change(`/request-groups/${verb}`, body)
   } finally {

@@ -2,10 +2,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Page } from '../components/page.tsx'
 import { LoadError, Loaded } from '../components/states.tsx'
 import { Badge } from '../components/values.tsx'
-import { forgetPerson, isClosed, requestKinds, requestTitle } from '../requests.ts'
+import { changeRequest, forgetPerson, isClosed, requestKinds, requestTitle } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import type { RequestPage as RequestData } from '../types.ts'
 import { RequestActions } from './request-actions.tsx'
+import { RequestApproval } from './request-approval.tsx'
 import { RequestFacts } from './request-facts.tsx'
 import { RequestReplies } from './request-replies.tsx'
 import { RequestStory } from './request-story.tsx'
@@ -52,6 +53,10 @@ export function RequestPage({ requestId }: { requestId: string }) {
             <div class="story request">
               <RequestFacts page={page} />
               <div class="request-main">
+                <RequestApproval
+                  request={page.request}
+                  onDecide={(verdict) => changeRequest(requestId, verdict)}
+                />
                 <RequestStory page={page} />
                 {page.request.state !== 'cancelled' && <RequestReplies request={page.request} />}
               </div>

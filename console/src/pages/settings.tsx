@@ -8,7 +8,8 @@ import { showToast } from '../components/toasts.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { For } from '../session.tsx'
-import type { HiddenByPlan, OrganisationProfile, Settings } from '../types.ts'
+import type { ApprovalRule, HiddenByPlan, OrganisationProfile, Settings } from '../types.ts'
+import { ApprovalCard, approvalPath } from './approval-card.tsx'
 import { ProfileCard, profilePath } from './profile-card.tsx'
 import { SigningInCard } from './signing-in-card.tsx'
 
@@ -27,6 +28,7 @@ export function SettingsPage() {
                 <For least="admin">
                   <SigningInCard />
                 </For>
+                <Approval />
                 <Retention settings={data} />
                 <Budgets settings={data} />
                 <Service settings={data} />
@@ -36,6 +38,15 @@ export function SettingsPage() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+function Approval() {
+  const rule = useResource<ApprovalRule>(approvalPath)
+  return (
+    <Loaded resource={rule} lines={3}>
+      {(data) => <ApprovalCard key={data.above} rule={data} />}
+    </Loaded>
   )
 }
 

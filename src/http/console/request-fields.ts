@@ -40,6 +40,8 @@ export const Request = object(
     /** `null` if nobody is in charge, or the member was removed. */
     assignee: orNull(object({ id: text(), email: text() })),
     ...{ createdAt: instant, createdBy: Actor, startedBy: orNull(Actor) },
+    /** That its erasure waits for the approval of another member. */
+    approval: orNull(object({ askedAt: instant, askedBy: Actor })),
   },
   { title: 'Request' },
 )
@@ -117,12 +119,13 @@ export function presentRow({ request, assignee, size }: InboxRow) {
 }
 
 export function presentRequest(request: StoredRequest, assignee: Member | null) {
-  const { namesIdentifiers, createdAt, createdBy, startedBy } = request
+  const { namesIdentifiers, createdAt, createdBy, startedBy, approval } = request
   return {
     ...presentShared(request),
     namesIdentifiers,
     assignee: assignee && { id: assignee.id, email: assignee.email },
     ...{ createdAt: formatInstant(createdAt), createdBy, startedBy },
+    approval: approval && { ...approval, askedAt: formatInstant(approval.askedAt) },
   }
 }
 

@@ -25,8 +25,8 @@ export const RequestGroup = object(
     counts: object({
       ...{ open: integer(), running: integer(), done: integer(), rejected: integer(), cancelled: integer() },
     }),
-    /** How many are open erasures, and how many are access requests. */
-    ...{ startable: integer(), access: integer() },
+    /** How many are open erasures, how many of these wait for an approval instead, and how many are access requests. */
+    ...{ startable: integer(), waiting: integer(), access: integer() },
     ...{ found: Counts, erased: Counts },
     ...{ firstReceivedAt: instant, closedAt: orNull(instant), resumesAt: orNull(instant) },
   },

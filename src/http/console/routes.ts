@@ -1,6 +1,7 @@
 import type { Route } from '../request-context.ts'
 import { accountRoutes } from './account.ts'
 import { activityRoutes } from './activity.ts'
+import { approvalRoutes } from './approvals.ts'
 import { erasureListRoutes } from './erasure-lists.ts'
 import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
@@ -40,6 +41,7 @@ export const consoleRoutes: readonly Route[] = [
   ...subjectRoutes,
   ...personRoutes,
   ...requestRoutes,
+  ...approvalRoutes,
   ...requestHandlingRoutes,
   ...requestDocumentRoutes,
   ...requestGroupRoutes,

@@ -41,6 +41,7 @@ const accessAndRequests: readonly Statement[] = [
   statement('DELETE FROM organisation_logos WHERE organisation_id = :id'),
   statement('DELETE FROM reply_texts WHERE organisation_id = :id'),
   statement('DELETE FROM sign_in_rules WHERE organisation_id = :id'),
+  statement('DELETE FROM approval_rules WHERE organisation_id = :id'),
 ]
 
 const listTrackers = statement(

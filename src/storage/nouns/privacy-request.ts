@@ -337,8 +337,16 @@ export function toRequest(row: Row): PrivacyRequest {
     left: integerOrNull(row, 'left_subjects'),
     resumesAt: integerOrNull(row, 'resumes_at'),
     assigneeId: textOrNull(row, 'assignee_id'),
+    approval: toApproval(row),
     listLine: integer(row, 'list_line'),
   }
+}
+
+function toApproval(row: Row): PrivacyRequest['approval'] {
+  const askedAt = integerOrNull(row, 'approval_asked_at')
+  if (askedAt === null || row.state !== 'open') return null
+  const [id, name] = [text(row, 'approval_asker_id'), text(row, 'approval_asker_name')]
+  return { askedAt, askedBy: { kind: 'member', id, name } }
 }
 
 export function toRef(row: Row): PrivacyRequestRef {

@@ -1,4 +1,5 @@
 import type { ActivityNote } from '../../domain/activity.ts'
+import { approvalWindowMs } from '../../domain/approval.ts'
 import {
   type PrivacyRequestRef,
   type PrivacyRequestState,
@@ -13,6 +14,7 @@ import type {
   RequestStart,
 } from '../../domain/request-group.ts'
 import { actorParameters, insertActivity } from './activity.ts'
+import { unapprovedLeft } from './approval.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
 import { foundParameters, known, privacyRequestTransactions, toCounts } from './privacy-request.ts'
@@ -21,7 +23,7 @@ import { statement } from './statement.ts'
 
 const ofReference = 'organisation_id = :organisationId AND reference = :reference'
 const find = statement(
-  `SELECT kind, state, count(*) AS requests, count(resumes_at) AS resting, min(resumes_at) AS resumes_at,
+  `SELECT kind, state, count(*) AS requests, count(resumes_at) AS resting, count(approval_asked_at) AS waiting, min(resumes_at) AS resumes_at,
      min(received_at) AS received_at, max(closed_at) AS closed_at,
      sum(found_subjects)::bigint AS found_subjects, sum(found_sessions)::bigint AS found_sessions,
      sum(found_events)::bigint AS found_events, sum(erased_subjects)::bigint AS erased_subjects,
@@ -39,7 +41,11 @@ const start = statement(
   `UPDATE privacy_requests SET state = 'running', actor_kind = :actorKind, actor_id = :actorId, actor_name = :actorName,
      request_id = :requestId, found_subjects = :foundSubjects, found_sessions = :foundSessions, found_events = :foundEvents,
      runs_at = 0
-   WHERE organisation_id = :organisationId AND id = :id AND state = 'open'`,
+   WHERE organisation_id = :organisationId AND id = :id AND state = 'open' AND (approval_asked_at IS NULL OR :actorKind <> 'member')`,
+)
+const askForApproval = statement(
+  `UPDATE privacy_requests SET approval_asked_at = :now, approval_asker_id = :actorId, approval_asker_name = :actorName
+   WHERE organisation_id = :organisationId AND id = :id AND state = 'open' AND approval_asked_at IS NULL`,
 )
 
 export const requestGroupTransactions = {
@@ -57,16 +63,31 @@ export const requestGroupTransactions = {
     )
     return true
   },
-  async startPrivacyRequests(run: Run, starts: readonly RequestStart[]): Promise<number> {
-    const started = starts.map(async ({ ref, starter, note }) => {
-      const { startedBy, requestId, found } = starter
-      await lockOrganisation(run, ref.organisationId)
+  async startPrivacyRequests(
+    run: Run,
+    starts: readonly RequestStart[],
+    action: { people: number; started: number },
+  ): Promise<{ started: number; waiting: number }> {
+    const [first] = starts
+    if (!first) return { started: 0, waiting: 0 }
+    const { startedBy } = first.starter
+    const { organisationId } = first.ref
+    await lockOrganisation(run, organisationId)
+    const since = first.note.at - approvalWindowMs
+    const left =
+      startedBy.kind === 'member'
+        ? await unapprovedLeft(run, organisationId, startedBy.id, since)
+        : Number.POSITIVE_INFINITY
+    const mustWait = action.people - action.started > left
+    const changes = starts.map(async ({ ref, starter, note }) => {
+      const { requestId, found } = starter
       const parameters = { ...ref, ...actorParameters(startedBy), ...foundParameters(found), requestId }
-      const { count } = await run(start, parameters)
-      if (count !== 0) insertActivity(run, note)
+      const { count } = await run(mustWait ? askForApproval : start, { ...parameters, now: note.at })
+      if (count !== 0) insertActivity(run, mustWait ? { ...note, kind: 'request.approval-asked' } : note)
       return count
     })
-    return sum(await Promise.all(started))
+    const changed = sum(await Promise.all(changes))
+    return mustWait ? { started: 0, waiting: changed } : { started: changed, waiting: 0 }
   },
   async closePrivacyRequests(
     run: Run,
@@ -101,7 +122,8 @@ export function requestGroupStore(engine: Engine<typeof requestGroupTransactions
     },
     create: (organisationId, creations) =>
       engine.transact('createPrivacyRequests', organisationId, creations),
-    start: (starts) => engine.transact('startPrivacyRequests', starts),
+    start: (starts, action = { people: starts.length, started: 0 }) =>
+      engine.transact('startPrivacyRequests', starts, action),
     close: (closings, closing) => engine.transact('closePrivacyRequests', closings, closing),
   }
 }
@@ -111,6 +133,8 @@ function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
   const count = (isMeant: (row: Row) => boolean) =>
     sum(rows.filter(isMeant).map((row) => integer(row, 'requests')))
   const countIn = (state: PrivacyRequestState) => count((row) => row.state === state)
+  const open = rows.filter((row) => row.state === 'open')
+  const waiting = sum(open.map((row) => integer(row, 'waiting')))
   const running = rows.filter((row) => row.state === 'running')
   const isResting =
     running.length > 0 && sum(running.map((row) => integer(row, 'resting'))) === countIn('running')
@@ -121,7 +145,8 @@ function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
       ...{ open: countIn('open'), running: countIn('running'), done: countIn('done') },
       ...{ rejected: countIn('rejected'), cancelled: countIn('cancelled') },
     },
-    startable: count((row) => row.kind === 'erasure' && row.state === 'open'),
+    startable: count((row) => row.kind === 'erasure' && row.state === 'open') - waiting,
+    waiting,
     access: count((row) => row.kind === 'access'),
     found: addAll(rows.map((row) => toCounts(row, 'found_'))),
     erased: addAll(rows.map((row) => toCounts(row, 'erased_'))),

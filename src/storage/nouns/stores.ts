@@ -2,6 +2,7 @@ import type { DeletionStore } from '../../domain/deletion.ts'
 import type { RetentionStore } from '../../domain/retention.ts'
 import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-key.ts'
+import { approvalStore } from './approval.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import type { Engine } from './engine.ts'
@@ -60,6 +61,7 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     totp: totpStore(engine),
     recoveryCodes: recoveryCodeStore(engine),
     activity: activityStore(engine),
+    approvals: approvalStore(engine),
     privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
     requestGroups: requestGroupStore(engine),
     requestHandling: requestHandlingStore(engine),

@@ -1,5 +1,6 @@
 import { activityTransactions } from './activity.ts'
 import { apiKeyTransactions } from './api-key.ts'
+import { approvalTransactions } from './approval.ts'
 import { deletionTransactions } from './deletion.ts'
 import type { ArgumentsOf, ResultOf, Run } from './engine.ts'
 import { requestLeaseTransactions } from './lease-privacy-request.ts'
@@ -32,6 +33,7 @@ import { variableTokenTransactions } from './variable-token.ts'
 /** All transactions that are shared by the engines. */
 export const transactions = {
   ...activityTransactions,
+  ...approvalTransactions,
   ...apiKeyTransactions,
   ...deletionTransactions,
   ...ledgerTransactions,

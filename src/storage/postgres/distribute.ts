@@ -21,7 +21,7 @@ const everywhere = [
   ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
   ...['privacy_request_notes', 'privacy_request_exclusions'],
   ...['organisation_profiles', 'organisation_logos', 'reply_texts'],
-  ...['passkeys', 'recovery_codes', 'sign_in_challenges', 'sign_in_rules'],
+  ...['passkeys', 'recovery_codes', 'sign_in_challenges', 'sign_in_rules', 'approval_rules'],
 ]
 
 /** Whether the tables are distributed over the nodes of a Citus cluster. */

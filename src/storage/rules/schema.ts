@@ -177,6 +177,7 @@ export const transferTables: readonly TransferTable[] = [
     { token_hash: text },
     { kind: text, member_id: text, data: text, created_at: integer, expires_at: integer },
   ),
+  table('approval_rules', { organisation_id: text }, { above: integer }),
   table(
     'sign_in_rules',
     { organisation_id: text },
@@ -236,6 +237,9 @@ export const transferTables: readonly TransferTable[] = [
       runs_at: integer,
       assignee_id: text,
       list_line: integer,
+      approval_asked_at: integer,
+      approval_asker_id: text,
+      approval_asker_name: text,
     },
   ),
   table(

@@ -29,7 +29,7 @@ async function waitingRequest(fixture: Fixture) {
   const found = { subjects: 1, sessions: 1, events: 0 }
   const starter = { startedBy: { kind: 'command-line' }, requestId: null, found } as const
   const started = memberNote(fixture, organisationId, 'request.started')
-  assert.equal(await requestGroups.start([{ ref, starter, note: started }]), 1)
+  assert.equal((await requestGroups.start([{ ref, starter, note: started }])).started, 1)
   for (;;) {
     const lease = { now: start, until: start + 10, restsUntil: start + 1_000, after: '' }
     const leased = await privacyRequests.lease('one', lease)

@@ -101,10 +101,8 @@ export function privacyRequestContract(fixture: Fixture): void {
     starter: RequestStart['starter'],
   ): Promise<boolean> {
     const started = note(organisationId, 'request.started')
-    return (
-      (await fixture.store.requestGroups.start([{ ref: { organisationId, id }, starter, note: started }])) ===
-      1
-    )
+    const one = [{ ref: { organisationId, id }, starter, note: started }]
+    return (await fixture.store.requestGroups.start(one)).started === 1
   }
 
   /** A request that waits for two subjects of a tracker, each of which has an event; leased to `one`. */
@@ -162,7 +160,7 @@ export function privacyRequestContract(fixture: Fixture): void {
         ...{ state: 'open', extendedAt: null, extensionReason: null, closedAt: null, rejectionReason: null },
         ...{ startedBy: null, requestId: null, erased: nothing, searchedAt: null, searches: 0 },
         ...{ heldIdentifiers: [], namesIdentifiers: true },
-        ...{ left: null, resumesAt: null, assigneeId: null, listLine: 0 },
+        ...{ left: null, resumesAt: null, assigneeId: null, approval: null, listLine: 0 },
       }
       const expected = { ...request, ...nothingYet }
       assert.deepEqual(await found(request), expected)

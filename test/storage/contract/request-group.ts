@@ -66,7 +66,7 @@ export function requestGroupContract(fixture: Fixture): void {
       assert.ok(first && second && third)
       assert.equal((await requests().find(second))?.listLine, 3)
       assert.equal(await groups().create(organisationId, [creation(organisationId, { id: first.id })]), true)
-      assert.deepEqual([await begin([first, second]), await begin([second])], [2, 0])
+      assert.deepEqual([(await begin([first, second])).started, (await begin([second])).started], [2, 0])
       assert.partialDeepStrictEqual(await requests().find(second), {
         ...{ state: 'running', startedBy: actor, requestId: 'req-1' },
       })
@@ -76,7 +76,7 @@ export function requestGroupContract(fixture: Fixture): void {
       assert.deepEqual(running, {
         reference: 'List',
         counts: { open: 1, running: 2, done: 0, rejected: 0, cancelled: 0 },
-        ...{ startable: 0, access: 1, found: { subjects: 3, sessions: 6, events: 9 } },
+        ...{ startable: 0, waiting: 0, access: 1, found: { subjects: 3, sessions: 6, events: 9 } },
         erased: { subjects: 0, sessions: 0, events: 0 },
         ...{ firstReceivedAt: start, closedAt: null, resumesAt: null },
       })
@@ -99,7 +99,7 @@ export function requestGroupContract(fixture: Fixture): void {
       assert.equal(await groups().find(other, 'List'), null)
       assert.equal((await groups().states(other, [ref.id])).size, 0)
       assert.deepEqual(await groups().sizes(other, 'List', ['open']), { access: 0, erasure: 0 })
-      assert.equal(await begin([{ ...ref, organisationId: other }]), 0)
+      assert.equal((await begin([{ ...ref, organisationId: other }])).started, 0)
       const missing = fixture.fresh('nobody')
       assert.equal(await groups().create(missing, [creation(missing)]), false)
     })

@@ -7,6 +7,8 @@ import { hashToken } from '../../../../src/domain/randomness.ts'
 import { idleTimeoutMs, maxSignInMs } from '../../../../src/domain/sign-in.ts'
 import type { Store } from '../../../../src/domain/store.ts'
 import { createKey } from '../../../../src/operations/api-key.ts'
+import { saveApprovalRule } from '../../../../src/operations/approval.ts'
+import { startErasures } from '../../../../src/operations/change-privacy-request.ts'
 import { createRequest } from '../../../../src/operations/create-privacy-request.ts'
 import { eraseSubject } from '../../../../src/operations/erase-subject.ts'
 import { inviteMember } from '../../../../src/operations/member.ts'
@@ -71,6 +73,8 @@ const inPath: Record<string, readonly string[]> = {
   requestId: ['{{requestId}}', '{{accessId}}', '{{theirRequest}}', 'nothing'],
   // Only this kind is closed by a member.
   'requestId of /console/api/requests/{requestId}/close': ['{{accessId}}', '{{theirRequest}}', 'nothing'],
+  'requestId of /console/api/requests/{requestId}/approve': ['{{waitingId}}', '{{theirRequest}}', 'nothing'],
+  'requestId of /console/api/requests/{requestId}/decline': ['{{waitingId}}', '{{theirRequest}}', 'nothing'],
   noteId: ['{{noteId}}', '{{noteId}}', '{{theirNote}}', 'nothing'],
   signInId: ['{{signInId}}', 'nothing'],
   passkeyId: ['nothing'],
@@ -89,6 +93,7 @@ interface Settled {
   listTracker: string
   requestId: string
   accessId: string
+  waitingId: string
   noteId: string
 }
 
@@ -147,7 +152,14 @@ async function openRequests(
   const access = await createRequest(services, view, { kind: 'access', ...wanted }, commandLine)
   await addRequestNote(services, organisationId, erasure.id, `${prefix}note`, commandLine)
   const [note] = await services.requestHandling.notes(erasure)
-  return { requestId: erasure.id, accessId: access.id, noteId: note?.id ?? '' }
+  const waiting = { ...wanted, kind: 'erasure', reference: `${prefix}waiting` } as const
+  const { id: waitingId } = await createRequest(services, view, waiting, commandLine)
+  const actor = { kind: 'member', id: 'mem_asker', name: `${prefix}asker` } as const
+  await saveApprovalRule(services, organisationId, 1_000, commandLine)
+  const ref = { organisationId, id: waitingId }
+  const asking = { ...commandLine, actor, organisationId }
+  await startErasures(services, [{ ...ref, found: access.found }], asking, { people: 2_000, started: 0 })
+  return { requestId: erasure.id, accessId: access.id, waitingId, noteId: note?.id ?? '' }
 }
 
 function named(prefix: string, settled: Settled): Record<string, string> {
@@ -159,7 +171,7 @@ function named(prefix: string, settled: Settled): Record<string, string> {
 
 async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
   const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
-  const { tokenId, listTracker, requestId, accessId, noteId } = own
+  const { tokenId, listTracker, requestId, accessId, waitingId, noteId } = own
   const now = service.services.clock()
   const pending = { organisationId, email: `pending@${organisationId}.example` }
   const { token: link } = await inviteMember(service.services, pending, commandLine)
@@ -184,7 +196,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
-    ...{ tokenId, listTracker, requestId, accessId, noteId },
+    ...{ tokenId, listTracker, requestId, accessId, waitingId, noteId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
     ...{ ended, old, idle, session, viewer, desk, signInId: `id-of-${hashToken(elsewhere)}` },
     ...{ viewerSignIn: `id-of-${hashToken(viewer)}`, deskSignIn: `id-of-${hashToken(desk)}` },

@@ -97,6 +97,7 @@ const svgFiles = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>',
 /** What a client would write there: what is theirs, what is another organisation's, and what is nobody's. */
 const inBody: Record<string, fc.Arbitrary<unknown>> = {
   role: fc.constantFrom('viewer', 'desk', 'admin'),
+  above: fc.constantFrom(1, 10_000, null),
   name: fc.constantFrom('{{keyName}}', 'Another name', '__proto__', '🦦'.repeat(64)),
   scopes: fc.uniqueArray(fc.constantFrom(...allScopes()), { minLength: 1 }),
   expiresAt: fc.constantFrom('2999-12-31T00:00:00Z', '2100-01-01T00:00:00+01:30', null),
@@ -189,6 +190,8 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   },
   '/console/api/request-groups/start': { reference: fc.constant('reference') },
   '/console/api/request-groups/cancel': { reference: fc.constant('reference') },
+  '/console/api/request-groups/approve': { reference: fc.constant('waiting'), requests: fc.constant(1) },
+  '/console/api/request-groups/decline': { reference: fc.constant('waiting'), requests: fc.constant(1) },
   '/console/api/requests/{requestId}/exclude': { subjectId: fc.constant('listed') },
   '/console/api/requests/{requestId}/include': { subjectId: fc.constant('listed') },
 }

@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../components/button.tsx'
+import { Confirm } from '../components/dialog.tsx'
+import { Icon } from '../components/icon.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { ActorName } from '../components/values.tsx'
+import { Ago, counted } from '../components/when.tsx'
+import { useMay, useSession } from '../session.tsx'
+import type { Request } from '../types.ts'
+
+type Verdict = 'approve' | 'decline'
+
+interface ApprovalProps {
+  /** How many requests wait. */
+  requests: number
+  /** Whether this member asked for all of them. */
+  isOwn: boolean
+  onDecide(verdict: Verdict): Promise<void>
+}
+
+/** That an erasure waits for another member, who decides here. */
+export function RequestApproval({
+  request,
+  onDecide,
+}: { request: Request } & Pick<ApprovalProps, 'onDecide'>) {
+  const { member } = useSession()
+  const { approval } = request
+  if (!approval) return null
+  const isOwn = approval.askedBy.kind === 'member' && approval.askedBy.id === member.id
+  return (
+    <section class="card approval" aria-label="Approval">
+      <p>
+        <Icon name="clock" /> <strong>Waiting for approval by another member.</strong>{' '}
+        <ActorName actor={approval.askedBy} /> started this erasure <Ago at={approval.askedAt} />.
+      </p>
+      <Decide requests={1} isOwn={isOwn} onDecide={onDecide} />
+    </section>
+  )
+}
+
+/** The buttons of a member who may decide. */
+export function Decide({ requests, isOwn, onDecide }: ApprovalProps) {
+  const mayDecide = useMay('desk')
+  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  if (!mayDecide || isOwn) return <p class="muted">Another desk member or admin can approve or decline it.</p>
+  const what = requests === 1 ? 'the erasure' : `${counted(requests, 'erasure')}`
+  return (
+    <div class="actions">
+      <Button kind="danger" icon="check" onClick={() => setVerdict('approve')}>
+        Approve {what}
+      </Button>
+      <Button onClick={() => setVerdict('decline')}>Decline</Button>
+      {verdict && (
+        <Confirm
+          title={verdict === 'approve' ? `Approve ${what}` : `Decline ${what}`}
+          action={verdict === 'approve' ? 'Approve and erase' : 'Decline'}
+          kind={verdict === 'approve' ? 'danger' : 'primary'}
+          onConfirm={async () => {
+            await onDecide(verdict)
+            showToast(verdict === 'approve' ? 'Erasure started' : 'Declined')
+            setVerdict(null)
+          }}
+          onClose={() => setVerdict(null)}
+        >
+          <p>
+            {verdict === 'approve'
+              ? 'The data is erased from all trackers. This cannot be undone. The history names you and the member who started it.'
+              : 'Nothing is erased. The request stays open, and its history shows that you declined.'}
+          </p>
+        </Confirm>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+import { maxApprovalAbove } from '../../domain/approval.ts'
+import { decideGroup, decideRequest, saveApprovalRule } from '../../operations/approval.ts'
+import { requireGroup } from '../../operations/request-group.ts'
+import { readRequestPage } from '../../operations/request-page.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { integer, object, orNull } from '../schema.ts'
+import { presentPage, RequestPage } from './request-fields.ts'
+import { presentGroup, RequestGroup, reference } from './request-groups.ts'
+import { requestPath } from './requests.ts'
+
+export const ApprovalRule = object(
+  /** How many people a member may erase in a day without an approval. */
+  { above: orNull(integer()) },
+  { title: 'ApprovalRule' },
+)
+
+const rulePath = '/console/api/organisation/approval'
+const rule = `a whole number from 1 to ${maxApprovalAbove}, or null`
+const waitingRequests = integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  'x-rule': 'the number of requests that wait',
+})
+
+/** The rule that erasing many people takes two members, and their decisions. */
+export const approvalRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: rulePath,
+    access: 'viewer',
+    response: ApprovalRule,
+    handle: async ({ services, context }) => ({
+      above: await services.approvals.findRule(identityOf(context).organisationId),
+    }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: rulePath,
+    access: 'admin',
+    recentSignIn: true,
+    body: { above: orNull(integer({ minimum: 1, maximum: maxApprovalAbove }), { 'x-rule': rule }) },
+    bodyNamesNobody: true,
+    response: ApprovalRule,
+    async handle({ services, context, body: { above } }) {
+      await saveApprovalRule(services, identityOf(context).organisationId, above, originOf(context))
+      return { above }
+    },
+  }),
+  ...(['approve', 'decline'] as const).flatMap((verdict) => [
+    defineRoute({
+      method: 'POST',
+      path: `${requestPath}/${verdict}`,
+      access: 'desk',
+      recentSignIn: true,
+      body: {},
+      response: RequestPage,
+      async handle(call) {
+        const view = organisationView(call)
+        const { requestId } = call.path
+        await decideRequest(call.services, view, requestId, verdict, originOf(call.context))
+        call.http.wakeRequests()
+        return presentPage(await readRequestPage(call.services, view, requestId))
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `/console/api/request-groups/${verdict}`,
+      access: 'desk',
+      recentSignIn: true,
+      body: { reference, requests: waitingRequests },
+      response: RequestGroup,
+      async handle({ services, context, body, http }) {
+        const { organisationId } = identityOf(context)
+        await decideGroup(services, organisationId, body, verdict, originOf(context))
+        http.wakeRequests()
+        return presentGroup(await requireGroup(services, organisationId, body.reference))
+      },
+    }),
+  ]),
+]

@@ -1,0 +1,96 @@
+import type { ActivityKind, Origin } from '../domain/activity.ts'
+import { type ApprovalStore, maxApprovalAbove } from '../domain/approval.ts'
+import { invalidField, LetheError, notFound } from '../domain/errors.ts'
+import type { Clock } from '../domain/instant.ts'
+import type { PrivacyRequest } from '../domain/privacy-request.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
+import { activityNote } from './activity.ts'
+import { requireRequest, withFound } from './privacy-request.ts'
+import { changeAll, type GroupDeps, requireGroup } from './request-group.ts'
+import type { RequestSearchDeps } from './search-request.ts'
+
+interface ApprovalDeps {
+  approvals: ApprovalStore
+  clock: Clock
+  randomness: Randomness
+}
+
+type DecideDeps = ApprovalDeps & GroupDeps & RequestSearchDeps
+
+/** `above` is how many people a member may erase in a day alone; `null` for any number. Throws `not_found`. */
+export async function saveApprovalRule(
+  deps: ApprovalDeps,
+  organisationId: string,
+  above: number | null,
+  origin: Origin,
+): Promise<void> {
+  if (above !== null && (!Number.isInteger(above) || above < 1 || above > maxApprovalAbove))
+    throw invalidField('above', `above must be a whole number from 1 to ${maxApprovalAbove}`)
+  const before = await deps.approvals.findRule(organisationId)
+  if (before === above) return
+  const target = `${before ?? 'off'} → ${above ?? 'off'}`
+  const kind = 'organisation.approval-changed'
+  const note = activityNote(deps, origin, { organisationId, kind, target })
+  if (!(await deps.approvals.saveRule(organisationId, above, note))) throw notFound('This organisation')
+}
+
+export type Verdict = 'approve' | 'decline'
+
+/** Approves or declines the erasure of a request. Throws `forbidden` for the member who asked for it. */
+export async function decideRequest(
+  deps: DecideDeps,
+  view: OrganisationView,
+  requestId: string,
+  verdict: Verdict,
+  origin: Origin,
+): Promise<void> {
+  const request = await requireRequest(deps, view.organisationId, requestId)
+  const { approval } = request
+  if (approval?.askedBy.id === memberOf(origin))
+    throw new LetheError('forbidden', 'Another member has to decide, because you started this erasure.')
+  const { found } = await withFound(deps, view, request)
+  if (!approval || (await decide(deps, [{ ...request, found }], verdict, origin)) === 0)
+    throw invalidField('state', 'this request is not waiting for an approval; nothing was changed')
+}
+
+/**
+ * Decides about all requests with a reference that wait for another member. Throws `validation_error` if their
+ * number is no longer `typed`, and `forbidden` if this member asked for all of them.
+ */
+export async function decideGroup(
+  deps: DecideDeps,
+  organisationId: string,
+  { reference, requests: typed }: { reference: string; requests: number },
+  verdict: Verdict,
+  origin: Origin,
+): Promise<void> {
+  const { waiting } = await requireGroup(deps, organisationId, reference)
+  if (waiting !== typed)
+    throw invalidField('requests', `${waiting} requests are waiting now, not ${typed}; nothing was changed`)
+  let decided = 0
+  await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, async (requests) => {
+    decided += await decide(deps, requests, verdict, origin)
+  })
+  if (decided === 0)
+    throw new LetheError('forbidden', 'Another member has to decide, because you started these erasures.')
+}
+
+function decide(
+  deps: ApprovalDeps,
+  requests: readonly PrivacyRequest[],
+  verdict: Verdict,
+  origin: Origin,
+): Promise<number> {
+  const kind: ActivityKind = verdict === 'approve' ? 'request.approved' : 'request.declined'
+  const decisions = requests.map(({ organisationId, id, found }) => ({
+    ...{ ref: { organisationId, id }, found },
+    note: activityNote(deps, origin, { organisationId, kind, target: id }),
+  }))
+  return deps.approvals[verdict](decisions, memberOf(origin))
+}
+
+function memberOf({ actor }: Origin): string {
+  if (actor.kind !== 'member') throw new LetheError('forbidden', 'Only members approve erasures.')
+  return actor.id
+}
