@@ -11,6 +11,7 @@ import {
   plans,
   type RetentionDays,
 } from './domain/retention.ts'
+import { parseRoleMapping, type RoleMapping } from './domain/role-mapping.ts'
 import { hideSecrets, parseSecret } from './domain/secret.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/limiter-address.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
@@ -33,6 +34,8 @@ export interface Config {
   publicUrl: string | null
   retentionDays: RetentionDays
   activityDays: number
+  /** `null` without an identity provider. */
+  singleSignOn: SingleSignOnConfig | null
   sweepSeconds: number
   /** `null` for the default location next to the store. */
   secretFile: string | null
@@ -53,6 +56,19 @@ export interface Config {
   apiUrl: string
   /** The API key of remote commands; empty if not set. */
   apiKey: string
+}
+
+export interface SingleSignOnConfig {
+  issuer: string
+  clientId: string
+  /** `null` for a public client. */
+  clientSecretFile: string | null
+  scopes: string
+  /** The name of the provider on the sign-in page. */
+  name: string
+  roleClaim: string
+  /** `null` if the provider does not determine roles. */
+  roles: RoleMapping | null
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -94,6 +110,29 @@ export const variables = {
   LETHE_PUBLIC_URL: {
     fallback: '',
     accepts: 'the address for browsers, such as https://lethe.example',
+  },
+  LETHE_OIDC_ISSUER: {
+    fallback: '',
+    accepts:
+      'the issuer of an identity provider, an https address (http only for localhost), together with LETHE_OIDC_CLIENT_ID',
+  },
+  LETHE_OIDC_CLIENT_ID: {
+    fallback: '',
+    accepts: 'the client ID of Lethe at the identity provider, of at most 200 characters',
+  },
+  LETHE_OIDC_CLIENT_SECRET_FILE: {
+    fallback: '',
+    accepts: 'the path of the file with the client secret',
+  },
+  LETHE_OIDC_SCOPES: { fallback: 'openid email', accepts: 'scopes separated by spaces, including openid' },
+  LETHE_OIDC_NAME: {
+    fallback: 'single sign-on',
+    accepts: 'the name of the identity provider on the sign-in page, of at most 40 characters',
+  },
+  LETHE_OIDC_ROLE_CLAIM: { fallback: 'groups', accepts: 'a claim, such as groups or realm_access.roles' },
+  LETHE_OIDC_ROLES: {
+    fallback: '',
+    accepts: 'values of that claim for roles, such as admin=lethe-admins,desk=privacy,viewer=*',
   },
   LETHE_RETENTION_DAYS: {
     fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
@@ -138,6 +177,7 @@ const confidential: readonly string[] = [
   'LETHE_PUBLIC_URL',
   'LETHE_URL',
   'LETHE_SECRET_FILE',
+  'LETHE_OIDC_CLIENT_SECRET_FILE',
   'LETHE_API_KEY',
 ] satisfies Variable[]
 
@@ -260,6 +300,7 @@ function assemble(read: Read): Config {
     tombstoneDays:
       read('LETHE_TOMBSTONE_DAYS', (text) => (text === '' ? 0 : parseInteger(text, 1, maxRetentionDays))) ||
       null,
+    singleSignOn: readSingleSignOn(read),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
     metricsHost: read('LETHE_METRICS_HOST', parseHost),
@@ -270,6 +311,35 @@ function assemble(read: Read): Config {
     apiUrl: read('LETHE_URL', (text) => (text === '' || isServiceUrl(text) ? text : null)),
     apiKey: read('LETHE_API_KEY', (text) => (text === '' || readKeyId(text) !== null ? text : null)),
   }
+}
+
+function readSingleSignOn(read: Read): SingleSignOnConfig | null {
+  const clientId = read('LETHE_OIDC_CLIENT_ID', (text) => (/^[!-~]{0,200}$/.test(text) ? text : null))
+  const issuer = read('LETHE_OIDC_ISSUER', (text) =>
+    text === '' || (isIssuer(text) && clientId !== '') ? text : null,
+  )
+  const settings = {
+    clientSecretFile: read('LETHE_OIDC_CLIENT_SECRET_FILE', parsePath) || null,
+    scopes: read('LETHE_OIDC_SCOPES', parseScopes),
+    name: read('LETHE_OIDC_NAME', (text) => (/^[^\p{Cc}]{1,40}$/u.test(text) ? text : null)),
+    roleClaim: read('LETHE_OIDC_ROLE_CLAIM', (text) => (/^[!-~]{1,200}$/.test(text) ? text : null)),
+    roles: read('LETHE_OIDC_ROLES', (text) => (text === '' ? [] : parseRoleMapping(text))),
+  }
+  if (issuer === '') return null
+  return { issuer, clientId, ...settings, roles: settings.roles.length > 0 ? settings.roles : null }
+}
+
+/** Without TLS, anybody on the network could answer in the provider's place. */
+function isIssuer(text: string): boolean {
+  if (!isServiceUrl(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)
+}
+
+function parseScopes(text: string): string | null {
+  const scopes = text.split(/ +/)
+  const areValid = scopes.every((scope) => /^[!#-[\]-~]{1,100}$/.test(scope))
+  return areValid && scopes.includes('openid') ? scopes.join(' ') : null
 }
 
 function parsePath(text: string): string | null {

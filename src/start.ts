@@ -6,7 +6,7 @@ import type { RetentionPolicy } from './domain/retention.ts'
 import { FairQueue } from './domain/semaphore.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store, StoreStatus } from './domain/store.ts'
-import type { Installation } from './http/request-context.ts'
+import type { Installation, SingleSignOn } from './http/request-context.ts'
 import type { LetheServer, ServerDeps } from './http/server.ts'
 import { FileJournal } from './journal.ts'
 import type { JobLoop } from './maintenance/job-loop.ts'
@@ -139,6 +139,7 @@ export async function startService(config: Config, services: Services, log: Log)
 
     const limiter = await openLimiter(config.limiter, services.clock, limiterLog(config.limiter, logger))
     opened.push(limiter)
+    const singleSignOn = await openSingleSignOn(config, services, log)
     const metrics = await startMetrics(config, services, limiter, log, serverTimeouts)
     if (metrics) opened.push(metrics)
     await startJournal(services, log, metrics?.journal)
@@ -159,6 +160,7 @@ export async function startService(config: Config, services: Services, log: Log)
       noteRefusedString: use.noteRefusedString,
       noteTokenUse: ofTokens.note,
       installation: installationOf(config),
+      singleSignOn,
       log,
       wakeRequests: () => requests?.wake(),
       ...(metrics && { onAnswered: metrics.onAnswered }),
@@ -207,6 +209,28 @@ export async function startService(config: Config, services: Services, log: Log)
     for (const part of opened.toReversed()) await part.close()
     throw error
   }
+}
+
+/** `null` without an identity provider. It is not asked for anything before somebody signs in. */
+async function openSingleSignOn(
+  { singleSignOn: settings }: Config,
+  { clock, randomness }: Services,
+  { logger }: Log,
+): Promise<SingleSignOn | null> {
+  if (settings === null) return null
+  const { openIdProvider } = await import('./openid/openid-provider.ts')
+  const { readClientSecret } = await import('./runtime/client-secret.ts')
+  const { singleSignOnLog } = await import('./runtime/service-log.ts')
+  const { clientSecretFile, roles, roleClaim, issuer } = settings
+  const provider = openIdProvider(
+    {
+      ...settings,
+      clientSecret: clientSecretFile && (await readClientSecret(clientSecretFile)),
+      roleClaim: roles && roleClaim,
+    },
+    { clock, randomness, ...singleSignOnLog(issuer, logger) },
+  )
+  return { provider, roleMapping: roles }
 }
 
 /** The Variables API on a port of its own; `null` if it shares the port of the other services. */

@@ -61,6 +61,12 @@ const keyString = createKeyString('0123456789ABCDEF', {
   base62: (length) => 'x'.repeat(length),
 })
 
+/** What a variable needs to have an effect. */
+function besides(variable: string): Record<string, string> {
+  if (!variable.startsWith('LETHE_OIDC_')) return {}
+  return { LETHE_OIDC_ISSUER: 'https://id.example', LETHE_OIDC_CLIENT_ID: 'lethe' }
+}
+
 const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   LETHE_HOST: [
     ['0.0.0.0', { host: '0.0.0.0' }],
@@ -151,6 +157,32 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   ],
   LETHE_JOURNAL: [['/var/lib/lethe.journal', { journal: '/var/lib/lethe.journal' }]],
   LETHE_SPOOL_DIR: [['/var/lib/lethe', { spoolFolder: '/var/lib/lethe' }]],
+  LETHE_OIDC_ISSUER: [
+    ['https://id.example/realms/x', { singleSignOn: { issuer: 'https://id.example/realms/x' } }],
+    ['http://localhost:9000/', { singleSignOn: { issuer: 'http://localhost:9000/' } }],
+    ['http://[::1]:9000', { singleSignOn: { issuer: 'http://[::1]:9000' } }],
+  ],
+  LETHE_OIDC_CLIENT_ID: [['a-client', { singleSignOn: { clientId: 'a-client', clientSecretFile: null } }]],
+  LETHE_OIDC_CLIENT_SECRET_FILE: [
+    ['/etc/lethe/oidc', { singleSignOn: { clientSecretFile: '/etc/lethe/oidc' } }],
+  ],
+  LETHE_OIDC_SCOPES: [['openid  profile', { singleSignOn: { scopes: 'openid profile' } }]],
+  LETHE_OIDC_NAME: [['Köln ID', { singleSignOn: { name: 'Köln ID' } }]],
+  LETHE_OIDC_ROLE_CLAIM: [['realm_access.roles', { singleSignOn: { roleClaim: 'realm_access.roles' } }]],
+  LETHE_OIDC_ROLES: [
+    [
+      'admin = a b,viewer=*',
+      {
+        singleSignOn: {
+          roleClaim: 'groups',
+          roles: [
+            { role: 'admin', value: 'a b' },
+            { role: 'viewer', value: '*' },
+          ],
+        },
+      },
+    ],
+  ],
   LETHE_ACTIVITY_DAYS: [
     ['1', { activityDays: 1 }],
     ['36500', { activityDays: 36_500 }],
@@ -218,6 +250,16 @@ const bad: Record<string, string[]> = {
   LETHE_TOMBSTONE_DAYS: ['0', '-1', '1.5', '36501', 'never'],
   LETHE_JOURNAL: ['a\0b'],
   LETHE_SPOOL_DIR: ['a\0b'],
+  LETHE_OIDC_ISSUER: [
+    ...'id.example ftp://id.example http://id.example http://10.0.0.1 https://a:b@id.example'.split(' '),
+    ...'https://id.example/?x https://id.example/#x http://localhost.example'.split(' '),
+  ],
+  LETHE_OIDC_CLIENT_ID: ['two words', 'x'.repeat(201)],
+  LETHE_OIDC_CLIENT_SECRET_FILE: ['a\0b'],
+  LETHE_OIDC_SCOPES: ['email', 'openid "x"', 'openid\temail'],
+  LETHE_OIDC_NAME: ['a\nb', 'x'.repeat(41)],
+  LETHE_OIDC_ROLE_CLAIM: ['two words', 'x'.repeat(201)],
+  LETHE_OIDC_ROLES: ['admin', 'owner=x', 'admin=', 'admin=x,'],
   LETHE_ACTIVITY_DAYS: ['0', '36501', '5y', '-5', '1.5'],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
@@ -234,6 +276,7 @@ const bad: Record<string, string[]> = {
 /** What must not stand on a terminal or in a log, whatever is wrong with it: it may hold a password, a key or a secret. */
 const secret = [
   ...['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_LIMITER', 'LETHE_PUBLIC_URL', 'LETHE_URL', 'LETHE_SECRET_FILE'],
+  'LETHE_OIDC_CLIENT_SECRET_FILE',
 ]
 
 for (const variable of Object.keys(variables)) {
@@ -242,7 +285,7 @@ for (const variable of Object.keys(variables)) {
       const cases = good[variable] ?? []
       assert.ok(cases.length > 0, `no good value of ${variable} is tested`)
       for (const [text, part] of cases) {
-        assert.partialDeepStrictEqual(readConfig({ [variable]: text }), part, text)
+        assert.partialDeepStrictEqual(readConfig({ ...besides(variable), [variable]: text }), part, text)
       }
     })
 
@@ -261,6 +304,21 @@ for (const variable of Object.keys(variables)) {
     })
   })
 }
+
+describe('an identity provider', () => {
+  it('needs a client ID, and is left out without an issuer', () => {
+    assert.match(refusal('LETHE_OIDC_ISSUER', 'https://id.example'), /together with LETHE_OIDC_CLIENT_ID/)
+    assert.equal(
+      readConfig({ LETHE_OIDC_CLIENT_ID: 'lethe', LETHE_OIDC_ROLES: 'admin=x' }).singleSignOn,
+      null,
+    )
+  })
+
+  it('determines no roles unless they are mapped', () => {
+    const env = { ...besides('LETHE_OIDC_ISSUER'), LETHE_OIDC_ROLE_CLAIM: 'roles' }
+    assert.equal(readConfig(env).singleSignOn?.roles, null)
+  })
+})
 
 describe('a refused value', () => {
   for (const [what, url] of [

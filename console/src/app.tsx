@@ -9,12 +9,14 @@ import { RequestPage } from './pages/request.tsx'
 import { RequestsPage } from './pages/requests.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { JoinPage, SignInPage } from './pages/sign-in.tsx'
+import { SingleSignOnPage } from './pages/single-sign-on.tsx'
 import { cache, refresh, useResource } from './resource.ts'
 import { firstMatch, navigate, route, useAddress } from './router.tsx'
 import { MorePages } from './second-script.tsx'
 import { SessionProvider, useOtherTabs } from './session.tsx'
 import { Shell } from './shell.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
+import { returnPath } from './single-sign-on.ts'
 import type { SignedIn } from './types.ts'
 import { VerifyAgain } from './verify-again.tsx'
 
@@ -30,7 +32,7 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f-]{36}$/i.test(text)
 }
 
-/** The console: two public pages, and the others for members. */
+/** The console: three public pages, and the others for members. */
 export function App() {
   const { path } = useAddress()
   return (
@@ -39,6 +41,8 @@ export function App() {
         <JoinPage />
       ) : path === '/console/sign-in' ? (
         <SignInPage />
+      ) : path === returnPath ? (
+        <SingleSignOnPage />
       ) : (
         <Members path={path} />
       )}

@@ -60,6 +60,15 @@ export function completeSignOut(): void {
   setSearchText('')
 }
 
+/** Calls `follow` when somebody has signed in in another tab. Returns a function that stops it. */
+export function onSignedInElsewhere(follow: () => void): () => void {
+  const listen = ({ data }: MessageEvent<Change>) => {
+    if (data === 'signed-in') follow()
+  }
+  tabs.addEventListener('message', listen)
+  return () => tabs.removeEventListener('message', listen)
+}
+
 /** Follows sign-ins and sign-outs of other tabs with a page load, which clears all data from memory. */
 export function useOtherTabs(memberId: string | undefined): void {
   useEffect(() => {

@@ -5,9 +5,11 @@ import { Dialog } from './components/dialog.tsx'
 import { Failure } from './components/field.tsx'
 import { ProofForm } from './components/proof-form.tsx'
 import { useForm } from './form.ts'
-import { announce, completeSignOut, useSession } from './session.tsx'
+import { useResource } from './resource.ts'
+import { announce, completeSignOut, onSignedInElsewhere, useSession } from './session.tsx'
 import { SignInFields } from './sign-in-fields.tsx'
-import type { ProofPrompt, SignedIn, SignInStep } from './types.ts'
+import { returnPath } from './single-sign-on.ts'
+import type { ProofPrompt, SignedIn, SignInStep, SignInWays } from './types.ts'
 
 /**
  * Asks for the password when the session has expired, over the hidden page and what was typed there. The
@@ -21,6 +23,7 @@ export function SignInAgain() {
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const waiting = useRef<((isBack: boolean) => void)[]>([])
   const form = useForm()
+  const { data: ways } = useResource<SignInWays>(isOpen ? '/sign-in' : null)
   useEffect(() => {
     onSignedOut(async () => {
       if (await isSignedIn()) return true
@@ -29,6 +32,7 @@ export function SignInAgain() {
     })
     return () => onSignedOut(async () => false)
   }, [])
+  useEffect(() => (isOpen ? onSignedInElsewhere(() => void goOn().catch(() => {})) : undefined), [isOpen])
   function end(isBack: boolean): void {
     setOpen(false)
     setPassword('')
@@ -39,10 +43,13 @@ export function SignInAgain() {
     const credentials = { email, password, organisationId: organisation.id }
     const { prompt } = await change<SignInStep>('/sign-in', credentials)
     setPrompt(prompt)
-    if (!prompt) await goOn()
+    if (!prompt) await finish()
+  }
+  async function finish(): Promise<void> {
+    announce('signed-in')
+    await goOn()
   }
   async function goOn(): Promise<void> {
-    announce('signed-in')
     const now = await read<SignedIn>('/session')
     if (now.member.id === member.id) return end(true)
     // Another member must not see this page.
@@ -65,7 +72,7 @@ export function SignInAgain() {
           onCancel={giveUp}
           onAnswer={async (answer) => {
             await change('/sign-in/second-factor', { token: prompt.token, ...answer })
-            await goOn()
+            await finish()
           }}
         />
       )}
@@ -79,6 +86,13 @@ export function SignInAgain() {
           focus="password"
         />
         <Failure failure={form.failure} />
+        {ways?.singleSignOn && (
+          <p>
+            <a href={`${returnPath}#sign-in`} target="_blank" rel="noopener">
+              Sign in with {ways.singleSignOn} in another tab
+            </a>
+          </p>
+        )}
         <footer class="dialog-foot">
           <Button onClick={giveUp}>Sign out</Button>
           <Button type="submit" kind="primary" isBusy={form.isBusy}>

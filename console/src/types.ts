@@ -34,6 +34,7 @@ export interface Member {
   role: 'viewer' | 'desk' | 'admin'
   createdAt: string
   joinedAt: string | null
+  isConnected: boolean
 }
 
 export interface SignedIn {
@@ -46,6 +47,22 @@ export interface SignedIn {
     plan: 'free' | 'starter' | 'pro' | 'business'
     retentionDays: number
   }
+}
+
+export interface SignInWays {
+  singleSignOn: string | null
+}
+
+export interface RoundTrip {
+  address: string
+}
+
+export interface SingleSignOn {
+  prompt: ProofPrompt | null
+  organisations: {
+    id: string
+    name: string
+  }[]
 }
 
 export interface SignIn {
@@ -123,6 +140,10 @@ export interface RecoveryCodes {
 
 export interface SignInRules {
   secondFactor: 'optional' | 'required' | 'passkey'
+  passwordAllowed: boolean
+  domains: string[]
+  domainRole: 'viewer' | 'desk' | 'admin'
+  provider: string | null
 }
 
 export interface Key {
@@ -556,7 +577,7 @@ export interface StoryEntry {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.connected' | 'member.disconnected' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
   requestId: string | null
 }
 
@@ -725,7 +746,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.connected' | 'member.disconnected' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -742,7 +763,7 @@ export interface ActivityGroup {
   oldestAt: string
   count: number
   kinds: {
-    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
+    kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'organisation.profile-changed' | 'organisation.approval-changed' | 'reply-text.changed' | 'reply-text.restored' | 'tracker.renamed' | 'variables.changed' | 'variable-token.created' | 'variable-token.rotated' | 'variable-token.revoked' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'request.created' | 'request.extended' | 'request.rejected' | 'request.cancelled' | 'request.closed' | 'request.approval-asked' | 'request.approved' | 'request.declined' | 'request.started' | 'request.finished' | 'request.exported' | 'request.assigned' | 'request.note-added' | 'request.note-deleted' | 'request.record-excluded' | 'request.record-included' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.connected' | 'member.disconnected' | 'member.link-created' | 'member.role-changed' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere' | 'member.signed-out-elsewhere' | 'member.language-changed' | 'member.verified' | 'member.verification-failed' | 'member.password-changed' | 'member.passkey-added' | 'member.passkey-renamed' | 'member.passkey-removed' | 'member.passkey-refused' | 'member.totp-set' | 'member.totp-removed' | 'member.recovery-codes-created' | 'member.factors-removed' | 'sign-in-rules.changed'
     count: number
   }[]
   counts: Counts | null

@@ -3,6 +3,7 @@ import { change, onVerification } from './api.ts'
 import { Dialog } from './components/dialog.tsx'
 import { ProofForm } from './components/proof-form.tsx'
 import { showFailure } from './components/toasts.tsx'
+import { onSignedInElsewhere } from './session.tsx'
 import type { ProofPrompt } from './types.ts'
 
 /** Asks for a proof of identity when a request needs a recent one. The request is then sent again. */
@@ -25,6 +26,8 @@ export function VerifyAgain() {
     })
     return () => onVerification(async () => false)
   }, [])
+  // The identity provider is in another tab.
+  useEffect(() => (prompt ? onSignedInElsewhere(() => end(true)) : undefined), [prompt])
   function end(isVerified: boolean): void {
     setPrompt(null)
     for (const resolve of waiting.current.splice(0)) resolve(isVerified)

@@ -46,6 +46,8 @@ export const activityKinds = [
   'organisation.deleted',
   'member.invited',
   'member.joined',
+  'member.connected',
+  'member.disconnected',
   'member.link-created',
   'member.role-changed',
   'member.removed',

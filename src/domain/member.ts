@@ -27,13 +27,15 @@ export interface Member {
   createdAt: Instant
   /** `null` until the first invitation is used. */
   passwordSetAt: Instant | null
+  /** Whether the member has signed in by single sign-on, and is connected with that account. */
+  isConnected: boolean
   /** The language of documents that the member makes; `null` for that of the organisation. */
   language: Language | null
 }
 
 /** Whether the member can sign in. */
-export function hasJoined({ passwordSetAt }: Member): boolean {
-  return passwordSetAt !== null
+export function hasJoined({ passwordSetAt, isConnected }: Member): boolean {
+  return passwordSetAt !== null || isConnected
 }
 
 /** Whether nobody could administer an organisation without one of its members. */

@@ -1,4 +1,5 @@
 import type { ActivityNote } from './activity.ts'
+import type { Instant } from './instant.ts'
 import type { SecondFactorRule } from './sign-in-rules.ts'
 
 /** Proofs of identity besides the password. */
@@ -24,6 +25,8 @@ export const proofNames: Record<ProofKind, string> = {
 /** A proof that was checked, and what it uses up or changes. */
 export type Proof =
   | { kind: 'password' }
+  /** As stated by the identity provider. */
+  | { kind: 'single-sign-on'; verifiedAt: Instant }
   | { kind: 'passkey'; id: string; signCount: number }
   /** `sealedSecret` is sealed with the current secret of the installation. */
   | { kind: 'totp'; step: number; sealedSecret: string }

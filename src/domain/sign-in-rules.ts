@@ -1,4 +1,5 @@
 import type { ActivityNote } from './activity.ts'
+import type { Problems } from './errors.ts'
 import type { Role } from './member.ts'
 
 /** Whether members need a second factor: any, or a passkey. */
@@ -21,6 +22,21 @@ export const defaultSignInRules: SignInRules = {
   passwordAllowed: true,
   domains: [],
   domainRole: 'viewer',
+}
+
+export const maxDomains = 50
+export const maxDomainLength = 253
+
+/** As in an address; internationalised domains in their ASCII form. */
+const domainPattern = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/
+
+/** In lower case, without repetitions. Adds a problem for text that is not a domain. */
+export function readDomains(typed: readonly string[], problems: Problems): string[] {
+  const domains = [...new Set(typed.map((text) => text.trim().toLowerCase().replace(/^@/, '')))]
+  const wrong = domains.find((domain) => !domainPattern.test(domain))
+  if (wrong !== undefined)
+    problems.add('domains', `${JSON.stringify(wrong)} is not a domain such as acme.example`)
+  return domains
 }
 
 export interface SignInRulesStore {

@@ -1,11 +1,17 @@
+import type { ActivityNote } from './activity.ts'
 import { LetheError } from './errors.ts'
 import type { Instant } from './instant.ts'
+import type { Member, Role } from './member.ts'
+import type { Organisation } from './organisation.ts'
+
+/** An account at an identity provider. The provider never gives its subject to anyone else. */
+export interface ProviderAccount {
+  issuer: string
+  subject: string
+}
 
 /** What a provider has said about a person, after every check of the protocol. */
-export interface ProviderIdentity {
-  issuer: string
-  /** Identifies the person at the issuer, and is never given to anyone else. */
-  subject: string
+export interface ProviderIdentity extends ProviderAccount {
   /** In lower case; `null` if the provider did not state one. */
   email: string | null
   /** Whether the provider says that the address belongs to the person. */
@@ -50,4 +56,42 @@ export function providerUnreachable(): LetheError {
     'internal_error',
     'The identity provider cannot be reached. Try again later, or sign in another way.',
   )
+}
+
+/** A member with the account that they sign in with; `null` before the first time. */
+export interface ConnectedMember {
+  member: Member
+  passwordHash: string | null
+  account: ProviderAccount | null
+}
+
+/** An organisation that people with addresses of some domains may join. */
+export interface OpenOrganisation {
+  organisation: Pick<Organisation, 'id' | 'name'>
+  role: Role
+}
+
+export interface SingleSignOnStore {
+  /** Members with this account or this address, in every organisation or in one of them. */
+  find(
+    account: ProviderAccount,
+    email: string | null,
+    organisationId: string | null,
+  ): Promise<ConnectedMember[]>
+  /** The organisations that let addresses of a domain join, all or one of them. */
+  findOpen(domain: string, organisationId: string | null): Promise<OpenOrganisation[]>
+  /** `null` if the member has not signed in by single sign-on. */
+  accountOf(memberId: string): Promise<ProviderAccount | null>
+  /**
+   * Connects a member with an account, and withdraws the link to set a first password. Returns `false` if the
+   * member does not exist, or has another account meanwhile.
+   */
+  connect(member: Member, account: ProviderAccount, note: ActivityNote): Promise<boolean>
+  /**
+   * Adds a member who joins by single sign-on. Returns `false` if the organisation does not exist, or has a
+   * member with this address or account.
+   */
+  join(member: Member, account: ProviderAccount, note: ActivityNote): Promise<boolean>
+  /** Forgets the account of a member, and ends their sign-ins. Returns `false` if there is none. */
+  disconnect(organisationId: string, memberId: string, note: ActivityNote): Promise<boolean>
 }

@@ -26,6 +26,7 @@ import type { EventStore, SessionStore } from './session.ts'
 import type { SignInStore } from './sign-in.ts'
 import type { SignInChallengeStore } from './sign-in-challenge.ts'
 import type { SignInRulesStore } from './sign-in-rules.ts'
+import type { SingleSignOnStore } from './single-sign-on.ts'
 import type { SubjectStore } from './subject.ts'
 import type { ExportStore } from './subject-export.ts'
 import type { SearchStore } from './subject-search.ts'
@@ -55,6 +56,7 @@ export interface Store {
   deletions: DeletionStore
   members: MemberStore
   signIns: SignInStore
+  singleSignOn: SingleSignOnStore
   signInChallenges: SignInChallengeStore
   signInRules: SignInRulesStore
   secondFactors: SecondFactorStore

@@ -89,6 +89,8 @@ export const publicPaths: readonly string[] = [
   '/console/api/sign-in/second-factor',
   '/console/api/sign-in/passkey/options',
   '/console/api/sign-in/passkey',
+  '/console/api/single-sign-on',
+  '/console/api/single-sign-on/finish',
   '/console/api/invitation',
   '/console/api/invitation/accept',
 ]

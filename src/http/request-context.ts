@@ -9,8 +9,10 @@ import type { Role } from '../domain/member.ts'
 import type { RelyingParty } from '../domain/passkey.ts'
 import type { Passwords } from '../domain/password.ts'
 import type { Plan } from '../domain/retention.ts'
+import type { RoleMapping } from '../domain/role-mapping.ts'
 import type { Services } from '../domain/services.ts'
 import type { SignedIn, SignedInBrowser, SignInSource } from '../domain/sign-in.ts'
+import type { IdentityProvider } from '../domain/single-sign-on.ts'
 import type { VariableReader } from '../domain/variable-token.ts'
 import type { LineBlock } from '../operations/ingest.ts'
 import type { FailureBody } from './envelope.ts'
@@ -223,9 +225,17 @@ export interface Installation {
   version: string
 }
 
+/** The identity provider, and the roles that it determines, if any. */
+export interface SingleSignOn {
+  provider: IdentityProvider
+  roleMapping: RoleMapping | null
+}
+
 /** What handlers use of the HTTP layer. */
 export interface HttpTools extends SignInTools {
   installation: Installation
+  /** `null` without an identity provider. */
+  singleSignOn: SingleSignOn | null
   respond: Responder
   /** Makes the service start new erasures of privacy requests immediately. */
   wakeRequests(): void
@@ -252,6 +262,9 @@ export interface SignInTools {
   sourceOf(context: RequestContext): SignInSource
   /** Sets the cookies of a new sign-in. */
   setCookies(context: RequestContext, browser: SignedInBrowser): void
+  /** Identifies the browser between the beginning and the end of a round trip to the identity provider. */
+  roundTripToken(context: RequestContext): string | null
+  setRoundTripToken(context: RequestContext, token: string): void
   /** Removes the sign-in cookie. The browser stays known. */
   clearToken(context: RequestContext): void
 }

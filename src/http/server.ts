@@ -14,7 +14,13 @@ import { createServer, parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
 import { documentationRoutes, probeRoutes } from './public-routes.ts'
 import { requestBatches } from './request-batches.ts'
-import { chosenRequestId, type Installation, RequestContext, readBearerToken } from './request-context.ts'
+import {
+  chosenRequestId,
+  type Installation,
+  RequestContext,
+  readBearerToken,
+  type SingleSignOn,
+} from './request-context.ts'
 import { isKeepable, requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
 import { buildRouter } from './router.ts'
@@ -23,6 +29,7 @@ import { variableRoutes } from './variables/routes.ts'
 
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'addressOf' | 'originPolicy'> {
   installation: Installation
+  singleSignOn: SingleSignOn | null
   limiter: Omit<Limiter, 'close'>
   /** The proxies whose forwarded headers are trusted. */
   trustedProxies: readonly string[]
@@ -89,6 +96,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     passwords: passwordQueue(randomness),
     ...signInTools(deps),
     installation: deps.installation,
+    singleSignOn: deps.singleSignOn,
     wakeRequests: deps.wakeRequests,
     serviceUrl: ({ request }: RequestContext) => deps.originPolicy.serviceUrl(request),
   }

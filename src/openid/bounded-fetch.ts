@@ -5,7 +5,7 @@ const maxBytes = 1024 * 1024
 
 /** `fetch` for responses that are read completely, and are refused above a megabyte. */
 export const boundedFetch: CustomFetch = async (url, { body, ...init }) => {
-  const response = await fetch(url, { ...init, body: body ?? null })
+  const response = await fetch(url, { ...init, body: body ? String(body) : null })
   if (response.body === null) return response
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -74,6 +74,7 @@ export async function inviteMember(
     role,
     createdAt,
     passwordSetAt: null,
+    isConnected: false,
     language: null,
   }
   const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }

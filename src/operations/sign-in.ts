@@ -36,6 +36,8 @@ export interface VerifiedMember {
   method: SignInMethod
   /** The ID of a browser that the member has used before. */
   browserId: string | null
+  /** When the member proved their identity, if not now. */
+  verifiedAt?: Instant
 }
 
 const methodNames: Record<SignInMethod, string> = {
@@ -51,7 +53,7 @@ const methodNames: Record<SignInMethod, string> = {
  */
 export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
-  { member, passwordHash, method, browserId }: VerifiedMember,
+  { member, passwordHash, method, browserId, verifiedAt }: VerifiedMember,
   { requestId, device, address }: SignInSource,
   answered: AnsweredChallenge | null = null,
 ): Promise<SignedInBrowser | null> {
@@ -64,7 +66,7 @@ export async function beginSignIn(
   const note = activityNote(deps, origin, { organisationId, kind: 'member.signed-in', target })
   const signIn = {
     ...{ tokenHash: hashToken(token), id: `sgn_${deps.randomness.base62(16)}`, memberId: id, method },
-    ...{ startedAt: now, lastSeenAt: now, verifiedAt: now, device, address },
+    ...{ startedAt: now, lastSeenAt: now, verifiedAt: verifiedAt ?? now, device, address },
   }
   if (!(await deps.signIns.begin(signIn, passwordSetAt, note, answered))) return null
   const newBrowser = () => deps.randomness.base62(22)
@@ -155,6 +157,8 @@ interface SignInDeps extends FactorDeps {
   members: MemberStore
   signIns: SignInStore
   passwords: Passwords
+  /** Whether an organisation can require single sign-on. */
+  hasProvider: boolean
   /** Counts an attempt, by known browser or as a stranger. Rejects with `rate_limited` after too many. */
   countGuess(browserId: string | null): Promise<void>
 }
@@ -174,11 +178,24 @@ export async function signIn(
   const browserId = known && browserMark !== null ? readBrowserMark(browserMark, known) : null
   await deps.countGuess(browserId)
   const isRight = await deps.passwords.matches(password, passwordHash)
-  const outcome =
-    known && isRight ? await continueSignIn(deps, { ...known, method: 'password', browserId }, source) : null
+  const isAllowed = known && isRight && (await allowsPassword(deps, known.member))
+  const outcome = isAllowed
+    ? await continueSignIn(deps, { ...known, method: 'password', browserId }, source)
+    : null
   if (outcome) return outcome
   if (member) noteFailure(deps, member, source.requestId)
+  if (isAllowed === false && isRight) throw new LetheError('forbidden', notWithPassword)
   throw new LetheError('unauthorized', 'The e-mail address or the password is incorrect.')
+}
+
+const notWithPassword = 'Your organisation does not allow passwords. Use single sign-on or a passkey.'
+
+/** Without an identity provider, a rule that excludes passwords would lock everybody out. */
+async function allowsPassword(
+  { signInRules, hasProvider }: SignInDeps,
+  { organisationId }: Member,
+): Promise<boolean> {
+  return !hasProvider || (await signInRules.find(organisationId)).passwordAllowed
 }
 
 /** Not awaited, so that the time does not reveal which addresses are members'. */

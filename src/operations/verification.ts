@@ -1,6 +1,5 @@
 import type { Origin } from '../domain/activity.ts'
 import { invalidField, LetheError } from '../domain/errors.ts'
-import type { Instant } from '../domain/instant.ts'
 import type { RelyingParty } from '../domain/passkey.ts'
 import type { Passwords } from '../domain/password.ts'
 import { createToken, hashToken } from '../domain/randomness.ts'
@@ -23,20 +22,23 @@ import {
 /** Asks for a second factor from members who have one, and otherwise for the password. */
 export async function beginVerification(
   deps: FactorDeps,
-  { member }: SignedIn,
+  signedIn: SignedIn,
   relyingParty: RelyingParty | null,
 ): Promise<ProofPrompt> {
+  const { member } = signedIn
   const factors = await factorsOf(deps, member)
-  const proofs = proofsOf(secondProofs(factors), member.passwordSetAt)
+  const proofs = proofsOf(secondProofs(factors), signedIn)
   const challenge = { kind: 'verification', memberId: member.id } as const
   const prompt = await promptFor(deps, challenge, proofs, factors.passkeys, relyingParty)
   if (prompt === null) throw new LetheError('not_found', 'You are no longer a member.')
   return prompt
 }
 
-function proofsOf(second: ProofKind[], passwordSetAt: Instant | null): ProofKind[] {
+/** Members who came by single sign-on prove their identity there, also if they have a password. */
+function proofsOf(second: ProofKind[], { member, signIn }: SignedIn): ProofKind[] {
   if (second.length > 0) return second
-  return passwordSetAt === null ? ['single-sign-on'] : ['password']
+  const hasPassword = member.passwordSetAt !== null && signIn.method !== 'single-sign-on'
+  return hasPassword ? ['password'] : ['single-sign-on']
 }
 
 interface VerificationDeps extends FactorDeps {
@@ -52,17 +54,18 @@ interface VerificationDeps extends FactorDeps {
  */
 export async function verify(
   deps: VerificationDeps,
-  { signIn, member }: SignedIn,
+  signedIn: SignedIn,
   { token, answer, relyingParty }: Parameters<typeof checkAnswer>[2],
   origin: Origin,
 ): Promise<string> {
+  const { signIn, member } = signedIn
   const now = deps.clock()
   const challengeHash = hashToken(token)
   const found = await deps.signInChallenges.find(challengeHash, 'verification', now)
   if (found?.of?.member.id !== member.id) throw expiredPrompt()
   await deps.countGuess()
   const checked = await checkAnswer(deps, found.of, { token, answer, relyingParty })
-  const allowed = proofsOf(secondProofs(await factorsOf(deps, member)), member.passwordSetAt)
+  const allowed = proofsOf(secondProofs(await factorsOf(deps, member)), signedIn)
   if ('proof' in checked && allowed.includes(checked.proof.kind)) {
     const { proof } = checked
     const { organisationId } = member

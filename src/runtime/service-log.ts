@@ -7,6 +7,7 @@ import type { LimiterReports } from '../limiter/redis-limiter.ts'
 import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 import type { RequestReports } from '../maintenance/privacy-requests.ts'
 import type { WaitingWindow } from '../maintenance/sweep.ts'
+import type { OpenIdReports } from '../openid/openid-provider.ts'
 import type { OpenedJournal } from '../operations/journal.ts'
 
 /** Logs only the host of the limiter's address. */
@@ -16,6 +17,15 @@ export function limiterLog(address: LimiterAddress, logger: Logger): LimiterRepo
     onLost: (reason) =>
       logger.warn({ limiter, reason }, 'the limiter cannot be reached: this process counts for itself'),
     onFound: () => logger.info({ limiter }, 'the limiter can be reached again'),
+  }
+}
+
+export function singleSignOnLog(issuer: string, logger: Logger): OpenIdReports {
+  return {
+    onFailed: (step, reason) =>
+      step === 'discovery'
+        ? logger.warn({ issuer, reason }, 'the identity provider cannot be used: nobody can sign in with it')
+        : logger.warn({ issuer, reason }, 'signing in with the identity provider failed'),
   }
 }
 

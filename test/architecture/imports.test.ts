@@ -53,6 +53,7 @@ const allowed: Record<string, readonly string[]> = {
     'operations',
     'maintenance',
     'limiter',
+    'openid',
     'storage',
     'journal.ts',
     'node:*',

@@ -61,10 +61,21 @@ describe('lethe members', () => {
     const cli = await withOrganisation(t)
     await cli.run(create)
     const people = await cli.run(['members', 'list', '--org', 'acme'])
-    assert.match(people.stdout, /^ID +EMAIL +ROLE +JOINED\nmem_\w{16} +ada@acme\.example +admin +not yet\n$/)
+    assert.match(
+      people.stdout,
+      /^ID +EMAIL +ROLE +PASSWORD SET +SINGLE SIGN-ON\nmem_\w{16} +ada@acme\.example +admin +not yet +not yet\n$/,
+    )
     const [line] = jsonLines((await cli.run(['members', 'list', '--org', 'acme', '--json'])).stdout)
     assert.partialDeepStrictEqual(line, { email: 'ada@acme.example', orgId: 'acme', joinedAt: null })
     assert.equal((await cli.run(['members', 'list', '--org', 'none'])).code, 1)
+  })
+
+  it('disconnect forgets the account at the identity provider, if there is one', async (t) => {
+    const cli = await withOrganisation(t)
+    await cli.run(create)
+    const { code, stderr } = await cli.run(['members', 'disconnect', 'ada@acme.example', '--org', 'acme'])
+    assert.equal(code, 1)
+    assert.match(stderr, /ada@acme.example has not signed in by single sign-on/)
   })
 
   it('create gives a role, which set-role changes, and keeps an admin', async (t) => {

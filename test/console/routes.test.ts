@@ -26,6 +26,9 @@ describe('a route of the console', () => {
       '/console/api/sign-in/passkey',
       '/console/api/invitation',
       '/console/api/invitation/accept',
+      '/console/api/sign-in',
+      '/console/api/single-sign-on',
+      '/console/api/single-sign-on/finish',
     ])
     for (const path of open) assert.ok(publicPaths.includes(path), path)
   })

@@ -9,6 +9,7 @@ const member = {
   role: 'viewer',
   createdAt: 1,
   passwordSetAt: 1,
+  isConnected: false,
   language: null,
 } as const
 const known = { member, passwordHash: 'scrypt$15$8$3$salt$key' }

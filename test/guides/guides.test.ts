@@ -35,8 +35,8 @@ const atOnce = [
 ]
 const withStops = ['backup-and-restore']
 /** Run by a file of their own, or without commands. */
-const elsewhere = ['install', 'deploying', 'upgrading', 'gdpr', 'reply-texts']
-const withoutCommands = ['gdpr.md', 'reply-texts.md']
+const elsewhere = ['install', 'deploying', 'upgrading', 'gdpr', 'reply-texts', 'single-sign-on']
+const withoutCommands = ['gdpr.md', 'reply-texts.md', 'single-sign-on.md']
 
 for (const guide of atOnce) {
   test(`the commands of docs/guides/${guide}.md print what it shows`, async (t) => {

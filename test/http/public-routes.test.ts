@@ -28,6 +28,11 @@ describe('the public paths', () => {
       '/console/*',
       '/console/api/*',
       '/console/api/sign-in',
+      '/console/api/sign-in/second-factor',
+      '/console/api/sign-in/passkey/options',
+      '/console/api/sign-in/passkey',
+      '/console/api/single-sign-on',
+      '/console/api/single-sign-on/finish',
       '/console/api/invitation',
       '/console/api/invitation/accept',
     ])

@@ -40,7 +40,7 @@ async function addOrganisation(deps: Deps): Promise<string> {
 
 describe('a member', () => {
   it('is invited, sets a password, signs in, and is known by the token alone', async () => {
-    const deps = { ...store(), passwords: plainPasswords(), countGuess }
+    const deps = { ...store(), passwords: plainPasswords(), hasProvider: false, countGuess }
     const organisationId = await addOrganisation(deps)
     const { token, member } = await inviteMember(
       deps,
@@ -65,7 +65,7 @@ describe('a member', () => {
   it('costs the same to refuse, and counts as a guess, there or not, with a password or without', async () => {
     const passwords = plainPasswords()
     let guesses = 0
-    const deps = { ...store(), passwords, countGuess: async () => void guesses++ }
+    const deps = { ...store(), passwords, hasProvider: false, countGuess: async () => void guesses++ }
     const organisationId = await addOrganisation(deps)
     await inviteMember(deps, { organisationId, email: 'invited@acme.example' }, commandLine)
     for (const email of ['nobody@acme.example', 'invited@acme.example']) {

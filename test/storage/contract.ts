@@ -34,6 +34,7 @@ import { retentionWindowContract } from './contract/retention-window.ts'
 import { secretContract } from './contract/secret.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
+import { singleSignOnContract } from './contract/single-sign-on.ts'
 import { subjectContract } from './contract/subject.ts'
 import { subjectExportContract } from './contract/subject-export.ts'
 import { subjectListContract } from './contract/subject-list.ts'
@@ -86,6 +87,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     concurrentChangesContract(fixture)
     memberContract(fixture)
     signInContract(fixture)
+    singleSignOnContract(fixture)
     activityContract(fixture)
     maintenanceContract(fixture, folder, open)
     transferContract(folder, open)

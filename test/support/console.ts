@@ -30,6 +30,8 @@ export interface ConsoleClient {
   cookie: string | null
   /** The one by which it is known from an earlier sign-in. */
   mark: string | null
+  /** The one that it has while it is at the identity provider. */
+  roundTrip: string | null
 }
 
 /** A browser that nobody has signed in from. */
@@ -37,9 +39,11 @@ export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 
   const client = {
     cookie: null as string | null,
     mark: null as string | null,
+    roundTrip: null as string | null,
     async ask(path: string, { method = 'GET', body, headers = {} }: ConsoleAsk = {}): Promise<Answer> {
       const sent = {
-        cookie: [client.cookie, client.mark].filter((pair) => pair !== null).join('; ') || null,
+        cookie:
+          [client.cookie, client.mark, client.roundTrip].filter((pair) => pair !== null).join('; ') || null,
         ...(method !== 'GET' && { origin: url, 'content-type': 'application/json' }),
         ...headers,
       }
@@ -50,6 +54,7 @@ export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 
       })
       for (const [pair = ''] of response.headers.getSetCookie().map((cookie) => cookie.split(';'))) {
         if (pair.includes('lethe-browser=')) client.mark = pair
+        else if (pair.includes('lethe-single-sign-on=')) client.roundTrip = pair
         else client.cookie = pair.endsWith('=') ? null : pair
       }
       const text = await response.text()
@@ -94,6 +99,7 @@ export async function addMember(
     role,
     createdAt: now,
     passwordSetAt: now,
+    isConnected: false,
     language: null,
   }
   const link = { tokenHash: `link-${id}`, expiresAt: now + 1 }

@@ -193,6 +193,7 @@ async function createMembers({ members, signIns }: Store): Promise<void> {
       role: id === 'anna' ? ('admin' as const) : ('viewer' as const),
       createdAt: start,
       passwordSetAt: null,
+      isConnected: false,
       language: null,
     }
     const link = { tokenHash: `link of ${id}`, expiresAt: start + 9 }

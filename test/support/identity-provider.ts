@@ -1,3 +1,4 @@
+/// <reference path="./oidc-provider.d.ts" />
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -9,7 +10,7 @@ import type { Lifetime } from './service.ts'
 export interface Account {
   subject: string
   email?: string
-  isVerified?: boolean
+  isVerified?: boolean | undefined
   groups?: string[]
 }
 
@@ -20,6 +21,8 @@ export interface TestProvider {
   visitor: Account | null
   /** How often somebody had to prove who they are. */
   proofs: number
+  /** Knows the service as a client at this address. */
+  register(serviceUrl: string): void
   /** Follows the redirects of a new browser from an address to the one that leads back to the service. */
   visit(address: string, browser?: Map<string, string>): Promise<URL>
   /** Stops listening; `start` listens on the same port again. */
@@ -35,12 +38,10 @@ const signingKey = {
   ...{ kid: 'test', alg: 'RS256', use: 'sig' },
 }
 
-/** Redirects to any of the addresses, which may be added later. */
-export async function startIdentityProvider(
-  t: Lifetime,
-  { redirectUris, isPublic = false }: { redirectUris: readonly string[]; isPublic?: boolean },
-): Promise<TestProvider> {
-  let handle: (request: IncomingMessage, response: ServerResponse) => void
+/** It must be told its client, because a service needs the issuer to start. */
+export async function startIdentityProvider(t: Lifetime): Promise<TestProvider> {
+  let handle: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) =>
+    response.destroy()
   let server: Server
   async function listen(port: number): Promise<number> {
     server = createServer((request, response) => handle(request, response))
@@ -49,55 +50,71 @@ export async function startIdentityProvider(
     return (server.address() as AddressInfo).port
   }
   const port = await listen(0)
-  const issuer = `http://127.0.0.1:${port}`
+  // Another site than the service, for browsers.
+  const issuer = `http://localhost:${port}`
   const accounts = new Map<string, Account>()
 
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: clientId,
-        ...(isPublic
-          ? { token_endpoint_auth_method: 'none' }
-          : { client_secret: clientSecret, token_endpoint_auth_method: 'client_secret_basic' }),
-        redirect_uris: redirectUris,
-        grant_types: ['authorization_code'],
-        response_types: ['code'],
+  const make = (serviceUrl: string) => {
+    const provider = new Provider(issuer, {
+      clients: [
+        {
+          ...{ client_id: clientId, client_secret: clientSecret },
+          redirect_uris: [`${serviceUrl}/console/single-sign-on`],
+          grant_types: ['authorization_code'],
+          response_types: ['code'],
+        },
+      ],
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
+      cookies: { keys: ['test'] },
+      features: { devInteractions: { enabled: false }, claimsParameter: { enabled: true } },
+      ttl: Object.fromEntries(
+        ['AccessToken', 'AuthorizationCode', 'Grant', 'IdToken', 'Interaction', 'Session'].map((name) => [
+          name,
+          600,
+        ]),
+      ),
+      jwks: { keys: [signingKey] },
+      interactions: { url: () => '/interaction' },
+      pkce: { required: () => true },
+      async loadExistingGrant({ oidc }: Context) {
+        const grant = new provider.Grant({
+          clientId: oidc.client?.clientId,
+          accountId: oidc.session?.accountId,
+        })
+        grant.addOIDCScope('openid email groups')
+        await grant.save()
+        return grant
       },
-    ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
-    cookies: { keys: ['test'] },
-    features: { devInteractions: { enabled: false }, claimsParameter: { enabled: true } },
-    ttl: Object.fromEntries(
-      ['AccessToken', 'AuthorizationCode', 'Grant', 'IdToken', 'Interaction', 'Session'].map((name) => [
-        name,
-        600,
-      ]),
-    ),
-    jwks: { keys: [signingKey] },
-    interactions: { url: () => '/interaction' },
-    pkce: { required: () => true },
-    async loadExistingGrant({ oidc }: Context) {
-      const grant = new provider.Grant({
-        clientId: oidc.client?.clientId,
-        accountId: oidc.session?.accountId,
-      })
-      grant.addOIDCScope('openid email groups')
-      await grant.save()
-      return grant
-    },
-    findAccount: (_context: Context, accountId: string) => ({
-      accountId,
-      claims() {
-        const { email, isVerified, groups } = accounts.get(accountId) ?? {}
-        return { sub: accountId, email, email_verified: isVerified, groups }
-      },
-    }),
-  })
-  const callback = provider.callback()
+      findAccount: (_context: Context, accountId: string) => ({
+        accountId,
+        claims() {
+          const { email, isVerified, groups } = accounts.get(accountId) ?? {}
+          return { sub: accountId, email, email_verified: isVerified, groups }
+        },
+      }),
+    })
+    return provider
+  }
   const test: TestProvider = {
     issuer,
     visitor: null,
     proofs: 0,
+    register(serviceUrl) {
+      const provider = make(serviceUrl)
+      const callback = provider.callback()
+      handle = (request, response) => {
+        if (request.url !== '/interaction') return callback(request, response)
+        const { visitor } = test
+        test.proofs += 1
+        if (visitor) accounts.set(visitor.subject, visitor)
+        const result = visitor
+          ? { login: { accountId: visitor.subject } }
+          : { error: 'access_denied', error_description: 'nobody is there' }
+        provider
+          .interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+          .catch((error: Error) => response.destroy(error))
+      }
+    },
     async visit(address, browser = new Map()) {
       let next = new URL(address)
       while (next.origin === issuer) {
@@ -123,18 +140,6 @@ export async function startIdentityProvider(
     async start() {
       await listen(port)
     },
-  }
-  handle = (request, response) => {
-    if (request.url !== '/interaction') return callback(request, response)
-    const { visitor } = test
-    test.proofs += 1
-    if (visitor) accounts.set(visitor.subject, visitor)
-    const result = visitor
-      ? { login: { accountId: visitor.subject } }
-      : { error: 'access_denied', error_description: 'nobody is there' }
-    provider
-      .interactionFinished(request, response, result, { mergeWithLastSubmission: false })
-      .catch((error: Error) => response.destroy(error))
   }
   t.after(() => test.stop())
   return test

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useForm } from '../form.ts'
 import { askForPasskey } from '../passkey.ts'
+import { returnPath } from '../single-sign-on.ts'
 import type { ProofPrompt } from '../types.ts'
 import { Button } from './button.tsx'
 import { Failure, Field, focusWithin } from './field.tsx'
@@ -39,7 +40,11 @@ export function ProofForm({ prompt, onAnswer, onCancel, cancel }: ProofFormProps
           hasFocus
         />
       ) : (
-        <p>{kind === 'passkey' ? 'Your browser will ask you for your passkey.' : null}</p>
+        <p>
+          {kind === 'passkey'
+            ? 'Your browser will ask you for your passkey.'
+            : 'Sign in to your identity provider again in another tab. This page then continues.'}
+        </p>
       )}
       <Failure failure={form.failure} />
       {form.fields.passkey !== undefined && (
@@ -49,9 +54,15 @@ export function ProofForm({ prompt, onAnswer, onCancel, cancel }: ProofFormProps
       )}
       <footer class="dialog-foot">
         <Button onClick={onCancel}>{cancel}</Button>
-        <Button type="submit" kind="primary" isBusy={form.isBusy}>
-          {kind === 'passkey' ? 'Use a passkey' : 'Continue'}
-        </Button>
+        {kind === 'single-sign-on' ? (
+          <a class="button primary" href={`${returnPath}#verification`} target="_blank" rel="noopener">
+            <span>Continue in another tab</span>
+          </a>
+        ) : (
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            {kind === 'passkey' ? 'Use a passkey' : 'Continue'}
+          </Button>
+        )}
       </footer>
       {proofs.length > 1 && (
         <p class="other-proofs">

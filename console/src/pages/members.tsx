@@ -164,7 +164,8 @@ function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
               </th>
               <td data-label="Role">{roleTitles[member.role]}</td>
               <td data-label="State">
-                <Badge state={member.joinedAt === null ? 'invited' : 'joined'} />
+                <Badge state={member.joinedAt === null && !member.isConnected ? 'invited' : 'joined'} />
+                {member.isConnected && <span class="muted">single sign-on</span>}
               </td>
               <td data-label="Invited">
                 <Ago at={member.createdAt} />
@@ -174,7 +175,7 @@ function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
               </td>
               {mayManage && (
                 <td class="row-actions">
-                  {member.joinedAt === null && (
+                  {member.joinedAt === null && !member.isConnected && (
                     <Button
                       kind="quiet"
                       label={`Create a link for ${member.email}`}
@@ -204,7 +205,7 @@ function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
       icon: 'out',
       onChoose: () => onDo('factors', member),
     }
-    return member.joinedAt === null ? actions : actions.toSpliced(1, 0, reset, factors)
+    return member.joinedAt === null && !member.isConnected ? actions : actions.toSpliced(1, 0, reset, factors)
   }
 }
 

@@ -10,7 +10,7 @@ import { refresh } from '../resource.ts'
 import { useSession } from '../session.tsx'
 
 export function PasswordCard() {
-  const { joinedAt } = useSession().member
+  const { joinedAt, isConnected } = useSession().member
   const [isChanging, setChanging] = useState(false)
   const stop = () => setChanging(false)
   return (
@@ -21,10 +21,14 @@ export function PasswordCard() {
       </header>
       <p>
         {joinedAt === null ? (
-          'You have no password. An admin can create a link to set one.'
+          isConnected ? (
+            'You sign in by single sign-on, and have no password.'
+          ) : (
+            'You have no password. An admin can create a link to set one.'
+          )
         ) : (
           <>
-            Set <When at={joinedAt} as="day" />.
+            Set <When at={joinedAt} as="day" />.{isConnected && ' You can also sign in by single sign-on.'}
           </>
         )}
       </p>

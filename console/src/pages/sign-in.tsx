@@ -8,11 +8,12 @@ import { ProofForm } from '../components/proof-form.tsx'
 import { LoadError, Skeleton } from '../components/states.tsx'
 import { useForm } from '../form.ts'
 import { askForPasskey, canUsePasskeys } from '../passkey.ts'
-import { unexpected } from '../resource.ts'
+import { unexpected, useResource } from '../resource.ts'
 import { Link, navigate, useAddress } from '../router.tsx'
 import { completeSignIn } from '../session.tsx'
 import { SignInFields } from '../sign-in-fields.tsx'
-import type { Invited, PasskeyRequest, ProofPrompt, SignInStep } from '../types.ts'
+import { goToProvider } from '../single-sign-on.ts'
+import type { Invited, PasskeyRequest, ProofPrompt, SignInStep, SignInWays } from '../types.ts'
 
 export function SignInPage() {
   const { query } = useAddress()
@@ -75,13 +76,14 @@ export function SignInPage() {
           </Button>
         </form>
       )}
+      <ProviderButton to={destination(query.get('to')) + location.hash} organisationId={organisationId} />
       <p class="note">No password yet, or forgot it? Ask an admin of your organisation for a link.</p>
     </SignInFrame>
   )
 }
 
 /** Asks for a second factor, after the password or a link. */
-function SecondStep(props: { prompt: ProofPrompt; onSignedIn(): void; onCancel(): void }) {
+export function SecondStep(props: { prompt: ProofPrompt; onSignedIn(): void; onCancel(): void }) {
   const { prompt, onSignedIn, onCancel } = props
   return (
     <SignInFrame title="One more step">
@@ -99,8 +101,23 @@ function SecondStep(props: { prompt: ProofPrompt; onSignedIn(): void; onCancel()
   )
 }
 
+/** Leaves for the identity provider, if there is one. */
+function ProviderButton({ to, organisationId }: { to: string; organisationId: string }) {
+  const { data } = useResource<SignInWays>('/sign-in')
+  const form = useForm()
+  if (!data || data.singleSignOn === null) return null
+  return (
+    <form class="provider" onSubmit={form.submit(() => goToProvider({ to }, organisationId))}>
+      <Failure failure={form.failure} />
+      <Button type="submit" isBusy={form.isBusy}>
+        Sign in with {data.singleSignOn}
+      </Button>
+    </form>
+  )
+}
+
 /** The page to open after signing in, never outside the console. */
-function destination(to: string | null): string {
+export function destination(to: string | null): string {
   return to !== null && /^\/console(\/|$)/.test(to) && !to.startsWith('/console/sign-in') ? to : '/console'
 }
 
@@ -204,7 +221,7 @@ export function JoinPage() {
 }
 
 /** The frame of the public pages. */
-function SignInFrame({ title, children }: { title: string; children: ComponentChildren }) {
+export function SignInFrame({ title, children }: { title: string; children: ComponentChildren }) {
   const ref = useRef<HTMLElement>(null)
   useLayoutEffect(() => {
     document.title = `${title} · Lethe`

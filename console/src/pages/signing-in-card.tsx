@@ -7,6 +7,7 @@ import { showToast } from '../components/toasts.tsx'
 import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
 import type { SignInRules } from '../types.ts'
+import { ProviderRules } from './provider-rules.tsx'
 
 const rulesPath = '/sign-in-rules'
 
@@ -27,7 +28,12 @@ export function SigningInCard() {
         <h2 id="signing-in">Signing in</h2>
       </header>
       <Loaded resource={current} lines={4}>
-        {({ secondFactor }) => <SecondFactorForm key={secondFactor} current={secondFactor} />}
+        {(data) => (
+          <>
+            <SecondFactorForm key={data.secondFactor} current={data.secondFactor} />
+            <ProviderRules rules={data} />
+          </>
+        )}
       </Loaded>
     </section>
   )

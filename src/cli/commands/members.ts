@@ -3,6 +3,7 @@ import { commandLine } from '../../domain/activity.ts'
 import { LetheError } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { hasJoined, type Member, normaliseEmail, type Role, roles } from '../../domain/member.ts'
+import { disconnectMember } from '../../operations/disconnect-member.ts'
 import {
   type Invited,
   inviteMember,
@@ -28,12 +29,13 @@ export function addMembersCommand(program: Command, kit: CommandKit): void {
   const members = program
     .command('members')
     .description(
-      'people who can sign in to the console, and their roles: create, link, list, set-role, remove',
+      'people who can sign in to the console, and their roles: create, link, list, set-role, disconnect, remove',
     )
   addCreate(members, kit)
   addLink(members, kit)
   addList(members, kit)
   addSetRole(members, kit)
+  addDisconnect(members, kit)
   addRemove(members, kit)
   addRemoveFactors(members, kit)
 }
@@ -89,8 +91,10 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
         const lines = options.json
           ? all.map((member) => JSON.stringify(member))
           : table(
-              ['ID', 'EMAIL', 'ROLE', 'JOINED'],
-              all.map(({ id, email, role, joinedAt }) => [id, email, role, joinedAt ?? 'not yet']),
+              ['ID', 'EMAIL', 'ROLE', 'PASSWORD SET', 'SINGLE SIGN-ON'],
+              all.map(({ id, email, role, joinedAt, singleSignOn }) => [
+                ...[id, email, role, joinedAt ?? 'not yet', singleSignOn ? 'yes' : 'not yet'],
+              ]),
             )
         for (const line of lines) terminal.print(line)
       }),
@@ -111,6 +115,26 @@ function addSetRole(members: Command, { terminal, withStore }: CommandKit): void
         const member = await setMemberRole(services, { organisationId, memberId, role }, commandLine)
         terminal.print(
           options.json ? JSON.stringify(toJson(member)) : `${member.email} now has the role ${role}.`,
+        )
+      }),
+    )
+}
+
+function addDisconnect(members: Command, { terminal, withStore }: CommandKit): void {
+  members
+    .command('disconnect')
+    .description('forget with which account at the identity provider a member signs in')
+    .argument('<member>', 'the ID of the member, or the e-mail address')
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--json', 'print one JSON object')
+    .action((named: string, options: { org: string; json?: true }) =>
+      withStore(async (services) => {
+        const member = await requireMember(services, options.org, named)
+        await disconnectMember(services, member, commandLine)
+        terminal.print(
+          options.json
+            ? JSON.stringify(toJson({ ...member, isConnected: false }))
+            : `Disconnected ${member.email}, who is signed out everywhere. The next single sign-on connects the member again.`,
         )
       }),
     )
@@ -176,9 +200,9 @@ function addRemoveFactors(members: Command, { terminal, withStore }: CommandKit)
     )
 }
 
-function toJson({ id, email, role, organisationId, passwordSetAt }: Member) {
+function toJson({ id, email, role, organisationId, passwordSetAt, isConnected }: Member) {
   const joinedAt = passwordSetAt === null ? null : formatInstant(passwordSetAt)
-  return { id, email, role, orgId: organisationId, joinedAt }
+  return { id, email, role, orgId: organisationId, joinedAt, singleSignOn: isConnected }
 }
 
 async function readOptions({ org, email }: MemberOptions, { terminal }: CommandKit) {

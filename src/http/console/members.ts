@@ -11,11 +11,19 @@ import {
 import { removeFactors } from '../../operations/remove-factors.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { boolean, list, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { instant, instantOrNull, Nothing, noControlCharacters } from './fields.ts'
 
 export const Member = object(
-  { id: text(), email: text(), role: oneOf(roles), createdAt: instant, joinedAt: orNull(instant) },
+  {
+    id: text(),
+    email: text(),
+    role: oneOf(roles),
+    createdAt: instant,
+    joinedAt: orNull(instant),
+    /** Whether the member signs in by single sign-on. */
+    isConnected: boolean(),
+  },
   { title: 'Member' },
 )
 
@@ -118,6 +126,9 @@ function presentInvited({ member, token, expiresAt }: Invited) {
   return { member: presentMember(member), token, expiresAt: formatInstant(expiresAt) }
 }
 
-export function presentMember({ id, email, role, createdAt, passwordSetAt }: StoredMember) {
-  return { id, email, role, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }
+export function presentMember({ id, email, role, createdAt, passwordSetAt, isConnected }: StoredMember) {
+  return {
+    ...{ id, email, role, createdAt: formatInstant(createdAt) },
+    ...{ joinedAt: instantOrNull(passwordSetAt), isConnected },
+  }
 }

@@ -20,6 +20,7 @@ import { secondFactorRoutes } from './second-factors.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { signInRulesRoutes } from './sign-in-rules.ts'
+import { singleSignOnRoutes } from './single-sign-on.ts'
 import { subjectRoutes } from './subjects.ts'
 import { trackerRoutes } from './trackers.ts'
 import { variableTokenRoutes } from './variable-tokens.ts'
@@ -29,6 +30,7 @@ import { verificationRoutes } from './verification.ts'
 /** All requests of the console's pages. */
 export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
+  ...singleSignOnRoutes,
   ...accountRoutes,
   ...verificationRoutes,
   ...secondFactorRoutes,

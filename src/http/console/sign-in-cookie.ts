@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Budget, ConsoleBudgetName } from '../../domain/budget.ts'
 
-/** The token of a session, and the mark of a browser in which a member has signed in. */
-type CookieName = 'console' | 'browser'
+/**
+ * The token of a session, the mark of a browser in which a member has signed in, and the token of a browser
+ * that is at the identity provider.
+ */
+type CookieName = 'console' | 'browser' | 'single-sign-on'
 
 /** Scripts cannot read them, and other sites cannot send them. */
 const attributes = 'HttpOnly; SameSite=Strict'

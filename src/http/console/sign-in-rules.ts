@@ -1,13 +1,30 @@
-import { secondFactorRules } from '../../domain/sign-in-rules.ts'
-import { changeSecondFactorRule } from '../../operations/sign-in-rules.ts'
+import { roles } from '../../domain/member.ts'
+import { maxDomainLength, maxDomains, secondFactorRules } from '../../domain/sign-in-rules.ts'
+import { changeDomains, changePasswordRule, changeSecondFactorRule } from '../../operations/sign-in-rules.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { object, oneOf } from '../schema.ts'
+import { boolean, list, object, oneOf, orNull, text } from '../schema.ts'
 import { Nothing } from './fields.ts'
 
-export const SignInRules = object({ secondFactor: oneOf(secondFactorRules) }, { title: 'SignInRules' })
+export const SignInRules = object(
+  {
+    ...{ secondFactor: oneOf(secondFactorRules), passwordAllowed: boolean() },
+    ...{ domains: list(text()), domainRole: oneOf(roles) },
+    /** The name of the identity provider; `null` without one. */
+    provider: orNull(text()),
+  },
+  { title: 'SignInRules' },
+)
 
 const secondFactor = oneOf(secondFactorRules, { 'x-rule': `one of ${secondFactorRules.join(', ')}` })
+
+const domains = list(text({ maxLength: maxDomainLength }), {
+  ...{ maxItems: maxDomains, 'x-rule': `a list of at most ${maxDomains} domains` },
+})
+
+const domainRole = oneOf(roles, { 'x-rule': `one of ${roles.join(', ')}` })
+
+const passwordAllowed = boolean({ 'x-rule': 'true or false' })
 
 export const signInRulesRoutes = [
   defineRoute({
@@ -15,9 +32,9 @@ export const signInRulesRoutes = [
     path: '/console/api/sign-in-rules',
     access: 'admin',
     response: SignInRules,
-    async handle({ services, context }) {
-      const { secondFactor } = await services.signInRules.find(identityOf(context).organisationId)
-      return { secondFactor }
+    async handle({ services, context, http }) {
+      const rules = await services.signInRules.find(identityOf(context).organisationId)
+      return { ...rules, domains: [...rules.domains], provider: http.singleSignOn?.provider.name ?? null }
     },
   }),
   defineRoute({
@@ -30,6 +47,33 @@ export const signInRulesRoutes = [
     response: Nothing,
     async handle({ services, context, signedIn, body }) {
       await changeSecondFactorRule(services, signedIn, body.secondFactor, originOf(context))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/sign-in-rules/domains',
+    access: 'admin',
+    recentSignIn: true,
+    body: { domains, domainRole },
+    bodyNamesNobody: true,
+    response: Nothing,
+    async handle({ services, context, body }) {
+      await changeDomains(services, identityOf(context).organisationId, body, originOf(context))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/sign-in-rules/password',
+    access: 'admin',
+    recentSignIn: true,
+    body: { passwordAllowed },
+    bodyNamesNobody: true,
+    response: Nothing,
+    async handle({ services, context, http, signedIn, body }) {
+      const change = { ...body, isAvailable: http.singleSignOn !== null }
+      await changePasswordRule(services, signedIn, change, originOf(context))
       return {}
     },
   }),

@@ -1,6 +1,7 @@
 import type { Limiter } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
 import { knownBrowserMs, maxSignInMs } from '../../domain/sign-in.ts'
+import { roundTripMs } from '../../domain/single-sign-on.ts'
 import type { clientAddress, OriginPolicy } from '../client-address.ts'
 import { spending } from '../pipeline.ts'
 import type { SignInTools } from '../request-context.ts'
@@ -53,6 +54,13 @@ export function signInTools({ limiter, addressOf, originPolicy }: SignInDeps): S
       setCookie(response, 'console', isSecure(request), token, maxSignInMs)
       if (mark !== null) setCookie(response, 'browser', isSecure(request), mark, knownBrowserMs)
       dropFormerCookie(request, response)
+    },
+    roundTripToken({ request }) {
+      const token = readCookie(request, 'single-sign-on', isSecure(request))
+      return token !== null && /^[0-9A-Za-z]{43}$/.test(token) ? token : null
+    },
+    setRoundTripToken({ request, response }, token) {
+      setCookie(response, 'single-sign-on', isSecure(request), token, roundTripMs)
     },
     clearToken({ request, response }) {
       setCookie(response, 'console', isSecure(request), '', 0)

@@ -58,7 +58,10 @@ export const signInRoutes = [
         ...{ ...body, organisationId: body.organisationId ?? null },
         browserMark: http.browserMark(context),
       }
-      const deps = { ...services, passwords: http.passwords, countGuess }
+      const deps = {
+        ...{ ...services, passwords: http.passwords, countGuess },
+        hasProvider: http.singleSignOn !== null,
+      }
       return present(http, context, await signIn(deps, credentials, http.sourceOf(context)))
     },
   }),

@@ -20,7 +20,7 @@ import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
 export const memberColumns = `members.id, organisation_id, email, role, members.created_at, password_hash, password_set_at,
-  language`
+  oidc_subject, language`
 const find = statement(
   `SELECT ${memberColumns} FROM members WHERE id = :id AND organisation_id = :organisationId`,
 )
@@ -198,6 +198,7 @@ export function toMember(row: Row): Member {
     role: toRole(row),
     createdAt: integer(row, 'created_at'),
     passwordSetAt: integerOrNull(row, 'password_set_at'),
+    isConnected: textOrNull(row, 'oidc_subject') !== null,
     language: toLanguage(row),
   }
 }

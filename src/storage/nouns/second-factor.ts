@@ -72,6 +72,7 @@ const removals = [
 
 const uses = {
   password: null,
+  'single-sign-on': null,
   passkey: usePasskey,
   totp: useTotp,
   'recovery-code': useRecoveryCode,

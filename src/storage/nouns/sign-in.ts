@@ -22,7 +22,7 @@ import { statement } from './statement.ts'
 
 const find = statement(
   `SELECT token_hash, sign_ins.id AS sign_in_id, member_id, method, started_at, last_seen_at, verified_at, device, address,
-     members.id, organisation_id, email, role, members.created_at, password_set_at, language,
+     members.id, organisation_id, email, role, members.created_at, password_set_at, oidc_subject, language,
      organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at,
      (SELECT count(*) FROM passkeys WHERE passkeys.member_id = members.id) AS passkeys, totp_set_at,
      (SELECT second_factor FROM sign_in_rules AS rules WHERE rules.organisation_id = organisations.id) AS second_factor
@@ -43,7 +43,7 @@ const touch = statement(
   'UPDATE sign_ins SET last_seen_at = :now WHERE token_hash = :tokenHash AND last_seen_at < :now',
 )
 const renew = statement(
-  `UPDATE sign_ins SET token_hash = :to, verified_at = :now, last_seen_at = :now
+  `UPDATE sign_ins SET token_hash = :to, verified_at = :verifiedAt, last_seen_at = :now
    WHERE token_hash = :from AND member_id = :memberId`,
 )
 const end = statement('DELETE FROM sign_ins WHERE token_hash = :tokenHash')
@@ -81,8 +81,10 @@ export const signInTransactions = {
   ): Promise<boolean> {
     lockReferenceTables(run)
     if (!(await lockMember(run, memberId))) return false
+    const { proof } = answered
+    const verifiedAt = proof.kind === 'single-sign-on' ? proof.verifiedAt : note.at
     if (!(await useProof(run, memberId, answered, note.at))) return false
-    if ((await run(renew, { ...renewed, memberId, now: note.at })).count === 0) return false
+    if ((await run(renew, { ...renewed, memberId, now: note.at, verifiedAt })).count === 0) return false
     insertActivity(run, note)
     return true
   },

@@ -25,6 +25,7 @@ import { secretStore } from './secret.ts'
 import { signInStore } from './sign-in.ts'
 import { signInChallengeStore } from './sign-in-challenge.ts'
 import { signInRulesStore } from './sign-in-rules.ts'
+import { singleSignOnStore } from './single-sign-on.ts'
 import { tombstoneStore } from './tombstone.ts'
 import { totpStore } from './totp.ts'
 import { trackerStore } from './tracker.ts'
@@ -54,6 +55,7 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     replay: replayStore(engine),
     members: memberStore(engine),
     signIns: signInStore(engine),
+    singleSignOn: singleSignOnStore(engine),
     signInChallenges: signInChallengeStore(engine),
     signInRules: signInRulesStore(engine),
     secondFactors: secondFactorStore(engine),

@@ -24,6 +24,7 @@ import { secretTransactions } from './secret.ts'
 import { signInTransactions } from './sign-in.ts'
 import { signInChallengeTransactions } from './sign-in-challenge.ts'
 import { signInRulesTransactions } from './sign-in-rules.ts'
+import { singleSignOnTransactions } from './single-sign-on.ts'
 import { tombstoneTransactions } from './tombstone.ts'
 import { totpTransactions } from './totp.ts'
 import { trackerTransactions } from './tracker.ts'
@@ -57,6 +58,7 @@ export const transactions = {
   ...signInChallengeTransactions,
   ...signInRulesTransactions,
   ...signInTransactions,
+  ...singleSignOnTransactions,
   ...tombstoneTransactions,
   ...totpTransactions,
   ...trackerTransactions,

@@ -27,6 +27,7 @@ export async function addMember(
     role: 'admin' as const,
     createdAt: now,
     passwordSetAt: null,
+    isConnected: false,
     language: null,
     ...fields,
     organisationId,

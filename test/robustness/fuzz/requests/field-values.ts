@@ -158,6 +158,10 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   reference: fc.constantFrom('Ticket 7', '🦦'.repeat(200)),
   requests: fc.constantFrom(0, 1),
   requestId: fc.oneof(fc.uuid(), fc.constant('{{erasure}}')),
+  query: fc.constantFrom('?code=a&state=b', ''),
+  domains: fc.constantFrom([], ['fresh.example'], ['not a domain']),
+  domainRole: fc.constantFrom('viewer', 'desk', 'admin'),
+  passwordAllowed: fc.constant(true),
   reason: fc.constantFrom('Many systems', 'Two paragraphs\r\n\n\tand 🦦'),
 }
 

@@ -149,7 +149,7 @@ export function problemsOf({ path, fields }: Operation, target: string, body: st
 
 /** A proof of identity, or what it adds: it answers what another request asked, by means of a device. */
 const answersAQuestion =
-  /^(POST|DELETE) \/console\/api\/(sign-in\/(second-factor|passkey)|verification|account\/(passkeys(\/\{passkeyId\}(\/rename)?)?|totp|recovery-codes|password))$/
+  /^(POST|DELETE) \/console\/api\/(sign-in\/(second-factor|passkey)|single-sign-on(\/finish)?|verification(\/single-sign-on)?|account\/(passkeys(\/\{passkeyId\}(\/rename)?)?|totp|recovery-codes|password))$/
 
 /** Whether no single request can count on success. */
 export function needsMore({ name }: Operation): boolean {
