@@ -106,7 +106,8 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
     look: async () => ({}),
     lookAtTheirs: async () => ({}),
     assertSafe: () => {},
-    // They do not go together, an instant is finer than the format says, a ledger is smaller, or a request is in another state.
+    // They do not go together, one of them is missing, an instant is finer than the format says, a ledger is smaller, or a request is in
+    // another state.
     mayClash: [
       ...['cursor', 'from', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore', 'identifier', 'subjectId'],
       ...[
@@ -119,6 +120,7 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
         'extendedAt',
         'reason',
         'reference',
+        'lines',
       ],
     ],
     forgedTargets: forgedCursors().map(
