@@ -14,6 +14,15 @@ import {
 import { parseRoleMapping, type RoleMapping } from './domain/role-mapping.ts'
 import { hideSecrets, parseSecret } from './domain/secret.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/limiter-address.ts'
+import {
+  type OtlpConfig,
+  parseEndpoint,
+  parseOptionalEndpoint,
+  parseShare,
+  parseSignals,
+  samplers,
+  signalUrl,
+} from './otlp/otlp-settings.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
 export interface Config {
@@ -51,6 +60,8 @@ export interface Config {
   scrubHour: number | 'off'
   metricsHost: string
   metricsPort: number | 'off'
+  /** `null` if nothing is exported over OTLP. */
+  otlp: OtlpConfig | null
   logLevel: LogLevel
   /** The service that remote commands call; empty if not set. */
   apiUrl: string
@@ -163,6 +174,25 @@ export const variables = {
   LETHE_SCRUB_HOUR: { fallback: '3', accepts: 'an hour from 0 to 23 (UTC), or off' },
   LETHE_METRICS_PORT: { fallback: 'off', accepts: 'a port from 0 (any free one) to 65535, or off' },
   LETHE_METRICS_HOST: { fallback: '127.0.0.1', accepts: 'an IP address or a host name to listen on' },
+  LETHE_OTLP: { fallback: 'off', accepts: 'traces, metrics, traces,metrics or off' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    fallback: 'http://localhost:4318',
+    accepts: 'an http or https address, to which v1/traces and v1/metrics are added',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    fallback: '',
+    accepts: 'the complete http or https address for traces',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
+    fallback: '',
+    accepts: 'the complete http or https address for metrics',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: { fallback: 'http/protobuf', accepts: 'http/protobuf' },
+  OTEL_EXPORTER_OTLP_TIMEOUT: { fallback: '3000', accepts: 'milliseconds from 100 to 60000' },
+  OTEL_SERVICE_NAME: { fallback: 'lethe', accepts: 'up to 255 characters' },
+  OTEL_TRACES_SAMPLER: { fallback: 'parentbased_always_on', accepts: samplers.join(', ') },
+  OTEL_TRACES_SAMPLER_ARG: { fallback: '1', accepts: 'a share from 0 to 1' },
+  OTEL_METRIC_EXPORT_INTERVAL: { fallback: '60000', accepts: 'milliseconds from 100 to 3600000' },
   LETHE_LOG_LEVEL: { fallback: 'info', accepts: logLevels.join(', ') },
   LETHE_URL: { fallback: '', accepts: 'an http or https address, such as http://127.0.0.1:8080' },
   LETHE_API_KEY: { fallback: '', accepts: 'the complete string of an API key, lethe_…' },
@@ -307,6 +337,7 @@ function assemble(read: Read): Config {
     metricsPort: read('LETHE_METRICS_PORT', (text) =>
       text === 'off' ? text : parseInteger(text, 0, 65_535),
     ),
+    otlp: readOtlp(read),
     logLevel: read('LETHE_LOG_LEVEL', (text) => logLevels.find((level) => level === text) ?? null),
     apiUrl: read('LETHE_URL', (text) => (text === '' || isServiceUrl(text) ? text : null)),
     apiKey: read('LETHE_API_KEY', (text) => (text === '' || readKeyId(text) !== null ? text : null)),
@@ -340,6 +371,27 @@ function parseScopes(text: string): string | null {
   const scopes = text.split(/ +/)
   const areValid = scopes.every((scope) => /^[!#-[\]-~]{1,100}$/.test(scope))
   return areValid && scopes.includes('openid') ? scopes.join(' ') : null
+}
+
+/** OpenTelemetry's own variables may be meant for other programs: they count only if something is exported. */
+function readOtlp(read: Read): OtlpConfig | null {
+  const signals = read('LETHE_OTLP', parseSignals)
+  const readIfOn: Read = (variable, parse) =>
+    read(variable, (text) => parse(signals.length > 0 ? text : variables[variable].fallback))
+  const endpoint = readIfOn('OTEL_EXPORTER_OTLP_ENDPOINT', parseEndpoint)
+  const ofTraces = readIfOn('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', parseOptionalEndpoint)
+  const ofMetrics = readIfOn('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', parseOptionalEndpoint)
+  readIfOn('OTEL_EXPORTER_OTLP_PROTOCOL', (text) => (text === 'http/protobuf' ? text : null))
+  const otlp: OtlpConfig = {
+    tracesUrl: signals.includes('traces') ? ofTraces || signalUrl(endpoint, 'traces') : null,
+    metricsUrl: signals.includes('metrics') ? ofMetrics || signalUrl(endpoint, 'metrics') : null,
+    timeoutMs: readIfOn('OTEL_EXPORTER_OTLP_TIMEOUT', (text) => parseInteger(text, 100, 60_000)),
+    serviceName: readIfOn('OTEL_SERVICE_NAME', (text) => (/^\P{Cc}{1,255}$/u.test(text) ? text : null)),
+    sampler: readIfOn('OTEL_TRACES_SAMPLER', (text) => samplers.find((each) => each === text) ?? null),
+    ratio: readIfOn('OTEL_TRACES_SAMPLER_ARG', parseShare),
+    metricIntervalMs: readIfOn('OTEL_METRIC_EXPORT_INTERVAL', (text) => parseInteger(text, 100, 3_600_000)),
+  }
+  return signals.length > 0 ? otlp : null
 }
 
 function parsePath(text: string): string | null {

@@ -11,7 +11,9 @@ import type { LetheServer, ServerDeps } from './http/server.ts'
 import { FileJournal } from './journal.ts'
 import type { JobLoop } from './maintenance/job-loop.ts'
 import type { MaintenanceReports } from './maintenance/maintenance.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { LedgerJournal, openJournal } from './operations/journal.ts'
+import type { Otlp } from './otlp/open-otlp.ts'
 import type { Log } from './runtime/log.ts'
 import { systemRandomness } from './runtime/randomness.ts'
 import { openKeyring, type SecretReports } from './runtime/secret-file.ts'
@@ -142,6 +144,9 @@ export async function startService(config: Config, services: Services, log: Log)
     const singleSignOn = await openSingleSignOn(config, services, log)
     const metrics = await startMetrics(config, services, limiter, log, serverTimeouts)
     if (metrics) opened.push(metrics)
+    const otlp = await startOtlp(config, services, metrics, log)
+    if (otlp) opened.push(otlp)
+    const tracing = otlp?.tracing
     await startJournal(services, log, metrics?.journal)
 
     const onUseError = (error: unknown) =>
@@ -149,12 +154,13 @@ export async function startService(config: Config, services: Services, log: Log)
     const use = keyUse(services, onUseError)
     const ofTokens = tokenUse(services, onUseError)
     const measured = metrics ? { ...services, subjects: metrics.subjects } : services
+    const counting = metrics?.limiter ?? limiter
     // HTTP requests may arrive before it runs.
     let requests: JobLoop | undefined
     const deps: ServerDeps = {
       ...config,
-      services: measured,
-      limiter: metrics?.limiter ?? limiter,
+      services: tracing?.services(measured) ?? measured,
+      limiter: tracing?.limiter(counting) ?? counting,
       noteKeyUse: use.note,
       noteKeyRefusal: use.noteRefusal,
       noteRefusedString: use.noteRefusedString,
@@ -164,6 +170,7 @@ export async function startService(config: Config, services: Services, log: Log)
       log,
       wakeRequests: () => requests?.wake(),
       ...(metrics && { onAnswered: metrics.onAnswered }),
+      ...(tracing && { traces: tracing.requests }),
       serves: config.variablesPort === 'main' ? 'all' : 'management',
     }
     const server = buildServer(deps)
@@ -178,7 +185,7 @@ export async function startService(config: Config, services: Services, log: Log)
     const maintenance = runMaintenance(
       { ...services, passedMs: () => performance.now() },
       config,
-      both(maintenanceLog(logger), metrics?.maintenance),
+      both(both(maintenanceLog(logger), metrics?.maintenance), tracing?.jobs.maintenance),
     )
     const { erasure } = config.budgets
     requests = runPrivacyRequests(
@@ -188,7 +195,7 @@ export async function startService(config: Config, services: Services, log: Log)
         budgetWindowMs: erasure.windowMs,
         countErasure: (keyId) => limiter.take(erasure, keyId),
       },
-      requestLog(logger),
+      { ...requestLog(logger), ...(tracing && { onSlice: tracing.jobs.onRequestSlice }) },
     )
     return {
       url: urlOf(config.host, port),
@@ -198,10 +205,12 @@ export async function startService(config: Config, services: Services, log: Log)
         await Promise.all([server.close(), variables?.close()])
         await requests?.stop()
         await limiter.close()
-        await metrics?.close()
         await maintenance.stop()
         await use.stop()
         await ofTokens.stop()
+        // The last metrics are read from the store.
+        await otlp?.close()
+        await metrics?.close()
         await services.close()
       },
     }
@@ -268,23 +277,24 @@ async function startJournal(
   logOpenedJournal(journal.place, await openJournal(journal, services), logger)
 }
 
-/** Measures the service and serves the metrics; `null` if they are off. */
+/** Measures the service, and serves the metrics if they have a port; `null` if nobody reads them. */
 async function startMetrics(
-  { metricsHost: host, metricsPort: port }: Config,
+  { metricsHost: host, metricsPort: port, otlp }: Config,
   store: Services,
   limiter: Limiter,
   { logger, droppedLines }: Log,
   timeouts: Readonly<Record<string, number>>,
 ) {
-  if (port === 'off') return null
+  if (port === 'off' && otlp?.metricsUrl == null) return null
   const { openMetrics } = await import('./metrics/metrics.ts')
-  const { openMetricsListener } = await import('./metrics/metrics-listener.ts')
   const metrics = openMetrics({
     ...{ store, limiter, droppedLines },
     journal: store.journal,
     clock: store.clock,
     version: manifest.version,
   })
+  if (port === 'off') return { ...metrics, url: null, close: async () => metrics.stop() }
+  const { openMetricsListener } = await import('./metrics/metrics-listener.ts')
   const listener = await openMetricsListener({
     ...{ host, port, timeouts, text: metrics.text },
     onError: (error) => logger.error({ err: error }, 'reading the metrics failed'),
@@ -302,28 +312,49 @@ async function startMetrics(
   }
 }
 
+/** Exports traces and metrics; `null` if that is off. */
+async function startOtlp(
+  { otlp, store }: Config,
+  { randomness }: Services,
+  metrics: Pick<Metrics, 'text'> | null,
+  { logger }: Log,
+): Promise<Otlp | null> {
+  if (otlp === null) return null
+  const { openOtlp } = await import('./otlp/open-otlp.ts')
+  const { otlpLog } = await import('./runtime/service-log.ts')
+  return openOtlp(otlp, {
+    dbSystem: store.engine === 'sqlite' ? 'sqlite' : 'postgresql',
+    metrics,
+    version: manifest.version,
+    instanceId: randomness.uuid(),
+    reports: otlpLog(logger),
+  })
+}
+
+type PartOfMaintenance = 'onWaitingWindows' | 'onSwept' | 'onScrubbed' | 'onError'
+
 /** Maintenance reports that are both logged and measured. */
 function both(
   log: MaintenanceReports,
-  metrics: Omit<MaintenanceReports, 'onClockJumped'> | undefined,
+  measured: Partial<Pick<MaintenanceReports, PartOfMaintenance>> | undefined,
 ): MaintenanceReports {
-  if (!metrics) return log
+  if (!measured) return log
   return {
     ...log,
     onWaitingWindows(count, added) {
-      metrics.onWaitingWindows(count, added)
+      measured.onWaitingWindows?.(count, added)
       log.onWaitingWindows(count, added)
     },
     onSwept(pass) {
-      metrics.onSwept(pass)
+      measured.onSwept?.(pass)
       log.onSwept(pass)
     },
     onScrubbed(durationMs) {
-      metrics.onScrubbed(durationMs)
+      measured.onScrubbed?.(durationMs)
       log.onScrubbed(durationMs)
     },
     onError(error) {
-      metrics.onError(error)
+      measured.onError?.(error)
       log.onError(error)
     },
   }

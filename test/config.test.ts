@@ -7,7 +7,7 @@ import { clientAddress } from '../src/http/client-address.ts'
 /** The message with which a value is refused. */
 function refusal(variable: string, value: string): string {
   try {
-    readConfig({ [variable]: value })
+    readConfig({ ...(variable.startsWith('OTEL_') && besides(variable)), [variable]: value })
   } catch (error) {
     assert.ok(error instanceof ConfigError)
     return error.message
@@ -30,6 +30,7 @@ const defaults = {
   },
   metricsHost: '127.0.0.1',
   metricsPort: 'off',
+  otlp: null,
   logLevel: 'info',
 }
 
@@ -51,7 +52,8 @@ describe('the configuration', () => {
   })
 
   it('reads nothing but its own variables', () => {
-    assert.deepEqual(readConfig({ PORT: '1', HOST: 'elsewhere', LOG_LEVEL: 'trace' }), readConfig({}))
+    const others = { PORT: '1', HOST: 'elsewhere', LOG_LEVEL: 'trace', OTEL_SERVICE_NAME: 'other' }
+    assert.deepEqual(readConfig({ ...others, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), readConfig({}))
   })
 })
 
@@ -63,6 +65,8 @@ const keyString = createKeyString('0123456789ABCDEF', {
 
 /** What a variable needs to have an effect. */
 function besides(variable: string): Record<string, string> {
+  // OpenTelemetry's variables count only if something is exported.
+  if (variable.startsWith('OTEL_')) return { LETHE_OTLP: 'traces,metrics' }
   if (!variable.startsWith('LETHE_OIDC_')) return {}
   return { LETHE_OIDC_ISSUER: 'https://id.example', LETHE_OIDC_CLIENT_ID: 'lethe' }
 }
@@ -196,6 +200,26 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     ['23', { scrubHour: 23 }],
     ['off', { scrubHour: 'off' }],
   ],
+  LETHE_OTLP: [
+    ['off', { otlp: null }],
+    ['traces', { otlp: { tracesUrl: 'http://localhost:4318/v1/traces', metricsUrl: null } }],
+    ['metrics , traces', { otlp: { tracesUrl: 'http://localhost:4318/v1/traces' } }],
+    ['traces,metrics', { otlp: { metricsUrl: 'http://localhost:4318/v1/metrics', serviceName: 'lethe' } }],
+  ],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    ['https://otlp.example/a/', { otlp: { tracesUrl: 'https://otlp.example/a/v1/traces' } }],
+  ],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [['http://[::1]:1/t', { otlp: { tracesUrl: 'http://[::1]:1/t' } }]],
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: [['http://[::1]:1/m', { otlp: { metricsUrl: 'http://[::1]:1/m' } }]],
+  OTEL_EXPORTER_OTLP_PROTOCOL: [['http/protobuf', {}]],
+  OTEL_EXPORTER_OTLP_TIMEOUT: [['100', { otlp: { timeoutMs: 100 } }]],
+  OTEL_SERVICE_NAME: [['desk of Zürich', { otlp: { serviceName: 'desk of Zürich' } }]],
+  OTEL_TRACES_SAMPLER: [['traceidratio', { otlp: { sampler: 'traceidratio' } }]],
+  OTEL_TRACES_SAMPLER_ARG: [
+    ['0.05', { otlp: { ratio: 0.05 } }],
+    ['1.0', { otlp: { ratio: 1 } }],
+  ],
+  OTEL_METRIC_EXPORT_INTERVAL: [['5000', { otlp: { metricIntervalMs: 5_000 } }]],
   LETHE_METRICS_PORT: [
     ['off', { metricsPort: 'off' }],
     ['0', { metricsPort: 0 }],
@@ -264,6 +288,16 @@ const bad: Record<string, string[]> = {
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
   LETHE_METRICS_PORT: ['65536', '-1', 'on', 'OFF', '9464/metrics'],
+  LETHE_OTLP: ['on', 'traces,', 'traces,logs', 'traces,traces', 'OFF'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['localhost:4318', 'grpc://collector:4317', '/v1'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['collector', 'unix:///run/collector'],
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: ['collector', 'unix:///run/collector'],
+  OTEL_EXPORTER_OTLP_PROTOCOL: ['grpc', 'http/json'],
+  OTEL_EXPORTER_OTLP_TIMEOUT: ['0', '99', '60001', '10s'],
+  OTEL_SERVICE_NAME: ['two\nlines', 'x'.repeat(256)],
+  OTEL_TRACES_SAMPLER: ['always', 'jaeger_remote'],
+  OTEL_TRACES_SAMPLER_ARG: ['1.1', '-0.1', '10%', '.'],
+  OTEL_METRIC_EXPORT_INTERVAL: ['99', '1m', '3600001'],
   LETHE_METRICS_HOST: ['http://127.0.0.1', 'two hosts'],
   LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
   LETHE_URL: [

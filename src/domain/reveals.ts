@@ -4,6 +4,11 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
+/** Adds the hyphens of a UUID to hexadecimal digits. */
+export function asUuid(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
 /** Shorter texts occur in encoded data by chance. */
 const minEncodedBytes = 3
 
@@ -16,17 +21,20 @@ const maxEncodedLength = 256
  */
 export function reveals(requestId: string, text: string): boolean {
   if (requestId === '' || text === '') return false
+  if (isUuid(requestId)) return revealsInHex(requestId.toLowerCase().replaceAll('-', ''), text)
   const sought = fold(text)
-  if (isUuid(requestId)) return revealsAsUuid(requestId, sought, text)
   for (const reading of readingsOf(requestId)) if (fold(reading).includes(sought)) return true
   const bytes = Buffer.from(text)
   if (bytes.length < minEncodedBytes) return false
   return digitsOf(requestId).includes(bytes.toString('hex')) || holdsInBase64(requestId, bytes)
 }
 
-/** A random UUID contains short texts by chance, so only longer matches count. */
-function revealsAsUuid(requestId: string, sought: string, text: string): boolean {
-  const digits = digitsOf(requestId)
+/**
+ * The same for an ID of random hexadecimal digits, such as a UUID without its hyphens. It contains short texts
+ * by chance, so only longer matches count.
+ */
+export function revealsInHex(digits: string, text: string): boolean {
+  const sought = fold(text)
   const spelled = fold(Buffer.from(digits, 'hex').toString())
   if (sought.includes(spelled) || sought.replaceAll('-', '').includes(digits)) return true
   if (text.length > maxEncodedLength) return false

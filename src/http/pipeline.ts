@@ -3,6 +3,7 @@ import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } 
 import { LetheError, Problems } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import { allows, isRole } from '../domain/member.ts'
+import { asUuid, reveals, revealsInHex } from '../domain/reveals.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
 import { isRecent } from '../domain/sign-in.ts'
@@ -27,7 +28,7 @@ import {
   readerOf,
 } from './request-context.ts'
 import { isLargeBatch, readLines } from './request-lines.ts'
-import { isNamedIn, isNamedInLines } from './request-log.ts'
+import { isNamedInLines, someText } from './request-log.ts'
 import { requireValidRequest } from './valid-request.ts'
 
 export interface PipelineDeps {
@@ -43,6 +44,8 @@ export interface PipelineDeps {
   noteTokenUse(tokenId: string): void
   noteKeyRefusal(keyId: string): void
   noteRefusedString(keyString: string): void
+  /** Absent unless traces are exported. */
+  traces?: RequestTraces
 }
 
 /** The number of large bodies in memory, one per organisation. Others wait before their bodies are read. */
@@ -51,7 +54,16 @@ const largeBodyBounds = { permits: 16, maxWaitingEach: 100, waitTimeoutMs: 20_00
 const batchBounds = { permits: 32, permitsEach: 8, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
 
 /** Returns the reason to refuse a request, or `null`. */
-type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
+export type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
+
+/** Records requests for their spans. */
+export interface RequestTraces {
+  begin(context: RequestContext): void
+  /** A step that also records when it begins, and the calls that it makes. */
+  step(name: string, run: Middleware): Middleware
+  /** Called when the response has ended, before its line in the log, which contains the trace ID. */
+  end(context: RequestContext): void
+}
 
 /** The pipelines of all requests, up to their operations. Each step can refuse a request. */
 export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
@@ -60,56 +72,71 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   const largeBodies = new FairQueue(largeBodyBounds)
   const batches = new FairQueue(batchBounds)
 
-  const byName: Record<PipelineName, readonly Middleware[]> = {
+  /** The steps of each pipeline, by the names that traces show. */
+  const named: Record<PipelineName, Record<string, Middleware>> = {
     /** The API, with a key. */
-    key: [
+    key: {
       // The address's budget comes first, so that malformed requests count against it.
-      (context) => spend(budgets.ip, addressOf(context.request), context),
-      requireValidRequest,
-      authenticate,
-      (context) => spend(budgets.key, callerOf(context).key.id, context),
-      requireRoute,
-      requireScope,
-      (context) => (isErasure(context) ? spend(budgets.erasure, callerOf(context).key.id, context) : null),
-      readParameters,
-      operate,
-    ],
+      'address budget': (context) => spend(budgets.ip, addressOf(context.request), context),
+      'valid request': requireValidRequest,
+      key: authenticate,
+      'key budget': (context) => spend(budgets.key, callerOf(context).key.id, context),
+      route: requireRoute,
+      scope: requireScope,
+      'erasure budget': (context) =>
+        isErasure(context) ? spend(budgets.erasure, callerOf(context).key.id, context) : null,
+      parameters: readParameters,
+      operation: operate,
+    },
     /** The Variables API, with a variable token. */
-    token: [
-      (context) => spend(budgets.ip, addressOf(context.request), context),
-      requireValidRequest,
-      authenticateReader,
-      (context) => spend(budgets.variables, readerOf(context).tokenId, context),
-      requireRoute,
-      readParameters,
-      operate,
-    ],
+    token: {
+      'address budget': (context) => spend(budgets.ip, addressOf(context.request), context),
+      'valid request': requireValidRequest,
+      token: authenticateReader,
+      'token budget': (context) => spend(budgets.variables, readerOf(context).tokenId, context),
+      route: requireRoute,
+      parameters: readParameters,
+      operation: operate,
+    },
     /** The console, for members. */
-    member: [
-      requireValidRequest,
-      (context) => spend(consoleBudgets.console, addressOf(context.request), context),
-      requireRoute,
-      requireOwnOrigin,
-      requireMember,
-      requireRole,
-      requireSecondFactor,
-      requireRecentSignIn,
-      readParameters,
-      operate,
-    ],
+    member: {
+      'valid request': requireValidRequest,
+      'address budget': (context) => spend(consoleBudgets.console, addressOf(context.request), context),
+      route: requireRoute,
+      origin: requireOwnOrigin,
+      member: requireMember,
+      role: requireRole,
+      'second factor': requireSecondFactor,
+      'recent sign-in': requireRecentSignIn,
+      parameters: readParameters,
+      operation: operate,
+    },
     /** The console, before sign-in. */
-    open: [
-      requireValidRequest,
-      (context) => spend(consoleBudgets.console, addressOf(context.request), context),
-      requireRoute,
-      requireOwnOrigin,
-      readParameters,
-      operate,
-    ],
+    open: {
+      'valid request': requireValidRequest,
+      'address budget': (context) => spend(consoleBudgets.console, addressOf(context.request), context),
+      route: requireRoute,
+      origin: requireOwnOrigin,
+      parameters: readParameters,
+      operation: operate,
+    },
     /** Public pages, without a budget. */
-    public: [requireValidRequest, readParameters, operate],
+    public: { 'valid request': requireValidRequest, parameters: readParameters, operation: operate },
+  }
+  const { key, token, member, open, public: pages } = named
+  const byName: Record<PipelineName, readonly Middleware[]> = {
+    key: stepsOf(key),
+    token: stepsOf(token),
+    member: stepsOf(member),
+    open: stepsOf(open),
+    public: stepsOf(pages),
   }
   return (context) => runSteps(byName[context.match.pipeline], context)
+
+  /** Without traces, the steps are run as they are. */
+  function stepsOf(steps: Record<string, Middleware>): readonly Middleware[] {
+    return Object.entries(steps).map(([name, run]) => deps.traces?.step(name, run) ?? run)
+  }
 
   function authenticate(context: RequestContext): MaybePromise<LetheError | null> {
     const { authorization } = context.request.headers
@@ -199,10 +226,24 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     if (isLargeBatch(request, maxBodyBytes)) await waitForLargeBody(context, batches)
     const problems = new Problems()
     context.lines = await readLines(request, deps.maxLineBytes, problems)
-    if (isChosenIdKept(context) && isNamedInLines(context.id, context.lines))
-      context.keptId = services.randomness.uuid()
+    hideNamedIds(
+      context,
+      (id) => isNamedInLines(id, context.lines),
+      (digits) => [digits, asUuid(digits)].some((id) => isNamedInLines(id, context.lines)),
+    )
     context.operation = route.read(context, params, {}, services.clock(), problems)
     return null
+  }
+
+  /** Keeps IDs that the client chose out of the log and the traces if they reveal a person named in the body. */
+  function hideNamedIds(
+    context: RequestContext,
+    isNamed: (requestId: string) => boolean,
+    isNamedInHex: (digits: string) => boolean,
+  ): void {
+    const { trace } = context
+    if (isChosenIdKept(context) && isNamed(context.id)) context.keptId = services.randomness.uuid()
+    if (trace?.sentIds.some(isNamedInHex)) trace.forgetSent()
   }
 
   /** Reads the body, or discards it if the route takes none, then the path and the query. */
@@ -217,8 +258,13 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       return andThen(
         andThen(permit, () => readJson(request, bodyBounds)),
         (fields) => {
-          if (isChosenIdKept(context) && route.namesPerson && isNamedIn(context.id, fields))
-            context.keptId = services.randomness.uuid()
+          if (route.namesPerson) {
+            hideNamedIds(
+              context,
+              (id) => someText(fields, (text) => reveals(id, text)),
+              (digits) => someText(fields, (text) => revealsInHex(digits, text)),
+            )
+          }
           context.operation = route.read(context, params, fields, services.clock())
           return null
         },

@@ -18,6 +18,7 @@ import type { LineBlock } from '../operations/ingest.ts'
 import type { FailureBody } from './envelope.ts'
 import { type PathParameters, parseQueryString, type Query, queryOf } from './parameters.ts'
 import type { BodyBounds } from './request-body.ts'
+import type { RequestTrace } from './request-trace.ts'
 import type { Fields, Schema } from './schema.ts'
 import { ClientGone } from './streamed-body.ts'
 
@@ -56,6 +57,8 @@ export class RequestContext implements WaitBudget {
   lines: LineBlock[] = []
   /** The operation, once the parameters have been read. */
   operation: Operation | null = null
+  /** The record for its span; `null` unless traces are exported. */
+  trace: RequestTrace | null = null
 
   #gone: AbortController | null = null
   #query: Query | null = null

@@ -3,9 +3,8 @@ import type { Clock } from '../domain/instant.ts'
 import { idOfCursor } from '../domain/page.ts'
 import { isUuid, reveals } from '../domain/reveals.ts'
 import type { LineBlock } from '../operations/ingest.ts'
-import type { Query } from './parameters.ts'
 import { hasBody } from './request-body.ts'
-import type { RequestContext, RouteMatch } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** The log: a pino logger, and a function that writes complete lines in the same format. */
 export interface ServerLog {
@@ -20,17 +19,18 @@ export interface ServerLog {
 export function requestLog({ logger, write }: ServerLog, clock: Clock) {
   return (context: RequestContext): void => {
     if (!logger.isLevelEnabled('info')) return
-    const { keptId, request, response, match, caller, reader, signedIn, startedAt } = context
+    const { keptId, request, response, match, caller, reader, signedIn, trace, startedAt } = context
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     // Only the request ID can contain characters that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
     const route = match.path === null ? null : `"${match.path}"`
     const token = reader === null ? '' : `,"tokenId":"${reader.tokenId}"`
     const member = signedIn === null ? '' : `,"memberId":"${signedIn.member.id}"`
+    const traced = trace === null ? '' : `,"traceId":"${trace.traceId}"`
     // A client that disconnected did not get its response.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     write(
-      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(keptId)},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${token}${member}${hungUp},"msg":"request"}\n`,
+      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(keptId)},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${token}${member}${traced}${hungUp},"msg":"request"}\n`,
     )
   }
 }
@@ -39,20 +39,25 @@ export function requestLog({ logger, write }: ServerLog, clock: Clock) {
  * Whether the log and the activity may contain a request ID chosen by the client: not if it reveals a person
  * named in the URL and, if the body or a privacy request can name a person, only if it is a UUID.
  */
-export function isKeepable({ id, request, match, query }: RequestContext): boolean {
-  const namesPerson = match.kind === 'route' ? match.route.namesPerson : hasBody(request)
-  if (namesPerson && !isUuid(id)) return false
-  const named = namedIn(request.url ?? '', query, match)
+export function isKeepable(context: RequestContext): boolean {
+  const { id } = context
+  if (bodyNamesPerson(context) && !isUuid(id)) return false
+  const named = namedInUrl(context)
   return named === null ? isUuid(id) : !named.some((text) => reveals(id, text))
 }
 
-/** Whether a request ID reveals a person named in the body. */
-export function isNamedIn(id: string, body: unknown): boolean {
-  if (typeof body === 'string') return reveals(id, body)
-  return typeof body === 'object' && body !== null && Object.values(body).some((each) => isNamedIn(id, each))
+/** Whether the body of a request can name a person. */
+export function bodyNamesPerson({ request, match }: RequestContext): boolean {
+  return match.kind === 'route' ? match.route.namesPerson : hasBody(request)
 }
 
-/** The same for a batch of lines, whose text may be long. */
+/** Whether a test applies to any text in a body. */
+export function someText(body: unknown, test: (text: string) => boolean): boolean {
+  if (typeof body === 'string') return test(body)
+  return typeof body === 'object' && body !== null && Object.values(body).some((each) => someText(each, test))
+}
+
+/** Whether a request ID is in a batch of lines, whose text may be long. */
 export function isNamedInLines(id: string, blocks: readonly LineBlock[]): boolean {
   return blocks.some(({ lines }) => lines.some((line) => typeof line === 'string' && line.includes(id)))
 }
@@ -61,7 +66,10 @@ export function isNamedInLines(id: string, blocks: readonly LineBlock[]): boolea
 const minNameLength = 4
 
 /** The parts of a URL that can identify a person; `null` if the URL is malformed. */
-function namedIn(url: string, { values, isBroken }: Query, { kind, params }: RouteMatch): string[] | null {
+export function namedInUrl({ request, query, match }: RequestContext): string[] | null {
+  const { url = '' } = request
+  const { values, isBroken } = query
+  const { kind, params } = match
   const segments = kind === 'route' ? [] : decodedSegments(url)
   if (isBroken || segments === null) return null
   const cursor = values.get('cursor')

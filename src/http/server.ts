@@ -71,7 +71,8 @@ export const serverTimeouts = {
 }
 
 export function buildServer(options: ServerDeps): LetheServer {
-  const { services, limiter, log, onAnswered, publicUrl, trustedProxies, spoolFolder, serves } = options
+  const { services, limiter, log, onAnswered, publicUrl, trustedProxies, spoolFolder, serves, traces } =
+    options
   const deps = {
     ...options,
     addressOf: clientAddress(trustedProxies),
@@ -153,6 +154,7 @@ export function buildServer(options: ServerDeps): LetheServer {
     const id = chosenId ?? randomness.uuid()
     const match = matchRoute(request.method ?? '', request.url ?? '')
     const context = new RequestContext(id, chosen, request, response, match)
+    traces?.begin(context)
     if (id === chosenId) context.keptId = isKeepable(context) ? withoutCredentials(id) : randomness.uuid()
     response.on('close', () => leave(context))
     addToBatch(context)
@@ -160,6 +162,7 @@ export function buildServer(options: ServerDeps): LetheServer {
 
   function leave(context: RequestContext): void {
     connections.end(context)
+    traces?.end(context)
     logRequest(context)
     if (onAnswered === undefined) return
     const { match, request, response, startedAt } = context

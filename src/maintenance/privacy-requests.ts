@@ -27,6 +27,8 @@ export interface RequestLimits {
 }
 
 export interface RequestReports {
+  /** A request has run for a while. */
+  onSlice?(request: PrivacyRequest, durationMs: number): void
   onFinished(request: PrivacyRequest): void
   onError(error: unknown): void
 }
@@ -44,7 +46,7 @@ interface Rest {
 export function runPrivacyRequests(
   deps: Services,
   { paceMs, budgetWindowMs, countErasure }: RequestLimits,
-  { onFinished, onError }: RequestReports,
+  { onSlice, onFinished, onError }: RequestReports,
 ): JobLoop {
   const { privacyRequests, clock } = deps
   const leaseOwner = deps.randomness.uuid()
@@ -63,12 +65,14 @@ export function runPrivacyRequests(
     const request = await privacyRequests.lease(leaseOwner, lease)
     if (!request) return false
     after = request.organisationId
+    const startedAt = performance.now()
     const rest = await runSlice(request, tools).catch((error): Rest => {
       onError(error)
       return { runsAt: clock() + retryMs, isBudgetSpent: false }
     })
     if (rest !== 'done')
       await privacyRequests.release(leaseOwner, request, rest ?? { runsAt: clock(), isBudgetSpent: false })
+    onSlice?.(request, performance.now() - startedAt)
     return true
   }
 

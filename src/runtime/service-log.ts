@@ -9,6 +9,7 @@ import type { RequestReports } from '../maintenance/privacy-requests.ts'
 import type { WaitingWindow } from '../maintenance/sweep.ts'
 import type { OpenIdReports } from '../openid/openid-provider.ts'
 import type { OpenedJournal } from '../operations/journal.ts'
+import type { OtlpReports } from '../otlp/open-otlp.ts'
 
 /** Logs only the host of the limiter's address. */
 export function limiterLog(address: LimiterAddress, logger: Logger): LimiterReports {
@@ -26,6 +27,14 @@ export function singleSignOnLog(issuer: string, logger: Logger): OpenIdReports {
       step === 'discovery'
         ? logger.warn({ issuer, reason }, 'the identity provider cannot be used: nobody can sign in with it')
         : logger.warn({ issuer, reason }, 'signing in with the identity provider failed'),
+  }
+}
+
+export function otlpLog(logger: Logger): OtlpReports {
+  return {
+    onLost: (signal, reason) =>
+      logger.warn({ signal, reason }, 'the collector does not take what is exported'),
+    onFound: (signal) => logger.info({ signal }, 'the collector takes what is exported again'),
   }
 }
 

@@ -32,6 +32,8 @@ const allowed: Record<string, readonly string[]> = {
     'node:perf_hooks',
     'npm',
   ],
+  // Sees what it measures from outside, as metrics do.
+  otlp: ['otlp', 'metrics', 'maintenance', 'http', 'domain', 'node:async_hooks', 'npm'],
   cli: [
     'cli',
     'convert',
@@ -54,13 +56,21 @@ const allowed: Record<string, readonly string[]> = {
     'maintenance',
     'limiter',
     'openid',
+    'otlp',
     'storage',
     'journal.ts',
     'node:*',
     'npm',
   ],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
-  'config.ts': ['domain', 'storage/open-store.ts', 'limiter/limiter-address.ts', 'node:net', 'npm'],
+  'config.ts': [
+    'domain',
+    'storage/open-store.ts',
+    'limiter/limiter-address.ts',
+    'otlp/otlp-settings.ts',
+    'node:net',
+    'npm',
+  ],
   'start.ts': [
     'config.ts',
     'domain',
@@ -72,6 +82,7 @@ const allowed: Record<string, readonly string[]> = {
     'limiter',
     'metrics',
     'openid',
+    'otlp',
     'runtime',
     '../package.json',
   ],
@@ -154,9 +165,11 @@ describe('the directions of imports', () => {
   it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened there and by a restore', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
-    assert.deepEqual(knows('http'), ['start.ts'])
+    // Traces show what its pipelines do.
+    const tracing = ['otlp/open-otlp.ts', 'otlp/request-spans.ts', 'otlp/sent-trace.ts']
+    assert.deepEqual(knows('http'), [...tracing, 'start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'runtime/service-log.ts', 'start.ts'])
-    assert.deepEqual(knows('metrics'), ['start.ts'])
+    assert.deepEqual(knows('metrics'), ['otlp/open-otlp.ts', 'start.ts'])
     assert.deepEqual(knows('storage'), ['config.ts', 'runtime/restore.ts', 'start.ts'])
   })
 })

@@ -206,9 +206,7 @@ async function end(child: ChildProcessWithoutNullStreams): Promise<void> {
 /** The environment of the tests without what would configure the program. */
 function outerEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !name.startsWith('LETHE_') && !name.startsWith('NODE_TEST'),
-    ),
+    Object.entries(process.env).filter(([name]) => !/^(LETHE_|OTEL_|NODE_TEST)/.test(name)),
   )
 }
 

@@ -1,0 +1,147 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace as traces,
+} from '@opentelemetry/api'
+import type { RequestTraces } from '../http/pipeline.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { RequestTrace } from '../http/request-trace.ts'
+import { errorStatus } from '../http/response.ts'
+import { hrTime } from './hr-time.ts'
+import { parentContext, sentContext } from './sent-trace.ts'
+
+/** A call to the store or the limiter. Its arguments are not recorded. */
+export interface RecordedCall {
+  name: string
+  attributes: Attributes
+  startedAt: number
+  endedAt: number
+  /** The class of the error; `null` if there was none. */
+  failure: string | null
+}
+
+/** A request with more calls shows only the first ones. */
+const maxCalls = 64
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const codes = new Map<number, string>(Object.entries(errorStatus).map(([code, status]) => [status, code]))
+
+/** The record of a request. Its spans are only created when it has ended and everything about it is known. */
+class Recording implements RequestTrace {
+  traceId: string | null = null
+  sentIds: readonly string[] = []
+  sent: SpanContext | null
+  readonly steps: { name: string; at: number }[] = []
+  readonly calls: RecordedCall[] = []
+
+  constructor(sent: SpanContext | null) {
+    this.sent = sent
+    if (sent) this.sentIds = [sent.traceId, sent.spanId]
+  }
+
+  forgetSent(): void {
+    this.sent = null
+  }
+}
+
+/** Records requests with their steps and calls, and creates their spans. */
+export class RequestSpans implements RequestTraces {
+  readonly #tracer: Tracer
+  readonly #current = new AsyncLocalStorage<Recording>()
+
+  constructor(tracer: Tracer) {
+    this.#tracer = tracer
+  }
+
+  begin(context: RequestContext): void {
+    context.trace = new Recording(sentContext(context))
+  }
+
+  step(name: string, run: Parameters<RequestTraces['step']>[1]): typeof run {
+    return (context) => {
+      const { trace } = context
+      if (!(trace instanceof Recording)) return run(context)
+      trace.steps.push({ name, at: performance.now() })
+      return this.#current.run(trace, run, context)
+    }
+  }
+
+  /** Records a call that the current request makes, if there is one. */
+  call<Result>(name: string, attributes: Attributes, run: () => Result): Result {
+    const recording = this.#current.getStore()
+    if (recording === undefined || recording.calls.length >= maxCalls) return run()
+    const call: RecordedCall = { name, attributes, startedAt: performance.now(), endedAt: 0, failure: null }
+    recording.calls.push(call)
+    const end = () => {
+      call.endedAt = performance.now()
+    }
+    const fail = (error: unknown) => {
+      call.failure = error instanceof Error ? error.name : typeof error
+      end()
+    }
+    try {
+      const result = run()
+      if (result instanceof Promise) result.then(end, fail)
+      else end()
+      return result
+    } catch (error) {
+      fail(error)
+      throw error
+    }
+  }
+
+  end(context: RequestContext): void {
+    const { trace: recording, request, match, startedAt } = context
+    if (!(recording instanceof Recording)) return
+    const endedAt = performance.now()
+    // The same for all spans of a request, so that they do not shift against each other.
+    const epochMs = Date.now() - endedAt
+    const timeOf = (at: number) => hrTime(epochMs + at)
+    const method = methods.has(request.method ?? '') ? (request.method ?? '') : '_OTHER'
+    const span = this.#tracer.startSpan(
+      `${method === '_OTHER' ? 'HTTP' : method}${match.path === null ? '' : ` ${match.path}`}`,
+      { kind: SpanKind.SERVER, startTime: timeOf(startedAt), attributes: attributesOf(context, method) },
+      parentContext(context, recording.sent),
+    )
+    recording.traceId = span.spanContext().traceId
+    if (!span.isRecording()) return
+    for (const { name, at } of recording.steps) span.addEvent(name, timeOf(at))
+    const inSpan = traces.setSpan(ROOT_CONTEXT, span)
+    for (const { name, attributes, startedAt, endedAt: finishedAt, failure } of recording.calls) {
+      const startTime = timeOf(startedAt)
+      const child = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, inSpan)
+      if (failure !== null) {
+        child.setAttribute('error.type', failure)
+        child.setStatus({ code: SpanStatusCode.ERROR })
+      }
+      child.end(timeOf(finishedAt || endedAt))
+    }
+    if (context.response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end(timeOf(endedAt))
+  }
+}
+
+/** The names, by OpenTelemetry's conventions for HTTP servers, and our own. No URL, no header and no address. */
+function attributesOf(context: RequestContext, method: string): Attributes {
+  const { request, response, match, owner, keptId } = context
+  const status = response.headersSent ? response.statusCode : null
+  const code = status === null ? undefined : codes.get(status)
+  const failure =
+    status === null ? 'client_disconnected' : status >= 500 ? (code ?? String(status)) : undefined
+  return {
+    'http.request.method': method,
+    'url.scheme': 'http',
+    'network.protocol.version': request.httpVersion,
+    'lethe.request.id': keptId,
+    ...(match.path !== null && { 'http.route': match.path }),
+    ...(status !== null && { 'http.response.status_code': status }),
+    ...(failure !== undefined && { 'error.type': failure }),
+    ...(code !== undefined && { 'lethe.error.code': code }),
+    ...(owner !== null && { 'lethe.organisation.id': owner }),
+  }
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { type ReceivedMetric, type ReceivedSpan, readMetrics, readSpans } from './otlp-messages.ts'
+import type { Lifetime } from './service.ts'
+
+/** A receiver of OTLP over HTTP. */
+export interface Collector {
+  url: string
+  /** The bodies, as they were sent. */
+  bodies: Buffer[]
+  spans: ReceivedSpan[]
+  /** Of the last export. */
+  metrics: ReceivedMetric[]
+  requests: { path: string | undefined; type: string | undefined }[]
+  /** How it answers: with a status, or not at all. */
+  answers: number | 'never'
+  /** The largest number of requests at the same time. */
+  mostAtOnce: number
+  /** How many connections were opened. */
+  connections: number
+  /** What turns traces on, and brings them here. */
+  env: Record<string, string>
+}
+
+export async function startCollector(lifetime: Lifetime): Promise<Collector> {
+  let open = 0
+  const server = createServer(async (request, response) => {
+    open++
+    response.once('close', () => open--)
+    collector.mostAtOnce = Math.max(open, collector.mostAtOnce)
+    collector.requests.push({ path: request.url, type: request.headers['content-type'] })
+    const { answers } = collector
+    if (answers === 'never') return
+    if (answers === 200) await take(request)
+    else request.resume()
+    response.writeHead(answers, { 'Content-Type': 'application/x-protobuf' }).end()
+  })
+  server.on('connection', () => {
+    collector.connections++
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  lifetime.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const collector: Collector = {
+    url,
+    bodies: [],
+    spans: [],
+    metrics: [],
+    requests: [],
+    answers: 200,
+    mostAtOnce: 0,
+    connections: 0,
+    env: { LETHE_OTLP: 'traces', OTEL_EXPORTER_OTLP_ENDPOINT: url },
+  }
+  return collector
+
+  async function take(request: IncomingMessage): Promise<void> {
+    const body = await buffer(request)
+    collector.bodies.push(body)
+    if (request.url === '/v1/traces') collector.spans.push(...readSpans(body))
+    else collector.metrics = readMetrics(body)
+  }
+}
