@@ -17,15 +17,15 @@ import { statement } from './statement.ts'
 const find = statement(
   `SELECT ${memberColumns}, oidc_issuer FROM members
    WHERE ((oidc_subject = :subject AND oidc_issuer = :issuer) OR email = :email)
-     AND (:organisationId::text IS NULL OR organisation_id = :organisationId)
-   ORDER BY organisation_id`,
+     AND (:organisationId::text IS NULL OR organisation_id = :organisationId)`,
 )
-const findRules = statement(
+/** Reads the rules of every organisation that has some: as many as have changed how their members sign in. */
+export const findOpenOrganisations = statement(
   `SELECT organisations.id, name, domains, domain_role FROM sign_in_rules
    JOIN organisations ON organisations.id = organisation_id
    WHERE domains LIKE :pattern AND deleted_at IS NULL
      AND (:organisationId::text IS NULL OR organisation_id = :organisationId)
-   ORDER BY organisations.id`,
+   ORDER BY organisation_id`,
 )
 const accountOf = statement('SELECT oidc_issuer, oidc_subject FROM members WHERE id = :memberId')
 const connect = statement(
@@ -83,11 +83,15 @@ export function singleSignOnStore(engine: Engine<typeof singleSignOnTransactions
   return {
     async find(account, email, organisationId) {
       const rows = await engine.readCredential(find, { ...account, email, organisationId })
-      return rows.map(toConnectedMember)
+      const found = rows.map(toConnectedMember)
+      return found.toSorted((a, b) => (a.member.organisationId < b.member.organisationId ? -1 : 1))
     },
     async findOpen(domain, organisationId) {
       // A domain has no characters that mean something in a pattern or in JSON.
-      const rows = await engine.readCredential(findRules, { pattern: `%"${domain}"%`, organisationId })
+      const rows = await engine.readCredential(findOpenOrganisations, {
+        pattern: `%"${domain}"%`,
+        organisationId,
+      })
       return rows.filter((row) => asJson<string[]>(row.domains, 'domains').includes(domain)).map(toOpen)
     },
     async accountOf(memberId) {

@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
 import { eventsByDay } from '../../../src/storage/nouns/daily-total.ts'
 import { allWindows } from '../../../src/storage/nouns/retention.ts'
+import { findOpenOrganisations } from '../../../src/storage/nouns/single-sign-on.ts'
 import { statements as sharedStatements } from '../../../src/storage/nouns/statement.ts'
 import { withoutEntry } from '../../../src/storage/nouns/tombstone.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
@@ -28,6 +29,7 @@ const allowedToScan: readonly (string | null)[] = [
   'SELECT id, organisation_id, name, created_at FROM trackers WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
   'SELECT 1 FROM organisations LIMIT 1',
   allWindows.sqlite,
+  findOpenOrganisations.sqlite,
   eventsByDay.sqlite,
   'SELECT * FROM scrubs',
   withoutEntry.sqlite,

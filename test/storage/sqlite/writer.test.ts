@@ -148,7 +148,7 @@ describe('the writer', () => {
   it('runs after the other threads when a service is ready to write', { skip: notLinux }, async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
     const own = getPriority()
-    const lowest = Math.min(own + 10, 19)
+    const lowest = Math.min(own + 5, 19)
     const others = niceness().filter((nice) => nice === lowest).length
     await store.prepareToWrite?.()
     assert.equal(niceness().filter((nice) => nice === lowest).length, others + 1)
