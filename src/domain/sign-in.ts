@@ -30,6 +30,8 @@ export type SignInMethod = (typeof signInMethods)[number]
 /** Where a sign-in comes from, and by which request. */
 export interface SignInSource extends Pick<SignIn, 'device' | 'address'> {
   requestId: string
+  /** The hash of the token that the browser still has from an earlier sign-in, which ends; `null` without one. */
+  replaces: string | null
   /** What passkeys belong to at the console's address; `null` if it has no host name. */
   relyingParty: RelyingParty | null
 }
@@ -76,13 +78,14 @@ export function isRecent({ verifiedAt }: SignIn, now: Instant): boolean {
 export interface SignInStore {
   /**
    * Returns `false` if the member does not exist, if `passwordSetAt` is not that of the password now, or if
-   * what was answered was used meanwhile. Also deletes other sign-ins, of any member, that have ended.
+   * what was answered was used meanwhile. Ends the sign-in whose token hash is `replaces`, of any member, and
+   * deletes others that have ended.
    */
   begin(
     signIn: SignIn,
     passwordSetAt: Instant | null,
     note: ActivityNote,
-    answered?: AnsweredChallenge | null,
+    options?: { answered?: AnsweredChallenge | null; replaces?: string | null },
   ): Promise<boolean>
   /**
    * Gives a sign-in a new token after its member was verified. Returns `false` if it has ended, or if the

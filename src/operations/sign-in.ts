@@ -54,7 +54,7 @@ const methodNames: Record<SignInMethod, string> = {
 export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
   { member, passwordHash, method, browserId, verifiedAt }: VerifiedMember,
-  { requestId, device, address }: SignInSource,
+  { requestId, device, address, replaces }: SignInSource,
   answered: AnsweredChallenge | null = null,
 ): Promise<SignedInBrowser | null> {
   const { id, organisationId, passwordSetAt } = member
@@ -68,7 +68,7 @@ export async function beginSignIn(
     ...{ tokenHash: hashToken(token), id: `sgn_${deps.randomness.base62(16)}`, memberId: id, method },
     ...{ startedAt: now, lastSeenAt: now, verifiedAt: verifiedAt ?? now, device, address },
   }
-  if (!(await deps.signIns.begin(signIn, passwordSetAt, note, answered))) return null
+  if (!(await deps.signIns.begin(signIn, passwordSetAt, note, { answered, replaces }))) return null
   const newBrowser = () => deps.randomness.base62(22)
   const mark = passwordHash && markBrowser(browserId ?? newBrowser(), { member, passwordHash })
   return { token, mark }
@@ -191,8 +191,8 @@ export async function signIn(
 const notWithPassword = 'Your organisation does not allow passwords. Use single sign-on or a passkey.'
 
 /** Without an identity provider, a rule that excludes passwords would lock everybody out. */
-async function allowsPassword(
-  { signInRules, hasProvider }: SignInDeps,
+export async function allowsPassword(
+  { signInRules, hasProvider }: Pick<SignInDeps, 'signInRules' | 'hasProvider'>,
   { organisationId }: Member,
 ): Promise<boolean> {
   return !hasProvider || (await signInRules.find(organisationId)).passwordAllowed

@@ -6,7 +6,7 @@ import { totpCode, totpStep } from '../../src/factors/totp-codes.ts'
 import { issueLink } from '../../src/operations/member.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { softwarePasskey } from '../support/authenticator.ts'
-import { addMember, type ConsoleClient, password, signedIn, visitor } from '../support/console.ts'
+import { addMember, type ConsoleClient, copyOf, password, signedIn, visitor } from '../support/console.ts'
 import { scryptOnce } from '../support/derive-once.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -182,6 +182,33 @@ describe('a passkey', () => {
     const next = dataOf(await browser.ask('/sign-in/passkey/options', post()))
     const late = passkey.answer({ challenge: textIn(next, 'challenge') })
     errorOf(await visitor(at).ask('/sign-in/passkey', post({ passkey: late })), 'unauthorized')
+  })
+
+  test('ends the session that the browser had, alone and as a second step', async () => {
+    const browser = await join()
+    const { passkey } = await addPasskey(browser)
+    const ends = async (signIn: () => Promise<unknown>) => {
+      const former = copyOf(at, browser)
+      await signIn()
+      errorOf(await former.ask('/session'), 'unauthorized')
+      dataOf(await browser.ask('/session'))
+    }
+    await ends(async () => {
+      const asked = dataOf(await browser.ask('/sign-in/passkey/options', post()))
+      const answer = passkey.answer({ challenge: textIn(asked, 'challenge') })
+      dataOf(await browser.ask('/sign-in/passkey', post({ passkey: answer })))
+    })
+    await ends(async () => {
+      const { email } = browser.member
+      const { prompt } = dataOf(await browser.ask('/sign-in', post({ email, password })))
+      dataOf(await browser.ask('/session'))
+      const token = textIn(prompt, 'token')
+      const challenge = textIn(objectIn(prompt, 'passkey'), 'challenge')
+      const answer = passkey.answer({ challenge })
+      dataOf(await browser.ask('/sign-in/second-factor', post({ token, passkey: answer })))
+    })
+    // The attempts count against the address of all these tests.
+    service.passTime(900_000)
   })
 
   test('is refused from another origin, for another host, without verification of its user, and from a frame', async () => {

@@ -30,7 +30,13 @@ function plainPasswords(): Passwords & { tries: number } {
 }
 
 const countGuess = async () => {}
-const source = { requestId: 'r', device: 'Firefox on Linux', address: '192.0.2.1', relyingParty: null }
+const source = {
+  requestId: 'r',
+  device: 'Firefox on Linux',
+  address: '192.0.2.1',
+  relyingParty: null,
+  replaces: null,
+}
 
 async function addOrganisation(deps: Deps): Promise<string> {
   const id = fresh('organisation')

@@ -138,6 +138,11 @@ export async function signedIn(service: TestService, member: Member): Promise<Co
   return Object.assign(client, { member })
 }
 
+/** Somebody who has a copy of the cookie that a browser has now. */
+export function copyOf(service: Pick<TestService, 'url'>, { cookie }: Pick<ConsoleClient, 'cookie'>) {
+  return Object.assign(visitor(service), { cookie })
+}
+
 /** A new sign-in of the same member in the same browser, for after a time in which the old one grew old. */
 export async function signInAnew(service: TestService, client: ConsoleClient): Promise<void> {
   client.cookie = `lethe-console=${await signInToken(service, client.member)}`

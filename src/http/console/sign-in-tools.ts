@@ -1,5 +1,6 @@
 import type { Limiter } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
+import { hashToken } from '../../domain/randomness.ts'
 import { knownBrowserMs, maxSignInMs } from '../../domain/sign-in.ts'
 import { roundTripMs } from '../../domain/single-sign-on.ts'
 import type { clientAddress, OriginPolicy } from '../client-address.ts'
@@ -44,12 +45,16 @@ export function signInTools({ limiter, addressOf, originPolicy }: SignInDeps): S
       )
     },
     browserMark: ({ request }) => readCookie(request, 'browser', isSecure(request)),
-    sourceOf: ({ request, keptId }) => ({
-      relyingParty: originPolicy.relyingParty(request),
-      device: describeDevice(request.headers['user-agent']),
-      address: addressOf(request),
-      requestId: keptId,
-    }),
+    sourceOf({ request, keptId }) {
+      const token = readCookie(request, 'console', isSecure(request))
+      return {
+        relyingParty: originPolicy.relyingParty(request),
+        device: describeDevice(request.headers['user-agent']),
+        address: addressOf(request),
+        requestId: keptId,
+        replaces: token === null ? null : hashToken(token),
+      }
+    },
     setCookies({ request, response }, { token, mark }) {
       setCookie(response, 'console', isSecure(request), token, maxSignInMs)
       if (mark !== null) setCookie(response, 'browser', isSecure(request), mark, knownBrowserMs)

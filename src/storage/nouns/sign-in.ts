@@ -61,11 +61,13 @@ export const signInTransactions = {
     passwordSetAt: Instant | null,
     note: ActivityNote,
     answered: AnsweredChallenge | null,
+    replaces: string | null,
   ): Promise<boolean> {
     lockReferenceTables(run)
     const { memberId, startedAt } = signIn
     if ((await run(lockUnchanged, { memberId, passwordSetAt })).count === 0) return false
     if (answered && !(await useProof(run, memberId, answered, startedAt))) return false
+    if (replaces !== null) await run(end, { tokenHash: replaces })
     await run(insert, { ...signIn })
     await run(deleteIdle, { before: startedAt - idleTimeoutMs })
     await run(deleteAhead, { after: startedAt + idleTimeoutMs })
@@ -112,8 +114,8 @@ export const signInTransactions = {
 
 export function signInStore(engine: Engine<typeof signInTransactions>): SignInStore {
   return {
-    begin: (signIn, passwordSetAt, note, answered = null) =>
-      engine.transact('beginSignIn', signIn, passwordSetAt, note, answered),
+    begin: (signIn, passwordSetAt, note, { answered = null, replaces = null } = {}) =>
+      engine.transact('beginSignIn', signIn, passwordSetAt, note, answered, replaces),
     verify: (renewed, memberId, answered, note) =>
       engine.revoke('verifySignIn', renewed, memberId, answered, note),
     async find(tokenHash) {

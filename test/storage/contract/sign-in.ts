@@ -70,6 +70,20 @@ export function signInContract(fixture: Fixture): void {
       assert.equal(await isThere(second), true)
     })
 
+    it('replaces another one, only if it begins', async () => {
+      const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
+      const [former, bystander] = [await begin(other), await begin(member)]
+      const again = newSignIn(member.id, fixture.fresh('token'), now)
+      const replaces = { replaces: former.tokenHash }
+      assert.equal(await fixture.store.signIns.begin(again, now - 1, noteOf(member), replaces), false)
+      assert.equal(await isThere(former), true)
+      assert.equal(await fixture.store.signIns.begin(again, now, noteOf(member), replaces), true)
+      assert.deepEqual(
+        [await isThere(former), await isThere(again), await isThere(bystander)],
+        [false, true, true],
+      )
+    })
+
     it('is listed with the others of its member, which can be ended without it', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const [first, second, foreign] = [await begin(member), await begin(member), await begin(other)]
