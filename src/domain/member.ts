@@ -33,17 +33,22 @@ export interface Member {
   language: Language | null
 }
 
-/** Whether the member can sign in. */
+/** Whether the member has signed in once: with a password, or at the identity provider. */
 export function hasJoined({ passwordSetAt, isConnected }: Member): boolean {
   return passwordSetAt !== null || isConnected
 }
 
-/** Whether nobody could administer an organisation without one of its members. */
-export function isLastAdmin(id: string, members: readonly Member[]): boolean {
-  const admins = members.filter(({ role }) => role === 'admin')
+/** An admin, and whether the rules of the organisation let them sign in with what they have. */
+export interface AdminAccess {
+  id: string
+  canSignIn: boolean
+}
+
+/** Whether nobody could administer an organisation without one of its admins. */
+export function isLastAdmin(id: string, admins: readonly AdminAccess[]): boolean {
   const admin = admins.find((each) => each.id === id)
   if (!admin) return false
-  return !admins.some((other) => other !== admin && (hasJoined(other) || !hasJoined(admin)))
+  return !admins.some((other) => other !== admin && (other.canSignIn || !admin.canSignIn))
 }
 
 /** A link to set a password. A member has at most one; it can be used once, until it expires. */

@@ -2,6 +2,7 @@ import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { type Language, languages } from '../../domain/language.ts'
 import {
+  type AdminAccess,
   allows,
   type Invitation,
   isLastAdmin,
@@ -30,6 +31,15 @@ const byEmail = statement(
 )
 const list = statement(
   `SELECT ${memberColumns} FROM members WHERE organisation_id = :organisationId ORDER BY created_at, id`,
+)
+// An identity provider connects people by their address, so admins without anything else might come in, or not.
+const listAdmins = statement(
+  `SELECT id, CASE WHEN oidc_subject IS NOT NULL
+       OR EXISTS (SELECT 1 FROM passkeys WHERE member_id = members.id)
+       OR (password_set_at IS NOT NULL AND NOT EXISTS (
+         SELECT 1 FROM sign_in_rules WHERE organisation_id = :organisationId AND password_allowed = 0))
+     THEN 1 ELSE 0 END AS can_sign_in
+   FROM members WHERE organisation_id = :organisationId AND role = 'admin'`,
 )
 const invited = statement(
   `SELECT ${memberColumns} FROM members WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now`,
@@ -116,7 +126,7 @@ export const memberTransactions = {
     // Serialises members who demote or remove each other concurrently, so that an admin remains.
     await lockOrganisationRow(run, organisationId)
     if (!(await lockMember(run, id, organisationId))) return 'absent'
-    if (to !== 'admin' && isLastAdmin(id, await membersOf(run, organisationId))) return 'last'
+    if (to !== 'admin' && isLastAdmin(id, await adminsOf(run, organisationId))) return 'last'
     if ((await run(setRole, { id, from, to })).count === 0) return 'absent'
     if (!allows(from, to)) await run(forgetProofs, { id })
     insertActivity(run, note)
@@ -148,7 +158,7 @@ export const memberTransactions = {
   ): Promise<'removed' | 'absent' | 'last'> {
     await lockOrganisationRow(run, organisationId)
     if (!(await lockMember(run, id, organisationId))) return 'absent'
-    if (isLastAdmin(id, await membersOf(run, organisationId))) return 'last'
+    if (isLastAdmin(id, await adminsOf(run, organisationId))) return 'last'
     await run(endSignIns, { id })
     for (const each of factors) await run(each, { id })
     await run(unassign, { id, organisationId })
@@ -186,8 +196,9 @@ export function memberStore(engine: Engine<typeof memberTransactions>): MemberSt
   }
 }
 
-async function membersOf(run: Run, organisationId: string): Promise<Member[]> {
-  return (await run(list, { organisationId })).rows.map(toMember)
+async function adminsOf(run: Run, organisationId: string): Promise<AdminAccess[]> {
+  const { rows } = await run(listAdmins, { organisationId })
+  return rows.map((row) => ({ id: text(row, 'id'), canSignIn: integer(row, 'can_sign_in') === 1 }))
 }
 
 export function toMember(row: Row): Member {

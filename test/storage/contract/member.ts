@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
 import type { Invitation, Member, Role } from '../../../src/domain/member.ts'
 import { newSignIn } from '../../support/console.ts'
+import { newPasskey } from '../../support/new-passkey.ts'
 import type { Fixture } from './fixture.ts'
 
 const now = 1_794_000_000_000
@@ -269,6 +270,32 @@ export function memberContract(fixture: Fixture): void {
       assert.equal(await remove(invited.id), 'removed')
       assert.equal(await remove(admin.id), 'last')
       assert.deepEqual(await fixture.store.members.list(organisationId), [admin])
+    })
+
+    it('counts an admin as one who can sign in by single sign-on, by passkey, and by password only if it is accepted', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const { members, passkeys, signInRules, singleSignOn } = fixture.store
+      const note = (kind: ActivityKind) => memberNote(fixture, organisationId, kind)
+      const remove = ({ id }: Member) => members.remove(organisationId, id, note('member.removed'))
+      const { member: connected } = await addMember(fixture, { organisationId })
+      const account = { issuer: 'https://id.example', subject: fixture.fresh('subject') }
+      assert.ok(await singleSignOn.connect(connected, account, note('member.connected')))
+      const { member: invited } = await addMember(fixture, { organisationId })
+      const byPassword = await addJoined(fixture, { organisationId })
+      assert.equal(await remove(byPassword), 'removed', 'the connected admin is enough')
+      assert.equal(await remove(connected), 'last', 'an invited admin is not')
+
+      const other = await addJoined(fixture, { organisationId })
+      await signInRules.change(organisationId, { passwordAllowed: false }, note('sign-in-rules.changed'))
+      const demotion = { from: 'admin', to: 'viewer' } as const
+      const role = note('member.role-changed')
+      assert.equal(await members.setRole({ organisationId, id: connected.id }, demotion, role), 'last')
+      assert.equal(await remove(connected), 'last', 'a password that is not accepted is not enough')
+      const key = newPasskey(other.id, fixture.fresh('passkey'))
+      assert.ok(await passkeys.add(key, [], note('member.passkey-added')))
+      assert.equal(await remove(connected), 'removed', 'a passkey is')
+      assert.equal(await remove(other), 'last')
+      assert.equal(await remove(invited), 'removed')
     })
 
     it('never takes the last one when all are removed concurrently', async () => {

@@ -1,0 +1,9 @@
+import type { Passkey } from '../../src/domain/passkey.ts'
+
+/** A passkey as it is stored; nothing can sign with it. */
+export function newPasskey(memberId: string, id: string): Passkey {
+  return {
+    ...{ id, memberId, name: 'Laptop', publicKey: 'AAAA', signCount: 1, transports: ['internal'] },
+    ...{ deviceType: 'singleDevice', isBackedUp: false, createdAt: 1, lastUsedAt: null },
+  }
+}
