@@ -57,6 +57,8 @@ export interface EndedWork {
   endedSignIns: number
   /** Unused links to set a password. */
   withdrawnLinks: number
+  /** Some of them may have been used since. */
+  removedRecoveryCodes: number
 }
 
 /** Repeats changes that an older copy of the store lacks. Idempotent; not recorded in the activity log. */
@@ -106,8 +108,8 @@ export interface ReplayStore {
    */
   closeRequest(lines: readonly JournalledClosing[], keptSince: Instant): Promise<boolean>
   /**
-   * Ends what may have ended since the copy was made: opens running requests again, ends all sign-ins and withdraws all
-   * links.
+   * Ends what may have ended since the copy was made: opens running requests again, ends all sign-ins and
+   * their challenges, withdraws all links and removes all recovery codes.
    */
   endUnfinished(): Promise<EndedWork>
 }

@@ -95,7 +95,7 @@ export async function replayIfSetBack(
   const options = { mend, keptSince: closingsKeptSince(store) }
   const replayed = await replayChanges(store, keyring, lines, options)
   if (hasChanged(replayed)) return endUnfinished(store, replayed)
-  return { ...replayed, stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0 }
+  return { ...replayed, stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0, removedRecoveryCodes: 0 }
 }
 
 /** Stops erasures that may have been cancelled since, and ends sign-ins and links that may have ended since. */

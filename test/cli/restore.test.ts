@@ -150,6 +150,7 @@ const removedTwo = {
   stoppedErasures: 0,
   endedSignIns: 0,
   withdrawnLinks: 0,
+  removedRecoveryCodes: 0,
 }
 
 function secretOf({ folder }: CommandLine): string {
@@ -521,7 +522,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
         ...{ entries: 0, tombstones: 0 },
         ...{ revokedKeys: 0, rotatedKeys: 0, revokedTokens: 0, rotatedTokens: 0, closedRequests: 0 },
       }
-      const ended = { stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0 }
+      const ended = { stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0, removedRecoveryCodes: 0 }
       const nothing = { ...counts, entriesOfOthers: 0, movedEntries: 0, problems: [], ...ended }
       assert.deepEqual(onlyJson(await replay()), {
         ...nothing,

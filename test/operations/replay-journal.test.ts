@@ -12,6 +12,7 @@ import { hashToken } from '../../src/domain/randomness.ts'
 import { defaultRetentionDays } from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { FileJournal } from '../../src/journal.ts'
+import { activityNote } from '../../src/operations/activity.ts'
 import { authenticateKey, createKey, rotateKey } from '../../src/operations/api-key.ts'
 import { LedgerJournal } from '../../src/operations/journal.ts'
 import { readChanges } from '../../src/operations/journal-changes.ts'
@@ -106,7 +107,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.sessions, 3)
     })
 
-    it('ends the sign-ins and withdraws the links that were there when the store was copied', async (t) => {
+    it('ends the sign-ins, withdraws the links and removes the recovery codes and questions that were there when the store was copied', async (t) => {
       const store = await open(t)
       const deps = { ...store, clock: () => 100, randomness: systemRandomness, activityDays: 730 }
       const joined = await inviteMember(
@@ -118,7 +119,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const { browser } = await acceptInvitation(
         { ...deps, passwords, keyring: testKeyring },
         { token: joined.token, password: 'correct horse battery' },
-        { requestId: 'request', device: null, address: null, relyingParty: null },
+        { requestId: 'request', device: null, address: null, relyingParty: null, replaces: null },
       )
       assert.ok(browser)
       const { token } = browser
@@ -131,10 +132,24 @@ for (const [engine, address] of Object.entries(engines)) {
         commandLine,
       )
       assert.ok(await authenticateMember(deps, token))
+      const noted = { organisationId: 'acme', kind: 'member.recovery-codes-created', target: null } as const
+      await store.recoveryCodes.replace(ada.id, ['one', 'two'], activityNote(deps, commandLine, noted))
+      const challenge = { tokenHash: 'asked', kind: 'second-factor', memberId: ada.id, data: '{}' } as const
+      assert.ok(await store.signInChallenges.create({ ...challenge, createdAt: 100, expiresAt: 200 }))
       const replay = () => replayInRestored(deps, testKeyring, told())
-      assert.partialDeepStrictEqual(await replay(), { endedSignIns: 1, withdrawnLinks: 2 })
-      assert.partialDeepStrictEqual(await replay(), { endedSignIns: 0, withdrawnLinks: 0 })
+      assert.partialDeepStrictEqual(await replay(), {
+        endedSignIns: 1,
+        withdrawnLinks: 2,
+        removedRecoveryCodes: 2,
+      })
+      assert.partialDeepStrictEqual(await replay(), {
+        endedSignIns: 0,
+        withdrawnLinks: 0,
+        removedRecoveryCodes: 0,
+      })
       assert.equal(await authenticateMember(deps, token), null)
+      assert.equal(await store.recoveryCodes.count(ada.id), 0)
+      assert.equal(await store.signInChallenges.find('asked', 'second-factor', 100), null)
       for (const { token } of [reset, invited]) {
         assert.equal(await store.members.findInvited(hashToken(token), 100), null)
       }

@@ -72,6 +72,7 @@ export function replayedInWords({
   stoppedErasures = 0,
   endedSignIns = 0,
   withdrawnLinks = 0,
+  removedRecoveryCodes = 0,
 }: Replayed & Partial<ReplayedInSetBack>): string[] {
   const lines = [
     `Appended ${counted(entries, 'ledger entry', 'ledger entries')} and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
@@ -96,6 +97,11 @@ export function replayedInWords({
   if (endedSignIns + withdrawnLinks > 0) {
     lines.push(
       `Ended ${counted(endedSignIns, 'sign-in')} and withdrew ${counted(withdrawnLinks, 'link')} to set a password that the restored data contained.`,
+    )
+  }
+  if (removedRecoveryCodes > 0) {
+    lines.push(
+      `Removed ${counted(removedRecoveryCodes, 'recovery code')}, because they may have been used since the backup was made. Members can make new ones on "Your account".`,
     )
   }
   if (entriesOfOthers > 0) {

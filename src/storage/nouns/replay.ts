@@ -43,6 +43,7 @@ const stopErasures = statement(
 )
 const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
 const dropChallenges = statement(`DELETE FROM sign_in_challenges WHERE token_hash > ''`)
+const removeCodes = statement(`DELETE FROM recovery_codes WHERE member_id > ''`)
 const withdrawLinks = statement(
   `UPDATE members SET invitation_hash = NULL, invitation_expires_at = NULL WHERE invitation_hash > ''`,
 )
@@ -236,10 +237,12 @@ export const replayTransactions = {
   async endUnfinished(run: Run): Promise<EndedWork> {
     lockReferenceTables(run)
     run(dropChallenges)
-    const ending = [run(stopErasures), run(endSignIns), run(withdrawLinks)] as const
-    const [{ count: stoppedErasures }, { count: endedSignIns }, { count: withdrawnLinks }] =
-      await Promise.all(ending)
-    return { stoppedErasures, endedSignIns, withdrawnLinks }
+    const ending = [run(stopErasures), run(endSignIns), run(withdrawLinks), run(removeCodes)] as const
+    const [stopped, ended, withdrawn, removed] = await Promise.all(ending)
+    return {
+      ...{ stoppedErasures: stopped.count, endedSignIns: ended.count },
+      ...{ withdrawnLinks: withdrawn.count, removedRecoveryCodes: removed.count },
+    }
   },
 }
 
