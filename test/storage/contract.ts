@@ -31,6 +31,7 @@ import { requestHandlingContract } from './contract/request-handling.ts'
 import { requestReportContract } from './contract/request-report.ts'
 import { retentionContract } from './contract/retention.ts'
 import { retentionWindowContract } from './contract/retention-window.ts'
+import { secondFactorContract } from './contract/second-factor.ts'
 import { secretContract } from './contract/secret.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
@@ -88,6 +89,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     memberContract(fixture)
     signInContract(fixture)
     singleSignOnContract(fixture)
+    secondFactorContract(fixture)
     activityContract(fixture)
     maintenanceContract(fixture, folder, open)
     transferContract(folder, open)

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ActivityKind } from '../../../src/domain/activity.ts'
+import type { Member } from '../../../src/domain/member.ts'
+import type { AnsweredChallenge, Proof } from '../../../src/domain/second-factor.ts'
+import type { SignInChallenge } from '../../../src/domain/sign-in-challenge.ts'
+import { newSignIn } from '../../support/console.ts'
+import { newPasskey } from '../../support/new-passkey.ts'
+import { deleteOrganisation } from './deletion.ts'
+import type { Fixture } from './fixture.ts'
+import { addJoined, memberNote } from './member.ts'
+
+const now = 1_794_000_000_000
+
+/** The same for the fixture's own store, and for two processes that share one. */
+export function secondFactorContract(fixture: Fixture): void {
+  const noteFor = ({ organisationId }: Member, kind: ActivityKind) =>
+    memberNote(fixture, organisationId, kind)
+
+  async function ask(member: Member, changes: Partial<SignInChallenge> = {}): Promise<SignInChallenge> {
+    const challenge = {
+      ...({ tokenHash: fixture.fresh('challenge'), kind: 'second-factor', memberId: member.id } as const),
+      ...{ data: '{"a":1}', createdAt: now, expiresAt: now + 100, ...changes },
+    }
+    assert.equal(await fixture.store.signInChallenges.create(challenge), true)
+    return challenge
+  }
+
+  async function addFactors(member: Member) {
+    const { passkeys, totp } = fixture.store
+    const codes = [fixture.fresh('code'), fixture.fresh('code')]
+    const passkey = newPasskey(member.id, fixture.fresh('passkey'))
+    assert.deepEqual(await passkeys.add(passkey, codes, noteFor(member, 'member.passkey-added')), {
+      codesAdded: true,
+    })
+    const { tokenHash: challengeHash } = await ask(member, { kind: 'totp-registration' })
+    const app = { sealedSecret: 'sealed', setAt: now, lastStep: 10 }
+    const proof = { challengeHash, recoveryHashes: ['never added'] }
+    const note = noteFor(member, 'member.totp-set')
+    assert.deepEqual(await totp.set(member.id, app, proof, note), { codesAdded: false })
+    return { passkey, codes, app, proof }
+  }
+
+  const signInWith = (member: Member, answered: AnsweredChallenge) => {
+    const signIn = newSignIn(member.id, fixture.fresh('token'), now)
+    const note = noteFor(member, 'member.signed-in')
+    return fixture.store.signIns.begin(signIn, member.passwordSetAt, note, { answered })
+  }
+
+  const countTrue = (results: readonly boolean[]) => results.filter(Boolean).length
+
+  describe('a challenge', () => {
+    it('is found with its member until it expires, by its kind alone', async () => {
+      const member = await addJoined(fixture)
+      const challenge = await ask(member)
+      const { signInChallenges } = fixture.store
+      const { tokenHash } = challenge
+      const found = await signInChallenges.find(tokenHash, 'second-factor', now + 99)
+      assert.deepEqual(found?.challenge, challenge)
+      assert.deepEqual(found?.of?.member, member)
+      assert.equal(await signInChallenges.find(tokenHash, 'verification', now), null)
+      assert.equal(await signInChallenges.find(tokenHash, 'second-factor', now + 100), null)
+      assert.equal(await signInChallenges.take(tokenHash, 'verification', now), false)
+      assert.equal(await signInChallenges.take(tokenHash, 'second-factor', now + 100), false)
+      assert.equal(await signInChallenges.create({ ...challenge, memberId: 'nobody' }), false)
+      await ask(member, { createdAt: now + 100, expiresAt: now + 200 })
+      assert.equal(await signInChallenges.find(tokenHash, 'second-factor', now), null, 'it is deleted')
+    })
+
+    it('is taken once by many who try concurrently', async () => {
+      const { tokenHash } = await ask(await addJoined(fixture))
+      const taken = await Promise.all(
+        Array.from({ length: 8 }, () => fixture.store.signInChallenges.take(tokenHash, 'second-factor', now)),
+      )
+      assert.equal(countTrue(taken), 1)
+    })
+
+    it('begins one sign-in, however often it is answered concurrently', async () => {
+      const member = await addJoined(fixture)
+      const { tokenHash: challengeHash } = await ask(member)
+      const answered = { challengeHash, proof: { kind: 'password' } } as const
+      const begun = await Promise.all(Array.from({ length: 8 }, () => signInWith(member, answered)))
+      assert.equal(countTrue(begun), 1)
+      assert.equal((await fixture.store.signIns.list(member.id)).length, 1)
+    })
+  })
+
+  describe('a second factor', () => {
+    it('is stored, renamed and removed by its own member, and the recovery codes go with the last one', async () => {
+      const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
+      const { passkeys, recoveryCodes, totp } = fixture.store
+      const { passkey, app, proof } = await addFactors(member)
+      assert.deepEqual(await passkeys.list(member.id), [passkey])
+      assert.deepEqual((await passkeys.find(passkey.id))?.member, member)
+      assert.deepEqual(await totp.find(member.id), app)
+      assert.equal(await recoveryCodes.count(member.id), 2)
+      const note = () => noteFor(member, 'member.passkey-removed')
+      assert.equal(await passkeys.add({ ...passkey, memberId: other.id }, [], note()), null)
+      assert.equal(await totp.set(member.id, app, proof, note()), null, 'the challenge was used')
+      assert.equal(await passkeys.rename(other.id, passkey.id, 'Mine', note()), false)
+      assert.equal(await passkeys.remove(other.id, passkey.id, note()), false)
+      assert.equal(await passkeys.rename(member.id, passkey.id, 'Phone', note()), true)
+      assert.equal((await passkeys.find(passkey.id))?.passkey.name, 'Phone')
+      assert.equal(await passkeys.remove(member.id, passkey.id, note()), true)
+      assert.equal(await recoveryCodes.count(member.id), 2)
+      assert.equal(await totp.remove(member.id, note()), true)
+      assert.equal(await totp.remove(member.id, note()), false)
+      assert.equal(await recoveryCodes.count(member.id), 0)
+    })
+
+    for (const kind of ['totp', 'recovery-code', 'passkey'] as const) {
+      it(`of the kind ${kind} is accepted once by many sign-ins with challenges of their own`, async () => {
+        const member = await addJoined(fixture)
+        const { codes, passkey } = await addFactors(member)
+        const proofs: Record<typeof kind, Proof> = {
+          totp: { kind: 'totp', step: 11, sealedSecret: 'sealed again' },
+          'recovery-code': { kind: 'recovery-code', hash: codes[0] ?? '' },
+          passkey: { kind: 'passkey', id: passkey.id, signCount: 2 },
+        }
+        const challenges = await Promise.all(Array.from({ length: 8 }, () => ask(member)))
+        const begun = await Promise.all(
+          challenges.map(({ tokenHash }) =>
+            signInWith(member, { challengeHash: tokenHash, proof: proofs[kind] }),
+          ),
+        )
+        assert.equal(countTrue(begun), 1)
+        const { tokenHash: challengeHash } = await ask(member)
+        assert.equal(await signInWith(member, { challengeHash, proof: proofs[kind] }), false)
+        assert.equal(await fixture.store.recoveryCodes.count(member.id), kind === 'recovery-code' ? 1 : 2)
+      })
+    }
+
+    it('of another member proves nothing', async () => {
+      const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
+      const { codes, passkey } = await addFactors(member)
+      const { tokenHash: challengeHash } = await ask(other)
+      const foreign: Proof[] = [
+        { kind: 'recovery-code', hash: codes[0] ?? '' },
+        { kind: 'passkey', id: passkey.id, signCount: 2 },
+        { kind: 'totp', step: 11, sealedSecret: 'sealed' },
+      ]
+      for (const proof of foreign)
+        assert.equal(await signInWith(other, { challengeHash, proof }), false, proof.kind)
+    })
+  })
+
+  describe('everything about signing in', () => {
+    async function isGone(member: Member, challenge: SignInChallenge, passkeyId: string) {
+      const { passkeys, recoveryCodes, signInChallenges, singleSignOn, totp } = fixture.store
+      assert.equal(await passkeys.find(passkeyId), null)
+      assert.equal(await totp.find(member.id), null)
+      assert.equal(await recoveryCodes.count(member.id), 0)
+      assert.equal(await signInChallenges.find(challenge.tokenHash, 'second-factor', now), null)
+      assert.equal(await singleSignOn.accountOf(member.id), null)
+    }
+
+    async function connect(member: Member): Promise<void> {
+      const account = { issuer: 'https://id.example', subject: fixture.fresh('subject') }
+      const note = noteFor(member, 'member.connected')
+      assert.equal(await fixture.store.singleSignOn.connect(member, account, note), true)
+    }
+
+    it('goes with the member', async () => {
+      const first = await addJoined(fixture)
+      const member = await addJoined(fixture, { organisationId: first.organisationId })
+      const { passkey } = await addFactors(member)
+      await connect(member)
+      const challenge = await ask(member)
+      const note = noteFor(member, 'member.removed')
+      const outcome = await fixture.store.members.remove(member.organisationId, member.id, note)
+      assert.equal(outcome, 'removed')
+      await isGone(member, challenge, passkey.id)
+    })
+
+    it('goes with the organisation, and so do its rules', async () => {
+      const member = await addJoined(fixture)
+      const { organisationId } = member
+      const { passkey } = await addFactors(member)
+      await connect(member)
+      const challenge = await ask(member)
+      const { approvals, signInRules } = fixture.store
+      const changed = noteFor(member, 'sign-in-rules.changed')
+      assert.ok(await signInRules.change(organisationId, { secondFactor: 'passkey' }, changed))
+      const capped = noteFor(member, 'organisation.approval-changed')
+      assert.ok(await approvals.saveRule(organisationId, 5, capped))
+      assert.equal(await deleteOrganisation(fixture, organisationId), true)
+      await isGone(member, challenge, passkey.id)
+      assert.equal((await signInRules.find(organisationId)).secondFactor, 'optional')
+      assert.equal(await approvals.findRule(organisationId), null)
+    })
+  })
+
+  describe('the rules of an organisation', () => {
+    it('keep what a change does not name, also of two concurrent changes', async () => {
+      const member = await addJoined(fixture)
+      const { organisationId } = member
+      const { signInRules } = fixture.store
+      const change = (changes: Parameters<typeof signInRules.change>[1]) =>
+        signInRules.change(organisationId, changes, noteFor(member, 'sign-in-rules.changed'))
+      assert.ok(await change({ secondFactor: 'required' }))
+      await Promise.all([
+        change({ passwordAllowed: false }),
+        change({ domains: ['acme.example'], domainRole: 'desk' }),
+      ])
+      assert.deepEqual(await signInRules.find(organisationId), {
+        ...{ secondFactor: 'required', passwordAllowed: false },
+        ...{ domains: ['acme.example'], domainRole: 'desk' },
+      })
+      const note = noteFor(member, 'sign-in-rules.changed')
+      assert.equal(await signInRules.change('nowhere', { passwordAllowed: false }, note), false)
+      assert.equal(await fixture.store.approvals.saveRule('nowhere', 1, note), false)
+    })
+  })
+}
