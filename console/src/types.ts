@@ -25,7 +25,9 @@ export interface SignInStep {
 export interface Invited {
   email: string
   organisation: string
+  organisationId: string
   hasPassword: boolean
+  passwordAllowed: boolean
 }
 
 export interface Member {

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
 import { idleTimeoutMs, recentSignInMs } from '../../src/domain/sign-in.ts'
 import { inviteMember } from '../../src/operations/member.ts'
-import { addMember, signedIn } from '../support/console.ts'
+import { addMember, note, signedIn } from '../support/console.ts'
 import { startOidcService } from '../support/oidc-service.ts'
 import { assertAccessible } from './accessible.ts'
 import { noBrowser, openBrowser, openPage, settled, signInAs } from './browser.ts'
@@ -96,5 +96,27 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'single sign-on')
     await page.getByRole('button', { name: 'other' }).click()
     await page.getByRole('button', { name: 'Account: ada@acme.example' }).waitFor()
+  })
+
+  test('is what a link offers where passwords are not accepted, and a password only as the way out', async () => {
+    await page.context().clearCookies()
+    const changed = note(service, organisationId, 'sign-in-rules.changed')
+    await service.services.signInRules.change(organisationId, { passwordAllowed: false }, changed)
+    const bob = { subject: 'bob', email: 'bob@acme.example', isVerified: true }
+    const { token } = await inviteMember(
+      service.services,
+      { organisationId, email: bob.email },
+      commandLine,
+    )
+    provider.visitor = bob
+    await page.goto(`/console/join#${token}`)
+    await page.getByText('This organisation does not accept passwords.').waitFor()
+    assert.equal(await page.getByLabel('Password').isVisible(), false)
+    await page.getByText('Single sign-on does not work?').click()
+    await page.getByLabel('Password').waitFor()
+    await assertAccessible(page, 'single sign-on')
+    await signIn.click()
+    await page.getByRole('button', { name: 'Account: bob@acme.example' }).waitFor()
+    assert.deepEqual(complaints, [])
   })
 })

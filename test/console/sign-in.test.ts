@@ -5,7 +5,7 @@ import { hashToken } from '../../src/domain/randomness.ts'
 import { idleTimeoutMs, maxSignInMs } from '../../src/domain/sign-in.ts'
 import { inviteMember, issueLink } from '../../src/operations/member.ts'
 import { dataOf, errorOf, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
+import { addMember, copyOf, openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { scryptOnce } from '../support/derive-once.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -25,7 +25,9 @@ describe('a one-time link', () => {
     assert.deepEqual(dataOf(await browser.ask('/invitation', { method: 'POST', body: { token } })), {
       email: 'ada@acme.example',
       organisation: 'acme',
+      organisationId: 'acme',
       hasPassword: false,
+      passwordAllowed: true,
     })
     dataOf(await browser.ask('/invitation/accept', { method: 'POST', body: { token, password } }))
     const session = dataOf(await browser.ask('/session'))
@@ -217,6 +219,28 @@ describe('a sign-in', () => {
     )
     const stolen = Object.assign(visitor(service), { cookie })
     errorOf(await stolen.ask('/session'), 'unauthorized')
+  })
+
+  test('ends when somebody signs in again in the same browser, with the password or a link, and no other does', async () => {
+    const browser = await openConsole(service, organisationId)
+    const elsewhere = await signedIn(service, browser.member)
+    const { email } = browser.member
+    let former = copyOf(service, browser)
+    const signIn = (typed: string) =>
+      browser.ask('/sign-in', { method: 'POST', body: { email, password: typed } })
+    errorOf(await signIn('wrong'), 'unauthorized')
+    dataOf(await former.ask('/session'))
+    dataOf(await signIn(password))
+    errorOf(await former.ask('/session'), 'unauthorized')
+    dataOf(await browser.ask('/session'))
+    dataOf(await elsewhere.ask('/session'))
+
+    former = copyOf(service, browser)
+    const who = { organisationId, email: 'next-at-this-browser@acme.example' }
+    const { token } = await inviteMember(service.services, who, commandLine)
+    dataOf(await browser.ask('/invitation/accept', { method: 'POST', body: { token, password } }))
+    errorOf(await former.ask('/session'), 'unauthorized')
+    dataOf(await elsewhere.ask('/session'))
   })
 
   test('ends with signing out everywhere, on every device of this member only', async () => {

@@ -5,7 +5,7 @@ import { recentSignInMs } from '../../src/domain/sign-in.ts'
 import { roundTripMs } from '../../src/domain/single-sign-on.ts'
 import { inviteMember } from '../../src/operations/member.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { addMember, note, openConsole, password, visitor } from '../support/console.ts'
+import { addMember, copyOf, note, openConsole, password, visitor } from '../support/console.ts'
 import { scryptOnce } from '../support/derive-once.ts'
 import type { Answer } from '../support/documented.ts'
 import { type Account, clientSecret } from '../support/identity-provider.ts'
@@ -77,6 +77,16 @@ describe('signing in by single sign-on', () => {
     assert.deepEqual((await kindsOf(organisationId)).slice(-2), [
       ...['member.joined', 'member.signed-in single sign-on'],
     ])
+  })
+
+  test('ends the session that the browser had', async () => {
+    const ada = account()
+    await invited(ada.email)
+    const [, browser] = await signInAs(ada)
+    const former = copyOf(service, browser)
+    await signInAs(ada, { browser })
+    errorOf(await former.ask('/session'), 'unauthorized')
+    dataOf(await browser.ask('/session'))
   })
 
   test('makes the link of the invitation void', async () => {
@@ -384,6 +394,10 @@ describe('the rule about passwords', () => {
     assert.match(textIn(errorOf(await signIn(password), 'forbidden'), 'message'), /does not allow passwords/)
     errorOf(await signIn('another password'), 'unauthorized')
     dataOf(await browser.ask('/session'))
+    const who = { organisationId, email: account().email ?? '' }
+    const { token } = await inviteMember(service.services, who, commandLine)
+    const link = dataOf(await visitor(service).ask('/invitation', { method: 'POST', body: { token } }))
+    assert.partialDeepStrictEqual(link, { organisationId, passwordAllowed: false })
     dataOf(await forbid(browser, true))
     dataOf(await signIn(password))
   })

@@ -185,6 +185,50 @@ export function JoinPage() {
       </SignInFrame>
     )
   }
+  const passwordForm = (
+    <form
+      onSubmit={form.submit(async () => {
+        const { prompt } = await change<SignInStep>('/invitation/accept', { token, password })
+        setPrompt(prompt)
+        if (!prompt) completeSignIn('/console')
+      })}
+    >
+      <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />
+      <Field
+        label="Password"
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        onInput={setPassword}
+        problem={form.fields.password}
+        hint="At least 12 characters. A few words are easier to remember than symbols."
+        hasFocus={invitation.passwordAllowed}
+      />
+      <Failure failure={form.failure} />
+      <Button type="submit" kind="primary" isBusy={form.isBusy}>
+        Set password and sign in
+      </Button>
+    </form>
+  )
+  if (!invitation.passwordAllowed) {
+    return (
+      <SignInFrame title={`Welcome to ${invitation.organisation}`}>
+        <p class="intro">
+          This organisation does not accept passwords. Sign in with the account that has the address{' '}
+          <strong>{invitation.email}</strong>.
+        </p>
+        <ProviderButton to="/console" organisationId={invitation.organisationId} />
+        <details class="more">
+          <summary>Single sign-on does not work?</summary>
+          <p class="note">
+            Setting a password with this link signs you in once. The password is not accepted afterwards,
+            unless an admin allows passwords again in Settings.
+          </p>
+          {passwordForm}
+        </details>
+      </SignInFrame>
+    )
+  }
   return (
     <SignInFrame
       title={invitation.hasPassword ? 'Set a new password' : `Welcome to ${invitation.organisation}`}
@@ -193,29 +237,7 @@ export function JoinPage() {
         Set a password for <strong>{invitation.email}</strong>. You will use it to sign in.
         {invitation.hasPassword && ' You will be signed out everywhere else.'}
       </p>
-      <form
-        onSubmit={form.submit(async () => {
-          const { prompt } = await change<SignInStep>('/invitation/accept', { token, password })
-          setPrompt(prompt)
-          if (!prompt) completeSignIn('/console')
-        })}
-      >
-        <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />
-        <Field
-          label="Password"
-          type="password"
-          autoComplete="new-password"
-          value={password}
-          onInput={setPassword}
-          problem={form.fields.password}
-          hint="At least 12 characters. A few words are easier to remember than symbols."
-          hasFocus
-        />
-        <Failure failure={form.failure} />
-        <Button type="submit" kind="primary" isBusy={form.isBusy}>
-          Set password and sign in
-        </Button>
-      </form>
+      {passwordForm}
     </SignInFrame>
   )
 }

@@ -6,7 +6,13 @@ import { plans } from '../../domain/retention.ts'
 import { acceptInvitation, requireInvited } from '../../operations/member.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
 import { beginPasskeySignIn, signInWithPasskey } from '../../operations/passkey-sign-in.ts'
-import { finishSignIn, type SignInOutcome, signIn, signOut } from '../../operations/sign-in.ts'
+import {
+  allowsPassword,
+  finishSignIn,
+  type SignInOutcome,
+  signIn,
+  signOut,
+} from '../../operations/sign-in.ts'
 import { identifier } from '../parameters.ts'
 import { type HttpTools, originOf, type RequestContext } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
@@ -27,7 +33,10 @@ export const SignedIn = object(
 )
 
 export const Invited = object(
-  { email: text(), organisation: text(), hasPassword: boolean() },
+  {
+    ...{ email: text(), organisation: text(), organisationId: text(), hasPassword: boolean() },
+    passwordAllowed: boolean(),
+  },
   { title: 'Invited' },
 )
 
@@ -117,8 +126,13 @@ export const signInRoutes = [
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
       const member = await requireInvited(services, body.token)
-      const { name } = await requireOrganisation(services, member.organisationId)
-      return { email: member.email, organisation: name, hasPassword: member.passwordSetAt !== null }
+      const { email, organisationId, passwordSetAt } = member
+      const { name: organisation } = await requireOrganisation(services, organisationId)
+      const passwordAllowed = await allowsPassword(
+        { ...services, hasProvider: http.singleSignOn !== null },
+        member,
+      )
+      return { email, organisation, organisationId, hasPassword: passwordSetAt !== null, passwordAllowed }
     },
   }),
   defineRoute({
