@@ -27,7 +27,8 @@ interface RoundTripStart {
 
 /** What the challenge of a round trip keeps. */
 interface Kept {
-  trip: RoundTrip
+  /** The state comes back with the browser, and finds the challenge. */
+  trip: Omit<RoundTrip, 'state'>
   organisationId: string | null
   /** The hash of the token of the sign-in whose member is verified; `null` to sign in. */
   verifying: string | null
@@ -41,17 +42,18 @@ export async function beginSingleSignOn(
   deps: Pick<FactorDeps, 'signInChallenges' | 'clock' | 'randomness'> & { provider: IdentityProvider },
   { redirectUri, browserToken, organisationId = null, signedIn = null }: RoundTripStart,
 ): Promise<{ address: string; browserToken: string }> {
-  const { address, trip } = await deps.provider.begin(redirectUri, signedIn && recentSignInMs / 1_000)
+  const begun = await deps.provider.begin(redirectUri, signedIn && recentSignInMs / 1_000)
+  const { state, ...trip } = begun.trip
   const token = browserToken ?? createToken(deps.randomness)
   const kept: Kept = { trip, organisationId, verifying: signedIn?.signIn.tokenHash ?? null }
   const createdAt = deps.clock()
   const isCreated = await deps.signInChallenges.create({
-    ...{ tokenHash: challengeHash(token, trip.state), kind: 'single-sign-on' },
+    ...{ tokenHash: challengeHash(token, state), kind: 'single-sign-on' },
     ...{ memberId: signedIn?.member.id ?? null, data: JSON.stringify(kept) },
     ...{ createdAt, expiresAt: createdAt + roundTripMs },
   })
   if (!isCreated) throw notFound('This member')
-  return { address, browserToken: token }
+  return { address: begun.address, browserToken: token }
 }
 
 function challengeHash(browserToken: string, state: string): string {
@@ -83,7 +85,7 @@ export async function finishSingleSignOn(
   // Taken before the provider is asked, so that a code is presented once.
   if (!found || !(await deps.signInChallenges.take(tokenHash, 'single-sign-on', now))) throw expired()
   const { trip, organisationId, verifying }: Kept = JSON.parse(found.challenge.data)
-  const identity = await deps.provider.finish(trip, query)
+  const identity = await deps.provider.finish({ ...trip, state }, query)
   if (verifying !== null) return verifyMember(deps, found, verifying, identity, source)
   const admission = await admitByProvider(deps, identity, organisationId, source.requestId)
   if ('organisations' in admission) return admission

@@ -3,11 +3,18 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
+import { totpCode, totpStep } from '../../src/factors/totp-codes.ts'
 import { createKey, startRoomyServer } from '../robustness/kill/server.ts'
 import { buildShop } from '../robustness/kill/visits.ts'
-import { dataOf, objectIn, textIn } from '../support/answers.ts'
+import { dataOf, errorOf, objectIn, textIn } from '../support/answers.ts'
 import { commandLine, jsonLines, type RunningProgram } from '../support/command-line.ts'
 import { visitor } from '../support/console.ts'
+import {
+  clientId,
+  clientSecret,
+  startIdentityProvider,
+  type TestProvider,
+} from '../support/identity-provider.ts'
 import { noProc } from '../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
 import { subjectPath, subjectsPath, visit } from '../support/shop.ts'
@@ -29,6 +36,8 @@ const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
 describe('secrets that come in by every way', { skip: noProc }, () => {
   const cli = commandLine({ after })
   let server: RunningProgram & { url: string }
+  let provider: TestProvider
+  const oidc: Record<string, string> = {}
   let metricsUrl: string
   /** What nothing may hold that is written, but for the store the rows of a live subject. */
   const personal: Record<string, string> = { subject, attribute, sessionId, ...passwords }
@@ -40,7 +49,13 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
   before(async () => {
     const rows = visit(subject, { sessionId, attributes: { note: attribute } })
     await buildShop(cli.storePath, [...rows, ...visit('second-subject-marker'), ...visit('third')])
+    provider = await startIdentityProvider({ after })
+    const secretFile = join(temporaryFolder({ after }), 'client-secret')
+    writeFileSync(secretFile, clientSecret)
+    Object.assign(oidc, { LETHE_OIDC_ISSUER: provider.issuer, LETHE_OIDC_CLIENT_ID: clientId })
+    Object.assign(oidc, { LETHE_OIDC_CLIENT_SECRET_FILE: secretFile })
     server = await startRoomyServer(cli, {
+      ...oidc,
       LETHE_LOG_LEVEL: 'trace',
       LETHE_METRICS_PORT: '0',
       NODE_OPTIONS: `--report-on-signal --report-on-fatalerror --report-directory=${cli.folder} ${hashesCheaply}`,
@@ -55,6 +70,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     Object.assign(credentials, { key: secret, cursor: textIn(list, 'nextCursor') })
     await useTheApi(key, textIn(list, 'nextCursor'))
     await useTheConsole()
+    await useEveryFactor()
   })
 
   async function useTheApi(key: string, cursor: string): Promise<void> {
@@ -130,6 +146,73 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     Object.assign(credentials, { token, cookie, secondKey: second.slice(-38) })
     Object.assign(personal, { email })
   }
+
+  /** Signs in with every factor and with single sign-on, also wrongly, and leaves questions open. */
+  async function useEveryFactor(): Promise<void> {
+    const at = { url: server.url.replace('127.0.0.1', 'localhost') }
+    provider.register(at.url)
+    const browser = visitor(at)
+    const post = (path: string, body: unknown = {}) => browser.ask(path, { method: 'POST', body })
+    const signIn = async () =>
+      textIn(dataOf(await post('/sign-in', { email, password: passwords.right })).prompt, 'token')
+    dataOf(await post('/sign-in', { email, password: passwords.right }))
+    const { token, secret } = dataOf(await post('/account/totp/offer'))
+    const code = totpCode(String(secret), totpStep(Date.now()))
+    const { recoveryCodes } = dataOf(await post('/account/totp', { token, code }))
+    assert.ok(Array.isArray(recoveryCodes))
+    const [used, unused] = recoveryCodes.map(String)
+    const asked = await signIn()
+    errorOf(await post('/sign-in/second-factor', { token: asked, code: `${used}x` }), 'unauthorized')
+    errorOf(await post('/sign-in/second-factor', { token: `${asked}x`, code: used }), 'invalid_request')
+    dataOf(await post('/sign-in/second-factor', { token: asked, code: used }))
+    const signedIn = browser.cookie?.split('=')[1] ?? ''
+    const open = await signIn()
+    const { challenge } = dataOf(await post('/sign-in/passkey/options'))
+
+    provider.visitor = { subject: 'subject-of-marker', email, isVerified: true }
+    const roundTrip = async () => provider.visit(textIn(dataOf(await post('/single-sign-on')), 'address'))
+    const back = await roundTrip()
+    dataOf(await post('/single-sign-on/finish', { query: back.search }))
+    errorOf(await post('/single-sign-on/finish', { query: back.search }), 'invalid_request')
+    const failed = await roundTrip()
+    const forged = failed.search.replace('code=', 'code=x')
+    assert.equal((await post('/single-sign-on/finish', { query: forged })).status, 401)
+    const unfinished = await roundTrip()
+    Object.assign(credentials, {
+      ...{
+        offered: String(token),
+        totpSecret: String(secret),
+        used,
+        unused,
+        asked,
+        open,
+        signedIn,
+        clientSecret,
+      },
+      ...{ challenge: String(challenge), bySingleSignOn: browser.cookie?.split('=')[1] ?? '' },
+      roundTrip: browser.roundTrip?.split('=')[1] ?? '',
+    })
+    for (const [name, trip] of Object.entries({ back, failed, unfinished })) {
+      for (const what of ['code', 'state'])
+        credentials[`${what} of ${name}`] = trip.searchParams.get(what) ?? ''
+    }
+    const { body: activity } = await browser.ask('/activity')
+    assert.match(JSON.stringify(activity), /member\.sign-in-failed/)
+    assertAbsent(credentials, JSON.stringify(activity), 'the activity')
+  }
+
+  it('are in no line that lethe config, status or activity writes', async () => {
+    for (const args of [
+      ['config'],
+      ['config', '--json'],
+      ['status'],
+      ['activity', '--org', 'acme', '--json'],
+    ]) {
+      const { code, stdout, stderr } = await cli.run(args, { env: oidc })
+      assert.equal(code, 0, stderr)
+      assertAbsent(credentials, stdout + stderr, `lethe ${args.join(' ')}`)
+    }
+  })
 
   it('are in no line of the log at its most talkative, and in no metric', async () => {
     await until(() => /"status":400.*\n.*"keyId":null/.test(server.stdout()))
