@@ -7,6 +7,7 @@ import { activityContract } from './contract/activity.ts'
 import { ageingContract } from './contract/ageing.ts'
 import { ageingModelContract } from './contract/ageing-model.ts'
 import { apiKeyContract } from './contract/api-key.ts'
+import { approvalContract } from './contract/approval.ts'
 import { concurrentChangesContract } from './contract/concurrent-changes.ts'
 import { dailyTotalContract } from './contract/daily-total.ts'
 import { deletionContract } from './contract/deletion.ts'
@@ -74,6 +75,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     erasureContract(fixture)
     privacyRequestContract(fixture)
     requestGroupContract(fixture)
+    approvalContract(fixture)
     requestHandlingContract(fixture)
     requestReportContract(fixture)
     ledgerContract(fixture)
