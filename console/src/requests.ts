@@ -32,9 +32,9 @@ export function isClosed({ state }: Pick<Request, 'state'>): boolean {
   return state !== 'open' && state !== 'running'
 }
 
-/** Sends a change of a request, and shows what it has become everywhere. */
-export async function changeRequest(requestId: string, verb: string, body: object = {}): Promise<void> {
-  await showChanged(requestId, change<RequestPage>(`/requests/${requestId}/${verb}`, body))
+/** Sends a change of a request, shows what it has become everywhere, and returns it. */
+export function changeRequest(requestId: string, verb: string, body: object = {}): Promise<RequestPage> {
+  return showChanged(requestId, change<RequestPage>(`/requests/${requestId}/${verb}`, body))
 }
 
 /** Deletes a note of a request. */
@@ -43,11 +43,12 @@ export async function deleteNote(requestId: string, noteId: string): Promise<voi
   await showChanged(requestId, change<RequestPage>(path, {}, 'DELETE'))
 }
 
-async function showChanged(requestId: string, changing: Promise<RequestPage>): Promise<void> {
+async function showChanged(requestId: string, changing: Promise<RequestPage>): Promise<RequestPage> {
   try {
     const page = await changing
     cache.setQueryData([`/requests/${requestId}`], page)
     for (const path of ['/requests', '/request-counts']) void refresh(path)
+    return page
   } catch (error) {
     // Somebody else may have changed it.
     void refresh(`/requests/${requestId}`)

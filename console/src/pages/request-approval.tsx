@@ -15,7 +15,7 @@ interface ApprovalProps {
   requests: number
   /** Whether this member asked for all of them. */
   isOwn: boolean
-  onDecide(verdict: Verdict): Promise<void>
+  onDecide(verdict: Verdict): Promise<unknown>
 }
 
 /** That an erasure waits for another member, who decides here. */

@@ -17,8 +17,9 @@ export function EraseRequestDialog({ request, onClose }: RequestDialogProps) {
       kind="danger"
       typing={{ what: 'the number of records', text: String(found.subjects), field: 'subjects' }}
       onConfirm={async () => {
-        await changeRequest(requestId, 'erase', { subjects: found.subjects })
-        showToast(isEmpty ? 'Checking all trackers' : 'Erasure started')
+        const { request } = await changeRequest(requestId, 'erase', { subjects: found.subjects })
+        if (request.approval) showToast('Waiting for another member')
+        else showToast(isEmpty ? 'Checking all trackers' : 'Erasure started')
         onClose()
       }}
       onClose={onClose}

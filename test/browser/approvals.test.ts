@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, objectIn, textIn } from '../support/answers.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { noBrowser, openBrowser, openPage, settled, signInAs } from './browser.ts'
+
+describe('four eyes in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const join = (email: string, role: 'admin' | 'desk' | 'viewer') =>
+    openConsole(shop, shop.organisationId, email, role)
+  const admin = await join('admin@acme.example', 'admin')
+  const [asker, other, viewer] = [
+    await join('asker@acme.example', 'desk'),
+    await join('other@acme.example', 'desk'),
+    await join('viewer@acme.example', 'viewer'),
+  ]
+  dataOf(await admin.ask('/organisation/approval', { method: 'POST', body: { above: 1 } }))
+  const browser = await openBrowser({ after })
+  const { page, complaints } = await openPage(browser, shop)
+
+  async function addRequest(subjectId: string): Promise<string> {
+    await shop.ingest(visit(subjectId))
+    const person = { identifiers: [], subjects: [{ trackerId: 'shop', subjectId }] }
+    const created = await asker.ask('/requests', { method: 'POST', body: { kind: 'erasure', person } })
+    return textIn(objectIn(dataOf(created), 'request'), 'requestId')
+  }
+
+  async function openRequest(client: typeof asker, id: string): Promise<void> {
+    await page.context().clearCookies()
+    await signInAs(page, client, shop.url)
+    await page.goto(`/console/requests/${id}`)
+    await settled(page)
+  }
+
+  const card = page.getByRole('region', { name: 'Approval' })
+  const nobody = 'Another desk member or admin can approve or decline it.'
+  const stateOf = async (id: string) =>
+    textIn(objectIn(dataOf(await admin.ask(`/requests/${id}`)), 'request'), 'state')
+
+  test('an erasure above the rule waits for another member, who declines and then approves it', async () => {
+    const allowed = await addRequest('allowed')
+    dataOf(await asker.ask(`/requests/${allowed}/erase`, { method: 'POST', body: { subjects: 1 } }))
+    const id = await addRequest('anna')
+    const ask = async () => {
+      await openRequest(asker, id)
+      await page.getByRole('button', { name: 'Erase everything found' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('textbox').fill('1')
+      await dialog.getByRole('button', { name: 'Erase for good' }).click()
+      await page.getByText('Waiting for another member').waitFor()
+      await card.getByText('Waiting for approval by another member.').waitFor()
+      await card.getByText(nobody).waitFor()
+      assert.equal(await card.getByRole('button').count(), 0, 'nobody approves their own')
+    }
+    await ask()
+    await assertAccessible(page, 'approval')
+    await openRequest(viewer, id)
+    await card.getByText(nobody).waitFor()
+    assert.equal(await card.getByRole('button').count(), 0)
+
+    await openRequest(other, id)
+    await card.getByText('asker@acme.example').waitFor()
+    await card.getByRole('button', { name: 'Decline' }).click()
+    const declining = page.getByRole('dialog', { name: 'Decline the erasure' })
+    await declining.getByText('Nothing is erased.').waitFor()
+    await declining.getByRole('button', { name: 'Decline' }).click()
+    await card.waitFor({ state: 'detached' })
+    assert.equal(await stateOf(id), 'open')
+
+    await ask()
+    await openRequest(other, id)
+    await card.getByRole('button', { name: 'Approve the erasure' }).click()
+    const approving = page.getByRole('dialog', { name: 'Approve the erasure' })
+    await approving.getByText('This cannot be undone.').waitFor()
+    await assertAccessible(page, 'approval')
+    await approving.getByRole('button', { name: 'Approve and erase' }).click()
+    await card.waitFor({ state: 'detached' })
+    await page
+      .getByRole('link', { name: /certificate/i })
+      .first()
+      .waitFor()
+    assert.equal(await stateOf(id), 'done')
+    assert.deepEqual(complaints, [])
+  })
+})
