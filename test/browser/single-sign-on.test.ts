@@ -103,11 +103,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     const changed = note(service, organisationId, 'sign-in-rules.changed')
     await service.services.signInRules.change(organisationId, { passwordAllowed: false }, changed)
     const bob = { subject: 'bob', email: 'bob@acme.example', isVerified: true }
-    const { token } = await inviteMember(
-      service.services,
-      { organisationId, email: bob.email },
-      commandLine,
-    )
+    const { token } = await inviteMember(service.services, { organisationId, email: bob.email }, commandLine)
     provider.visitor = bob
     await page.goto(`/console/join#${token}`)
     await page.getByText('This organisation does not accept passwords.').waitFor()
