@@ -164,7 +164,9 @@ describe('while a request waits for its budget,', () => {
     service.passTime(hourMs)
     assert.equal((await next.erase(next.id)).state, 'done')
     await Promise.all([answered, next.answered])
-    const errors = service.logged.slice(before).filter((line) => /"level":(?:50|60)/.test(line))
+    const logged = service.logged.slice(before).filter((line) => /"level":(?:50|60)/.test(line))
+    // The sweep notices that this test passes the time, if it comes to it.
+    const errors = logged.filter((line) => !line.includes('the clock has jumped ahead'))
     assert.deepEqual(errors, [])
   })
 
