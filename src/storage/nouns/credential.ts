@@ -3,7 +3,6 @@ import type { CredentialProof } from '../../domain/credential.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { insertActivity } from './activity.ts'
 import type { Run } from './engine.ts'
-import { lockReferenceTables } from './locks.ts'
 import { integer } from './row.ts'
 import { statement } from './statement.ts'
 
@@ -31,20 +30,17 @@ export function credentialChanges(table: 'api_keys' | 'variable_tokens', isActiv
       now: Instant,
       note?: ActivityNote,
     ): Promise<Instant | null> {
-      lockReferenceTables(run)
       const [row] = (await run(setString, { ...proof, id, now })).rows
       if (!row) return null
       insertActivity(run, note)
       return integer(row, 'rotated_at')
     },
     async revoke(run: Run, id: string, now: Instant, note?: ActivityNote): Promise<boolean> {
-      lockReferenceTables(run)
       if ((await run(setRevoked, { id, now })).count === 0) return false
       insertActivity(run, note)
       return true
     },
     async touch(run: Run, lastUsed: ReadonlyMap<string, Instant>): Promise<void> {
-      lockReferenceTables(run)
       // Sorted, so that processes that update the same rows cannot deadlock.
       for (const [id, at] of [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))) run(setLastUsed, { id, at })
     },

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables, lockWindows } from './locks.ts'
+import { lockWindows } from './locks.ts'
 import { toOrganisation } from './organisation.ts'
 import { integer } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -90,7 +90,6 @@ export const deletionTransactions = {
     now: Instant,
     note: ActivityNote,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     if ((await run(markTracker, { ...tracker, name, now })).count === 0) return false
     insertActivity(run, note)
     return true
@@ -112,7 +111,6 @@ export const deletionTransactions = {
   },
   /** Removes a tracker that holds no more subjects, with everything else it has. */
   async removeTracker(run: Run, trackerId: string, maxRows: number): Promise<{ isDone: boolean }> {
-    lockReferenceTables(run)
     if ((await run(removeDailyEvents, { trackerId, maxRows })).count === maxRows) return { isDone: false }
     await run(removeDailySessions, { trackerId })
     await run(markRequestItemsDeleted, { trackerId })

@@ -12,7 +12,7 @@ import type {
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { appendRecords } from './ledger.ts'
-import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { lockOrganisation } from './locks.ts'
 import {
   endRequest,
   foundParameters,
@@ -103,7 +103,6 @@ export const requestLeaseTransactions = {
     ref: PrivacyRequestRef,
     lease: RequestLease,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     return (await run(takeLease, { ...ref, ...leaseParameters(lease), leaseOwner })).count === 1
   },
   async releasePrivacyRequest(
@@ -112,7 +111,6 @@ export const requestLeaseTransactions = {
     { organisationId, id }: PrivacyRequestRef,
     { runsAt, isBudgetSpent }: { runsAt: Instant; isBudgetSpent: boolean },
   ): Promise<void> {
-    lockReferenceTables(run)
     const [sums] = (await run(sumErased, { organisationId, id })).rows
     const resumesAt = isBudgetSpent ? runsAt : null
     await run(release, { organisationId, id, leaseOwner, runsAt, resumesAt, ...toCounts(sums ?? {}) })
@@ -122,7 +120,6 @@ export const requestLeaseTransactions = {
     { organisationId, id }: PrivacyRequestRef,
     position: number,
   ): Promise<void> {
-    lockReferenceTables(run)
     const { count } = await run(markTrackerDeleted, { organisationId, id, position })
     if (count !== 0) noteDeletion(run)
   },
@@ -133,7 +130,6 @@ export const requestLeaseTransactions = {
     searches: number,
     { subjects, found, heldIdentifiers, now, isComplete }: RequestSearch,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     const ref = { organisationId, id }
     if ((await run(lockSearched, { ...ref, leaseOwner, searches })).count === 0) return false
     if ((await run(nextWaiting, ref)).count !== 0) return false

@@ -5,8 +5,8 @@ import { postgresOnly, statement } from './statement.ts'
 // On PostgreSQL transactions run concurrently and need these locks. SQLite has a single writer: there they
 // only check that a row exists, or do nothing.
 
-// Not FOR KEY SHARE, which several transactions can hold: on a cluster, two of them would then deadlock when
-// they write. Inserting activity, which references the row, need not wait.
+// Not FOR KEY SHARE, which several transactions can hold: two that then change the row would deadlock.
+// Inserting activity, which references the row, need not wait.
 const lockPresent = statement(
   'SELECT 1 FROM organisations WHERE id = :id AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
@@ -15,8 +15,6 @@ const lockVisible = statement(
   `SELECT 1 FROM trackers WHERE id = :trackerId AND organisation_id = :organisationId AND deleted_at IS NULL
    FOR NO KEY UPDATE`,
 )
-// Matches no row, but on a cluster it locks the table.
-const lockTable = postgresOnly(`SELECT 1 FROM organisations WHERE id = '' FOR NO KEY UPDATE`)
 
 /** Held exclusively to change a plan or a window, and shared to delete by them. */
 const windowsLock = 1_279_611_754
@@ -25,7 +23,6 @@ const shareAllWindows = postgresOnly(`SELECT pg_advisory_xact_lock_shared(${wind
 
 /** Keeps a tracker from being deleted, and its variables and tokens from being changed by others. */
 export async function lockTracker(run: Run, { organisationId, trackerId }: TrackerRef): Promise<boolean> {
-  lockReferenceTables(run)
   return (await run(lockVisible, { organisationId, trackerId })).count === 1
 }
 
@@ -37,15 +34,6 @@ export async function lockOrganisation(run: Run, id: string): Promise<boolean> {
 /** Like `lockOrganisation`, for an organisation that may have been deleted and is still being removed. */
 export async function lockOrganisationRow(run: Run, id: string): Promise<boolean> {
   return (await run(lockRow, { id })).count === 1
-}
-
-/**
- * Must come first in a transaction that changes a table that every node of a cluster has a copy of, unless it
- * locks the organisation. Such a change locks its table and then the organisations; two different orders
- * could deadlock.
- */
-export function lockReferenceTables(run: Run): void {
-  run(lockTable)
 }
 
 /**

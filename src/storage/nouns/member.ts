@@ -14,7 +14,7 @@ import {
 } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockOrganisation, lockOrganisationRow, lockReferenceTables } from './locks.ts'
+import { lockOrganisation, lockOrganisationRow } from './locks.ts'
 import { unassign } from './request-handling.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -98,7 +98,6 @@ export const memberTransactions = {
     return true
   },
   async inviteMember(run: Run, id: string, invitation: Invitation, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
     if ((await run(invite, { ...invitation, id })).count === 0) return false
     insertActivity(run, note)
     return true
@@ -110,7 +109,6 @@ export const memberTransactions = {
     now: Instant,
     note: ActivityNote,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     const [row] = (await run(setPassword, { tokenHash, passwordHash, now })).rows
     if (!row) return false
     await run(endSignIns, { id: text(row, 'id') })
@@ -138,11 +136,9 @@ export const memberTransactions = {
     language: Language | null,
     note: ActivityNote,
   ): Promise<void> {
-    lockReferenceTables(run)
     if ((await run(setLanguage, { ...ref, language })).count > 0) insertActivity(run, note)
   },
   async changePassword(run: Run, change: PasswordChange, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
     const values = { ...change, now: note.at }
     if ((await run(changePassword, values)).count === 0) return false
     await run(endOtherSignIns, values)

@@ -2,7 +2,6 @@ import type { ActivityNote } from '../../domain/activity.ts'
 import { deviceTypes, type Passkey, type PasskeyStore } from '../../domain/passkey.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables } from './locks.ts'
 import { lockMember, memberColumns, toMember } from './member.ts'
 import { dropRecoveryCodes, ensureRecoveryCodes } from './recovery-code.ts'
 import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
@@ -33,7 +32,6 @@ export const passkeyTransactions = {
     recoveryHashes: readonly string[],
     note: ActivityNote,
   ): Promise<{ codesAdded: boolean } | null> {
-    lockReferenceTables(run)
     const { memberId, transports, isBackedUp } = passkey
     if (!(await lockMember(run, memberId))) return null
     const row = { ...passkey, transports: JSON.stringify(transports), backedUp: isBackedUp ? 1 : 0 }
@@ -49,13 +47,11 @@ export const passkeyTransactions = {
     name: string,
     note: ActivityNote,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     if ((await run(rename, { memberId, id, name })).count === 0) return false
     insertActivity(run, note)
     return true
   },
   async removePasskey(run: Run, memberId: string, id: string, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
     if (!(await lockMember(run, memberId))) return false
     if ((await run(remove, { memberId, id })).count === 0) return false
     await dropRecoveryCodes(run, memberId)

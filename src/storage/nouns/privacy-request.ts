@@ -21,7 +21,7 @@ import {
 import { toPage } from '../rules/page.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { lockOrganisation } from './locks.ts'
 import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { type NamedValues, type Statement, statement } from './statement.ts'
@@ -160,7 +160,6 @@ export const privacyRequestTransactions = {
     return true
   },
   async sweepPrivacyRequests(run: Run, before: Instant, maxRows: number): Promise<number> {
-    lockReferenceTables(run)
     const [row] = (await run(closedBefore, { before })).rows
     if (!row) return 0
     const ref = toRef(row)

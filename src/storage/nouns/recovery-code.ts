@@ -2,7 +2,6 @@ import type { ActivityNote } from '../../domain/activity.ts'
 import type { RecoveryCodeStore } from '../../domain/recovery-code.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables } from './locks.ts'
 import { lockMember } from './member.ts'
 import { integer } from './row.ts'
 import { statement } from './statement.ts'
@@ -23,7 +22,6 @@ export const recoveryCodeTransactions = {
     hashes: readonly string[],
     note: ActivityNote,
   ): Promise<void> {
-    lockReferenceTables(run)
     if (!(await lockMember(run, memberId))) return
     await run(removeAll, { memberId })
     for (const hash of hashes) await run(insert, { memberId, hash })

@@ -15,7 +15,7 @@ import { subjectKey } from '../../domain/subject.ts'
 import { instantOfEntry, mendTail } from '../rules/mend-ledger.ts'
 import type { Engine, Run } from './engine.ts'
 import { insertEntry, listEntries, lockLedger } from './ledger.ts'
-import { lockOrganisationRow, lockReferenceTables } from './locks.ts'
+import { lockOrganisationRow } from './locks.ts'
 import type { replayClosingTransactions } from './replay-closing.ts'
 import { integer, integerOrNull, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -235,7 +235,6 @@ export const replayTransactions = {
     return (await run(credentialChanges[rotation.credential].rotate, { ...rotation })).count === 1
   },
   async endUnfinished(run: Run): Promise<EndedWork> {
-    lockReferenceTables(run)
     run(dropChallenges)
     const ending = [run(stopErasures), run(endSignIns), run(withdrawLinks), run(removeCodes)] as const
     const [stopped, ended, withdrawn, removed] = await Promise.all(ending)

@@ -15,7 +15,7 @@ import {
   windowKinds,
 } from '../../domain/retention.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables, lockWindows, shareWindows } from './locks.ts'
+import { lockWindows, shareWindows } from './locks.ts'
 import { toPlan } from './organisation.ts'
 import { integer, type Row, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -51,7 +51,6 @@ const deleteUpTo = statement(
 export const retentionTransactions = {
   async settleWindows(run: Run, settling: WindowSettling): Promise<OrganisationWindow[]> {
     await lockWindows(run)
-    lockReferenceTables(run)
     const settled = settleWindows((await run(...windowsFor(settling))).rows, settling)
     for (const { organisationId, kind, window } of settled.changed) {
       const { days, shorter } = window
@@ -67,7 +66,6 @@ export const retentionTransactions = {
   ): Promise<{ entries: number; isDone: boolean }> {
     const since = await lockSweptBefore(run, 'activity', organisationId, step)
     if (since === null) return { entries: 0, isDone: true }
-    lockReferenceTables(run)
     const [beyond] = (await run(entryBeyond, { organisationId, since, maxRows: step.maxRows })).rows
     const until = beyond ? { at: integer(beyond, 'at'), id: text(beyond, 'id') } : { at: since, id: '' }
     const { count } = await run(deleteUpTo, { organisationId, ...until })

@@ -7,7 +7,6 @@ import {
   type SignInChallengeStore,
 } from '../../domain/sign-in-challenge.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables } from './locks.ts'
 import { lockMember, memberColumns, toMember } from './member.ts'
 import { integer, type Row, text, textOrNull } from './row.ts'
 import { statement } from './statement.ts'
@@ -28,7 +27,6 @@ const take = statement(
 
 export const signInChallengeTransactions = {
   async createChallenge(run: Run, challenge: SignInChallenge): Promise<boolean> {
-    lockReferenceTables(run)
     const { memberId } = challenge
     if (memberId !== null && !(await lockMember(run, memberId))) return false
     run(deleteExpired, { ...challenge })
@@ -36,7 +34,6 @@ export const signInChallengeTransactions = {
     return true
   },
   async takeChallenge(run: Run, tokenHash: string, kind: ChallengeKind, now: Instant): Promise<boolean> {
-    lockReferenceTables(run)
     return (await run(take, { tokenHash, kind, now })).count === 1
   },
 }

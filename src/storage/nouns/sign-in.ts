@@ -12,7 +12,6 @@ import {
 } from '../../domain/sign-in.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables } from './locks.ts'
 import { lockMember, toMember } from './member.ts'
 import { toPlan } from './organisation.ts'
 import { integer, type Row, text, textOrNull } from './row.ts'
@@ -63,7 +62,6 @@ export const signInTransactions = {
     answered: AnsweredChallenge | null,
     replaces: string | null,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     const { memberId, startedAt } = signIn
     if ((await run(lockUnchanged, { memberId, passwordSetAt })).count === 0) return false
     if (answered && !(await useProof(run, memberId, answered, startedAt))) return false
@@ -81,7 +79,6 @@ export const signInTransactions = {
     answered: AnsweredChallenge,
     note: ActivityNote,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     if (!(await lockMember(run, memberId))) return false
     const { proof } = answered
     const verifiedAt = proof.kind === 'single-sign-on' ? proof.verifiedAt : note.at
@@ -91,22 +88,18 @@ export const signInTransactions = {
     return true
   },
   async touchSignIn(run: Run, tokenHash: string, now: Instant): Promise<void> {
-    lockReferenceTables(run)
     await run(touch, { tokenHash, now })
   },
   async endSignIn(run: Run, tokenHash: string, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
     if ((await run(end, { tokenHash })).count === 0) return false
     insertActivity(run, note)
     return true
   },
   async endAllSignIns(run: Run, memberId: string, note: ActivityNote): Promise<void> {
-    lockReferenceTables(run)
     await run(endAll, { memberId })
     insertActivity(run, note)
   },
   async endOtherSignIns(run: Run, memberId: string, tokenHash: string, note: ActivityNote): Promise<void> {
-    lockReferenceTables(run)
     await run(endOthers, { memberId, tokenHash })
     insertActivity(run, note)
   },

@@ -8,7 +8,7 @@ import type {
 } from '../../domain/single-sign-on.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { lockOrganisation } from './locks.ts'
 import { memberColumns, toMember } from './member.ts'
 import { asJson, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -52,7 +52,6 @@ export const singleSignOnTransactions = {
     account: ProviderAccount,
     note: ActivityNote,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     const { id, organisationId } = member
     if ((await run(connect, { id, organisationId, ...account })).count === 0) return false
     insertActivity(run, note)
@@ -70,7 +69,6 @@ export const singleSignOnTransactions = {
     memberId: string,
     note: ActivityNote,
   ): Promise<boolean> {
-    lockReferenceTables(run)
     if ((await run(disconnect, { organisationId, memberId })).count === 0) return false
     await run(endSignIns, { memberId })
     noteDeletion(run)

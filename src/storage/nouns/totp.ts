@@ -2,7 +2,6 @@ import type { ActivityNote } from '../../domain/activity.ts'
 import type { Totp, TotpStore } from '../../domain/totp.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockReferenceTables } from './locks.ts'
 import { lockMember } from './member.ts'
 import { dropRecoveryCodes, ensureRecoveryCodes } from './recovery-code.ts'
 import { integer, text } from './row.ts'
@@ -32,7 +31,6 @@ export const totpTransactions = {
     { challengeHash, recoveryHashes }: { challengeHash: string; recoveryHashes: readonly string[] },
     note: ActivityNote,
   ): Promise<{ codesAdded: boolean } | null> {
-    lockReferenceTables(run)
     if (!(await lockMember(run, memberId))) return null
     if ((await run(takeChallenge, { challengeHash })).count === 0) return null
     await run(set, { ...totp, memberId })
@@ -41,7 +39,6 @@ export const totpTransactions = {
     return { codesAdded }
   },
   async removeTotp(run: Run, memberId: string, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
     if (!(await lockMember(run, memberId))) return false
     if ((await run(remove, { memberId })).count === 0) return false
     await dropRecoveryCodes(run, memberId)

@@ -2,7 +2,7 @@ import type { ActivityNote } from '../../domain/activity.ts'
 import type { Tracker, TrackerRef, TrackerStore } from '../../domain/tracker.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { lockOrganisation } from './locks.ts'
 import { integer, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
@@ -30,7 +30,6 @@ export const trackerTransactions = {
     return true
   },
   async renameTracker(run: Run, tracker: TrackerRef, name: string, note: ActivityNote): Promise<boolean> {
-    lockReferenceTables(run)
     if ((await run(rename, { ...tracker, name })).count === 0) return false
     insertActivity(run, note)
     return true

@@ -1,6 +1,5 @@
 import type { DerivationStore, DerivedIdentifier, SourceKind } from '../../domain/identifier-derivation.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
-import { lockReferenceTables } from '../nouns/locks.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { postgresOnly, type Value } from '../nouns/statement.ts'
 import { visible } from '../nouns/tracker.ts'
@@ -13,6 +12,7 @@ import {
 } from '../rules/identifier.ts'
 import { findEvents } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
+import { commitTogether } from './distribute.ts'
 import { type IdentifierRow, identifierRow, putIdentifiers, writeIdentifierNames } from './identifier.ts'
 import { lockSubjects, subjectKeyText, updateSubjects } from './lock-subjects.ts'
 import { heldBefore, withinPage } from './subject.ts'
@@ -76,8 +76,8 @@ export function derivationStore(connections: Connections): DerivationStore {
       connections.transaction(async (run) => {
         const { trackerId, organisationId } = tracker
         const nothing = { added: 0, renewed: 0 }
-        lockReferenceTables(run)
         if ((await run(visible, { trackerId, organisationId })).count === 0) return nothing
+        if (connections.isDistributed) commitTogether(run)
         const read = async (...asked: Parameters<Run>) => (await run(...asked)).rows
         const rows = derived.map((identifier) => toRow(tracker, identifier))
         const keys = [...new Set(rows.map(({ row: [key] }) => key))]

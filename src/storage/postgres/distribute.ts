@@ -1,41 +1,58 @@
-import type { Client } from 'pg'
+import { type Client, escapeIdentifier } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
+import { postgresOnly } from '../nouns/statement.ts'
+import type { Run } from './transaction.ts'
 
 /**
- * The tables that grow, with their distribution columns: all rows of a subject are on one shard, and all
- * entries of a ledger.
+ * The tables that grow with what is collected. All rows of a subject are on one shard. Every other table is on
+ * the coordinator alone, so that no change to one involves a worker.
  */
 const distributed = [
-  { table: 'subjects', by: 'subject_key', beside: 'none' },
-  { table: 'sessions', by: 'subject_key', beside: 'subjects' },
-  { table: 'events', by: 'subject_key', beside: 'subjects' },
-  { table: 'identifiers', by: 'subject_key', beside: 'subjects' },
-  { table: 'tombstones', by: 'digest', beside: 'none' },
-  { table: 'ledger_entries', by: 'organisation_id', beside: 'none' },
+  { table: 'subjects', beside: 'none' },
+  { table: 'sessions', beside: 'subjects' },
+  { table: 'events', beside: 'subjects' },
+  { table: 'identifiers', beside: 'subjects' },
 ]
-/** The reference tables, of which every node has a copy. Tables that foreign keys point to come first. */
-const everywhere = [
-  ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
-  ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines', 'identifier_names'],
-  ...['key_days', 'variable_versions', 'variable_tokens'],
-  ...['privacy_requests', 'privacy_request_items', 'privacy_request_people'],
-  ...['privacy_request_notes', 'privacy_request_exclusions'],
-  ...['organisation_profiles', 'organisation_logos', 'reply_texts'],
-  ...['passkeys', 'recovery_codes', 'sign_in_challenges', 'sign_in_rules', 'approval_rules'],
-]
+
+/**
+ * A table of the coordinator that Citus knows. It commits a transaction that writes to a local table and to one
+ * worker in two phases only if it knows one of the local tables: see `commitTogether`.
+ */
+const knownTable = 'scrubs'
+
+const touchKnownTable = postgresOnly(`UPDATE ${knownTable} SET id = id WHERE id = 0`)
+
+/**
+ * Makes a transaction that writes on the coordinator and on one worker commit on both or on neither. Deletions
+ * need not call it, because they note that a scrub is due.
+ */
+export function commitTogether(run: Run): void {
+  run(touchKnownTable)
+}
+
+/** Connections to workers do not inherit these from the connections of a process. */
+const planning = ['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit']
 
 /** Whether the tables are distributed over the nodes of a Citus cluster. */
 export async function isDistributed(client: Client): Promise<boolean> {
   if (!(await hasCitus(client))) return false
-  const { rowCount } = await client.query(
-    `SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('subjects') AND partmethod = 'h'`,
-  )
-  return rowCount === 1
+  return (await kindOf(client, 'subjects')) === 'distributed'
 }
 
+/** The least hash of each shard, in order. */
+export async function listShards(client: Client): Promise<number[]> {
+  const { rows } = await client.query<{ least: number }>(
+    `SELECT shardminvalue::int AS least FROM pg_dist_shard WHERE logicalrelid = to_regclass('subjects') ORDER BY 1`,
+  )
+  return rows.map(({ least }) => least)
+}
+
+/** Held while tables are moved; other processes wait. */
+const distributionLock = 1_279_611_756
+
 /**
- * Distributes the tables over the nodes of a cluster, with their contents. Skips those that are distributed
- * already.
+ * Distributes the tables over the nodes of a cluster, with their contents, or brings a store that an earlier
+ * version has distributed into this layout. Each step is a transaction and skips what is done already.
  */
 export async function distribute(client: Client): Promise<void> {
   if (!(await hasCitus(client))) {
@@ -44,22 +61,85 @@ export async function distribute(client: Client): Promise<void> {
       'The Citus extension is not there. Install it on every node, run "CREATE EXTENSION citus" in this database and add the workers, then try again.',
     )
   }
-  await client.query('BEGIN')
+  await client.query('SELECT pg_advisory_lock($1)', [distributionLock])
   try {
-    for (const table of everywhere) {
-      if (!(await isSpread(client, table))) await client.query('SELECT create_reference_table($1)', [table])
-    }
+    for (const setting of planning) await setForRole(client, setting)
+    await moveToCoordinator(client)
+    await distributeSubjects(client)
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [distributionLock])
+  }
+}
+
+/** Brings a store that an earlier version has distributed into this layout. Usually there is nothing to do. */
+export async function upgradeDistribution(client: Client): Promise<void> {
+  if ((await nextToMove(client)) !== null || (await kindOf(client, knownTable)) === null)
+    await distribute(client)
+}
+
+async function distributeSubjects(client: Client): Promise<void> {
+  const added = await inTransaction(client, async () => {
+    await client.query(dropReference)
     const added: string[] = []
-    for (const { table, by, beside } of distributed) {
-      if (await isSpread(client, table)) continue
-      await client.query('SELECT create_distributed_table($1, $2, colocate_with => $3)', [table, by, beside])
+    for (const { table, beside } of distributed) {
+      if ((await kindOf(client, table)) === 'distributed') continue
+      await client.query("SELECT create_distributed_table($1, 'subject_key', colocate_with => $2)", [
+        table,
+        beside,
+      ])
       added.push(table)
     }
-    await client.query('COMMIT')
-    // Until then the coordinator keeps a copy that no query sees and no erasure deletes.
-    for (const table of added) {
-      await client.query('SELECT truncate_local_data_after_distributing_table($1)', [table])
+    if ((await kindOf(client, knownTable)) === null) {
+      await client.query('SELECT citus_add_local_table_to_metadata($1)', [knownTable])
     }
+    return added
+  })
+  // Until then the coordinator keeps a copy that no query sees and no erasure deletes.
+  for (const table of added) {
+    await client.query('SELECT truncate_local_data_after_distributing_table($1)', [table])
+  }
+}
+
+/** Trackers are on the coordinator, and a distributed table cannot refer to them. */
+const dropReference = 'ALTER TABLE subjects DROP CONSTRAINT IF EXISTS subjects_tracker_id_fkey'
+
+/**
+ * Earlier versions copied most tables to every node, and distributed the ledgers and the tombstones. Tables
+ * that foreign keys connect move together.
+ */
+async function moveToCoordinator(client: Client): Promise<void> {
+  // Otherwise the subjects would move along with the trackers.
+  if ((await nextToMove(client)) !== null) await client.query(dropReference)
+  for (let table = await nextToMove(client); table !== null; table = await nextToMove(client)) {
+    await client.query('SELECT undistribute_table($1, cascade_via_foreign_keys => true)', [table])
+  }
+}
+
+/** A table that Citus keeps although it belongs to the coordinator alone. */
+async function nextToMove(client: Client): Promise<string | null> {
+  const { rows } = await client.query(
+    `SELECT relname AS name FROM pg_dist_partition JOIN pg_class ON pg_class.oid = logicalrelid
+     WHERE relnamespace = current_schema()::regnamespace AND relname <> ALL ($1)
+       AND NOT (relname = $2 AND partmethod = 'n' AND repmodel = 's') ORDER BY relname LIMIT 1`,
+    [distributed.map(({ table }) => table), knownTable],
+  )
+  return rows[0]?.name ?? null
+}
+
+/** Citus passes it on to the workers, and to workers that are added later. */
+async function setForRole(client: Client, setting: string): Promise<void> {
+  const { rows } = await client.query('SELECT current_database() AS name')
+  await client.query(
+    `ALTER ROLE CURRENT_USER IN DATABASE ${escapeIdentifier(rows[0].name)} SET ${setting} = off`,
+  )
+}
+
+async function inTransaction<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
+  await client.query('BEGIN')
+  try {
+    const result = await work()
+    await client.query('COMMIT')
+    return result
   } catch (error) {
     await client.query('ROLLBACK')
     throw error
@@ -71,14 +151,12 @@ async function hasCitus(client: Client): Promise<boolean> {
   return rowCount === 1
 }
 
-/**
- * Tables that a foreign key connects with a reference table are listed too, although they are not
- * distributed.
- */
-async function isSpread(client: Client, table: string): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1) AND (partmethod = 'h' OR repmodel = 't')`,
+/** How Citus keeps a table; `null` if it does not know it. */
+async function kindOf(client: Client, table: string): Promise<'distributed' | 'other' | null> {
+  const { rows } = await client.query(
+    'SELECT partmethod FROM pg_dist_partition WHERE logicalrelid = to_regclass($1)',
     [table],
   )
-  return rowCount === 1
+  if (rows.length === 0) return null
+  return rows[0].partmethod === 'h' ? 'distributed' : 'other'
 }

@@ -6,7 +6,6 @@ import { NotWaiting, type RequestItemRef } from '../../domain/privacy-request.ts
 import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
 import { activityParameters, insertActivity, insertActivityEntry } from '../nouns/activity.ts'
 import { insertEntry, lockLedger } from '../nouns/ledger.ts'
-import { lockReferenceTables } from '../nouns/locks.ts'
 import { settleRequestItems } from '../nouns/privacy-request.ts'
 import { integer, integerOrNull, type Row, text } from '../nouns/row.ts'
 import { countDeletion } from '../nouns/scrub.ts'
@@ -25,10 +24,11 @@ import type { Run } from './transaction.ts'
 const lock = postgresOnly(
   `SELECT oldest_at, last_seen_at FROM subjects WHERE subject_key = $1
    AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
+  'never',
 )
 // If the subject does not exist, a row is inserted and deleted with the rest: this waits for a transaction
 // that is storing the subject, and later ones find the tombstone.
-const claim = postgresOnly(
+export const claim = postgresOnly(
   `INSERT INTO subjects (subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
    VALUES ($1, $2, $3, 0, 0, 0, 0, 0) ON CONFLICT (subject_key) DO UPDATE SET oldest_at = subjects.oldest_at`,
 )
@@ -55,8 +55,8 @@ const lockUsual = postgresOnly(
   'never',
 )
 const insertRecords = `entry AS (${insertEntry.source}), tombstone AS (${insertTombstone.source})`
-/** What an erasure leaves behind, in one statement, which is cheaper for the server. Not for a cluster. */
-const leaveUsual = postgresOnly(`WITH ${insertRecords} ${insertActivityEntry.source}`, 'never')
+/** What an erasure leaves behind, in one statement, which is cheaper for the server. */
+export const leaveUsual = postgresOnly(`WITH ${insertRecords} ${insertActivityEntry.source}`)
 // Fails the transaction if the number of rows differs from what was counted: it is sent together with the
 // commit.
 const leaveUsualAndDelete = postgresOnly(
@@ -190,7 +190,6 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       const [held] = (await run(lock, [key, trackerId, organisationId])).rows
       if (!held) {
         if ((await run(visible, { trackerId, organisationId })).count === 0) return null
-        lockReferenceTables(run)
         if (!(await lockTrackers(run, [trackerId])).has(trackerId)) return null
         await run(claim, [key, trackerId, subjectId])
       }
@@ -230,18 +229,16 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
   return async (view, subjectId, mark, note, { onHead, item } = {}) => {
     const key = subjectKeyText(view.trackerId, subjectId)
     const erasure = { key, view, subjectId, mark, note, onHead, item }
-    // On a cluster each subject is on its own shard.
-    if (note === undefined || item || connections.isDistributed) return eraseAlone(erasure)
+    if (note === undefined || item) return eraseAlone(erasure)
     return (await gather(view.organisationId)({ ...erasure, note })) ?? eraseAlone(erasure)
   }
 }
 
 /**
  * Locks the items that wait for a subject until the erasure ends, and returns a function that settles them;
- * `null` if the given item does not wait in a running request. Usually there are none, and nothing is
- * locked, which on a cluster would lock the table.
+ * `null` if the given item does not wait in a running request. Usually there are none, and nothing is locked.
  */
-async function lockWaitingItems(
+export async function lockWaitingItems(
   run: Run,
   { view: { trackerId }, subjectId, mark, item }: SubjectErasure,
 ): Promise<((facts: ErasureFacts) => void) | null> {

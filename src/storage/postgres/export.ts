@@ -11,6 +11,7 @@ import {
   toRecord,
   toSummary,
 } from '../nouns/subject.ts'
+import { visible } from '../nouns/tracker.ts'
 import {
   beforeAll,
   type ExportSnapshot,
@@ -21,9 +22,12 @@ import {
 import type { Connections, ReadValues } from './connections.ts'
 import { subjectKeyText } from './lock-subjects.ts'
 import { heldBefore, readOne, withinPage } from './subject.ts'
+import { readOneOnShard } from './subject-on-shards.ts'
 
 /** The most rows of one statement. It also ends at about one mebibyte of collected data. */
 const rowsAtOnce = 300
+/** A cluster plans each statement again, on two nodes. */
+const rowsAtOnceOnShard = 1_000
 /** How many of them are passed on between two turns of the event loop. */
 const rowsPerTurn = 20
 
@@ -58,7 +62,10 @@ export function exportStore(connections: Connections): ExportStore {
   return {
     subject: (view, subjectId, take, giveWay) =>
       exportInSnapshots(
-        (read) => connections.inSnapshot((readValues) => read(snapshotOf(readValues, view, subjectId))),
+        (read) =>
+          connections.inSnapshot((readValues) =>
+            read(snapshotOf(readValues, view, subjectId, connections.isDistributed)),
+          ),
         take,
         giveWay,
       ),
@@ -69,8 +76,10 @@ function snapshotOf(
   read: ReadValues,
   { trackerId, organisationId, since }: TrackerView,
   subjectId: string,
+  isDistributed: boolean,
 ): ExportSnapshot {
   const endsAt = performance.now() + maxSnapshotMs
+  const maxRows = isDistributed ? rowsAtOnceOnShard : rowsAtOnce
   const isOpen = () => performance.now() < endsAt
   const key = subjectKeyText(trackerId, subjectId)
   async function stamp(): Promise<string | null> {
@@ -81,7 +90,10 @@ function snapshotOf(
     isOpen,
     stamp,
     async start() {
-      const [found] = await read(readOne, [since, key, organisationId])
+      if (isDistributed && (await read(visible, { trackerId, organisationId })).length === 0) return null
+      const [found] = await (isDistributed
+        ? read(readOneOnShard, [since, key])
+        : read(readOne, [since, key, organisationId]))
       const stamped = await stamp()
       const [last] = await read(readLastEvent, [key])
       if (!found || stamped === null) return null
@@ -93,7 +105,7 @@ function snapshotOf(
     },
     sessions: (after) =>
       slices({
-        read: (behind) => read(listSessions, [key, since, ...behind, rowsAtOnce]),
+        read: (behind) => read(listSessions, [key, since, ...behind, maxRows]),
         toItem: toExportedSession,
         positionOf: ({ startedAt, sessionId }) => [startedAt, sessionId],
         after,
@@ -101,7 +113,7 @@ function snapshotOf(
       }),
     events: (after, last) =>
       slices({
-        read: (behind) => read(listEvents, [key, ...behind, ...last, rowsAtOnce]),
+        read: (behind) => read(listEvents, [key, ...behind, ...last, maxRows]),
         toItem: toExportedEvent,
         positionOf: ({ occurredAt, eventId }) => [occurredAt, eventId],
         after: after === beforeAll ? [since, ''] : after,

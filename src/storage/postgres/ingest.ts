@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg'
 import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { postgresOnly } from '../nouns/statement.ts'
 import {
@@ -15,6 +14,7 @@ import {
 import { packRows, unpackRows, unpackSubjects } from '../rules/packed-rows.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
+import { commitTogether } from './distribute.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { lockTrackers } from './lock-subjects.ts'
@@ -68,6 +68,7 @@ export function ingestStore(connections: Connections): IngestStore {
     subjects: readonly SubjectBatch[],
     keys: readonly TombstoneKey[],
   ): Promise<IngestResult> {
+    if (connections.isDistributed) commitTogether(run)
     const owners = await lockTrackers(run, [...new Set(subjects.map(({ trackerId }) => trackerId))].sort())
     const { accepted, ...refused } = withoutRefused(subjects, (id) => owners.has(id), rowCount)
     const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
@@ -84,14 +85,12 @@ export function ingestStore(connections: Connections): IngestStore {
   return {
     ingest: (batch, keys) =>
       connections.load((client, run) => {
-        lockReferenceTables(run)
         return ingestSubjects(client, run, bySubject(batch), keys)
       }),
     pack: packRows,
     /** A service stores the batches of its clients in steps, and serves others in between. */
     ingestAll: (batches, keys) =>
       connections.load(async (client, run) => {
-        lockReferenceTables(run)
         const results: IngestResult[] = []
         for (const { pieces } of batches) {
           let result: IngestResult = { subjects: 0, sessions: 0, events: 0 }

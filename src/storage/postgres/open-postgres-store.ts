@@ -8,7 +8,7 @@ import { transferStore } from '../nouns/transfer.ts'
 import { withClient } from './connect.ts'
 import { Connections } from './connections.ts'
 import { derivationStore } from './derivation.ts'
-import { distribute, isDistributed } from './distribute.ts'
+import { distribute, isDistributed, listShards, upgradeDistribution } from './distribute.ts'
 import { exportStore } from './export.ts'
 import { ingestStore } from './ingest.ts'
 import { migrate, version } from './migrate.ts'
@@ -16,16 +16,16 @@ import { scrubStore } from './scrub.ts'
 import { searchStore } from './search.ts'
 import { eventStore, sessionStore } from './session.ts'
 import { subjectStore } from './subject.ts'
+import { subjectStoreOnShards } from './subject-on-shards.ts'
 import { trackerSweep } from './sweep.ts'
 import { copyRows } from './transaction.ts'
 
 /** Opens the store in a PostgreSQL database; creates or upgrades it if needed. */
 export async function openPostgresStore(url: string): Promise<Store> {
-  const isSpread = await prepare(url)
-  const connections = new Connections(url, isSpread)
+  const connections = new Connections(url, await prepare(url))
   return {
     ...sharedStores(connections, trackerSweep(connections)),
-    subjects: subjectStore(connections),
+    subjects: connections.isDistributed ? subjectStoreOnShards(connections) : subjectStore(connections),
     search: searchStore(connections),
     exports: exportStore(connections),
     sessions: sessionStore(connections),
@@ -60,13 +60,13 @@ export function postgresStoreExists(url: string): Promise<boolean> {
   return onDatabase(url, async (client) => (await version(client)) > 0)
 }
 
-/** Upgrades the store; tells whether its tables are distributed over a cluster. New tables then are too. */
-function prepare(url: string): Promise<boolean> {
+/** Upgrades the store; returns its shards if it is distributed over a cluster. */
+function prepare(url: string): Promise<number[]> {
   return onDatabase(url, async (client) => {
     await migrate(client)
-    if (!(await isDistributed(client))) return false
-    await distribute(client)
-    return true
+    if (!(await isDistributed(client))) return []
+    await upgradeDistribution(client)
+    return listShards(client)
   })
 }
 

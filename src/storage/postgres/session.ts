@@ -1,5 +1,4 @@
 import type { EventStore, SessionStore } from '../../domain/session.ts'
-import { postgresOnly } from '../nouns/statement.ts'
 import {
   eventColumns,
   eventPosition,
@@ -11,7 +10,7 @@ import {
 import { PageBuilder, readPage } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './lock-subjects.ts'
-import { behindAll, heldBefore, rowsOf, visibleSubject, withinPage } from './subject.ts'
+import { behindAll, heldBefore, joinedToSubject, readJoined, withinPage } from './subject.ts'
 
 const newestSessions = 'started_at DESC, session_id DESC'
 // An expired one is only skipped.
@@ -21,8 +20,8 @@ const agedEvents = `count(*) FROM events e WHERE e.subject_key = $1 AND e.occurr
   AND e.occurred_at < $3 AND e.session_id = s.session_id`
 
 // A session that started before the window has lost its earlier events.
-const listSessions = postgresOnly(
-  `SELECT ${sessionColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
+const listSessions = joinedToSubject(
+  (subject) => `SELECT ${sessionColumns} FROM ${subject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT session_id, started_at, ended_at, ${seenAttributes} AS attributes, ${heldBefore(seenAttributes, newestSessions)},
        CASE WHEN started_at >= $3 OR ended_at < $3 THEN event_count
          WHEN present.interleaved = 1 THEN event_count - (SELECT ${agedEvents} AND e.interleaved = 1)
@@ -34,14 +33,15 @@ const listSessions = postgresOnly(
 
 export function sessionStore(connections: Connections): SessionStore {
   return {
-    async list({ trackerId, organisationId, since }, subjectId, query) {
+    async list(view, subjectId, query) {
+      const { trackerId, organisationId, since } = view
       const key = subjectKeyText(trackerId, subjectId)
       return readPage(
         query,
         async (page, after, count) => {
           const { startedAt, sessionId } = after ?? { startedAt: behindAll, sessionId: '' }
           const values = [key, organisationId, since, startedAt, sessionId, count]
-          const rows = rowsOf(await connections.readValues(listSessions, values))
+          const rows = await readJoined(connections, listSessions, view, values)
           page.addAll(rows ?? [], (row) => {
             const session = toSession(row)
             return session.endedAt < since ? null : session
@@ -58,14 +58,14 @@ const eventRange = 'subject_key = $1 AND occurred_at >= $3 AND (occurred_at, eve
 const newestEvents = 'occurred_at DESC, event_id DESC'
 const heldEvents = heldBefore('properties', newestEvents)
 
-const listEvents = postgresOnly(
-  `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
+const listEvents = joinedToSubject(
+  (subject) => `SELECT ${eventColumns} FROM ${subject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT ${eventColumns}, ${heldEvents} FROM events WHERE ${eventRange}
      ORDER BY ${newestEvents} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
 // A session's span covers its events: if no other session overlaps it, they are one range.
-export const listOfSession = postgresOnly(
-  `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
+export const listOfSession = joinedToSubject(
+  (subject) => `SELECT ${eventColumns} FROM ${subject} LEFT JOIN LATERAL (SELECT * FROM (
      (SELECT ${eventColumns}, ${heldEvents} FROM events
      WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${eventRange} AND session_id = $7
      ORDER BY ${newestEvents} LIMIT $6)
@@ -78,14 +78,14 @@ export const listOfSession = postgresOnly(
 
 export function eventStore(connections: Connections): EventStore {
   return {
-    async list({ trackerId, organisationId, since }, subjectId, { limit, after, sessionId }) {
+    async list(view, subjectId, { limit, after, sessionId }) {
+      const { trackerId, organisationId, since } = view
       const { occurredAt, eventId } = after ?? { occurredAt: behindAll, eventId: '' }
       const key = subjectKeyText(trackerId, subjectId)
       const values = [key, organisationId, since, occurredAt, eventId, limit + 1]
-      const joined = await (sessionId === null
-        ? connections.readValues(listEvents, values)
-        : connections.readValues(listOfSession, [...values, sessionId]))
-      const rows = rowsOf(joined)
+      const rows = await (sessionId === null
+        ? readJoined(connections, listEvents, view, values)
+        : readJoined(connections, listOfSession, view, [...values, sessionId]))
       if (rows === null) return null
       const page = new PageBuilder(limit, eventPosition)
       page.addAll(rows, toEvent)

@@ -8,9 +8,9 @@ import type {
   SubjectStore,
   SubjectSummary,
 } from '../../domain/subject.ts'
-import type { TrackerView } from '../../domain/tracker.ts'
+import type { TrackerRef, TrackerView } from '../../domain/tracker.ts'
 import { asInteger, integer, type Values } from '../nouns/row.ts'
-import { numbered, postgresOnly } from '../nouns/statement.ts'
+import { numbered, postgresOnly, type Statement, type Value } from '../nouns/statement.ts'
 import { subjectPosition, toRecord, toSummary } from '../nouns/subject.ts'
 import { isVisible } from '../nouns/tracker.ts'
 import { type PageBuilder, readPage, subjectRange } from '../rules/page.ts'
@@ -42,28 +42,52 @@ const attributesAsSeen = (since: string, key: string) =>
     ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1)`
 
 /** Like `asSeen`, followed by attributes and identifiers. */
-const recordAsSeen = (since: string, key: string) =>
+export const recordAsSeen = (since: string, key: string) =>
   `${asSeen(since, key)}, ${attributesAsSeen(since, key)}, ${identifiersAsSeen(since, key)}`
 
 export const readOne = postgresOnly(
   `SELECT ${recordAsSeen('$1', '$2')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
    WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3 AND t.deleted_at IS NULL`,
+  'never',
 )
 
-/**
- * One row if the subject with key `$1` holds data since `$3` and its tracker is visible to organisation `$2`.
- * Joined rows are read in the same snapshot and on the same shard.
- */
-export const visibleSubject = `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
-  WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3
-    AND deleted_at IS NULL) AS present`
+/** A statement about rows joined to a subject: alone, or on the subject's shard, where no trackers are. */
+interface JoinedToSubject {
+  withTracker: Statement
+  onShard: Statement
+}
 
 /**
- * The rows joined to a visible subject, recognised by their first column, which is never null; `null` if the
+ * A statement that joins rows to one row if the subject with key `$1` holds data since `$3` and its tracker is
+ * visible to organisation `$2`. Joined rows are read in the same snapshot.
+ */
+export function joinedToSubject(toText: (subject: string) => string): JoinedToSubject {
+  const withTracker = toText(
+    `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
+  WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3
+    AND deleted_at IS NULL) AS present`,
+  )
+  const onShard = toText(
+    `(SELECT interleaved FROM subjects
+  WHERE subject_key = $1 AND last_seen_at >= $3 AND $2::text IS NOT NULL) AS present`,
+  )
+  return { withTracker: postgresOnly(withTracker, 'never'), onShard: postgresOnly(onShard) }
+}
+
+/**
+ * Reads the rows joined to a subject, recognised by their first column, which is never null; `null` if the
  * subject is not visible.
  */
-export function rowsOf(joined: readonly Values[]): Values[] | null {
-  return joined.length === 0 ? null : joined.filter(([first]) => first !== null)
+export async function readJoined(
+  connections: Connections,
+  { withTracker, onShard }: JoinedToSubject,
+  tracker: TrackerRef,
+  values: readonly Value[],
+): Promise<Values[] | null> {
+  const [joined, isThere] = await (connections.isDistributed
+    ? Promise.all([connections.readValues(onShard, values), isVisible(connections, tracker)])
+    : Promise.all([connections.readValues(withTracker, values), true]))
+  return joined.length === 0 || !isThere ? null : joined.filter(([first]) => first !== null)
 }
 
 /**
@@ -93,7 +117,7 @@ const count = postgresOnly(
   `SELECT count(*) AS count FROM (
      SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
      AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4 AND deleted_at IS NULL) LIMIT $3) AS counted`,
-  'any',
+  'never',
 )
 /** A subject that a request reads. */
 interface Sought {
@@ -105,8 +129,7 @@ interface Sought {
 const mostReadTogether = 64
 
 export function subjectStore(connections: Connections): SubjectStore {
-  // On a cluster each subject is on its own shard.
-  const readTogether = batcher(connections.isDistributed ? 1 : mostReadTogether, readAll)
+  const readTogether = batcher(mostReadTogether, readAll)
 
   async function readAll(sought: readonly Sought[]): Promise<(SubjectRecord | null)[]> {
     const [first] = sought
@@ -134,7 +157,7 @@ export function subjectStore(connections: Connections): SubjectStore {
     const text = `SELECT ${asSeen('$1', 's.subject_key')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
       (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3 AND t.deleted_at IS NULL)
       ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
-    const rows = await connections.readValues(postgresOnly(text, 'any'), [
+    const rows = await connections.readValues(postgresOnly(text, 'never'), [
       view.since,
       view.trackerId,
       view.organisationId,

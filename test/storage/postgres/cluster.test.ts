@@ -2,7 +2,6 @@ import { after, before, describe } from 'node:test'
 import { citusPrograms, freshDistributedStore, namedCluster, startCitus } from '../../support/citus.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { shardTests } from './shards.ts'
-import { turnTests } from './turns.ts'
 
 const programs = citusPrograms()
 const skip =
@@ -16,5 +15,4 @@ describe('on a cluster', { skip }, () => {
     address = await freshDistributedStore(lifetime, cluster)
   })
   shardTests(() => address)
-  turnTests(() => address)
 })

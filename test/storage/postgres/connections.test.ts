@@ -18,13 +18,13 @@ const planning = postgresOnly('SHOW plan_cache_mode')
 const database = await freshDatabase({ after })
 
 describe('connections to PostgreSQL', () => {
-  for (const [where, isDistributed, mode] of [
-    ['on one machine plan a statement once', false, 'force_generic_plan'],
-    ['on a cluster leave that to PostgreSQL', true, 'auto'],
+  for (const [where, shards, mode] of [
+    ['on one machine plan a statement once', [], 'force_generic_plan'],
+    ['on a cluster leave that to PostgreSQL', [-2_147_483_648], 'auto'],
   ] as const) {
     it(`${where}, whether they read, write or load`, async (t) => {
       const lifetime = inReverse(t)
-      const connections = new Connections(database, isDistributed)
+      const connections = new Connections(database, shards)
       lifetime.after(() => connections.close())
       const modes = await Promise.all([
         connections.read(planning, []),
@@ -37,7 +37,7 @@ describe('connections to PostgreSQL', () => {
 
   it('have their time-outs, whether they read, write or load', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(database, false)
+    const connections = new Connections(database)
     lifetime.after(() => connections.close())
     const timeouts = postgresOnly(
       `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`,
@@ -53,7 +53,7 @@ describe('connections to PostgreSQL', () => {
 
   it('send one statement behind the other where they load, and none behind a transaction that failed', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(database, false)
+    const connections = new Connections(database)
     lifetime.after(() => connections.close())
     const warnings: Error[] = []
     const listen = (warning: Error) => warnings.push(warning)
@@ -82,7 +82,7 @@ describe('connections to PostgreSQL', () => {
 
   it('keep nothing of what a long transaction was answered', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(database, false)
+    const connections = new Connections(database)
     lifetime.after(() => connections.close())
     const large = postgresOnly(`SELECT repeat('x', 1000000) AS text`)
     const heapMb = () => {
@@ -99,7 +99,7 @@ describe('connections to PostgreSQL', () => {
 
   it('refuse immediately what would have to wait behind thousands of others', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(database, false)
+    const connections = new Connections(database)
     lifetime.after(() => connections.close())
     const writers = 10
     const read = () => connections.read(planning, [])

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshDistributedStore, freshSchema, namedCluster, query } from '../../support/citus.ts'
 import { freshStore } from '../../support/fresh-database.ts'
-import { always, eventRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { always, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys, testMark } from '../../support/test-keyring.ts'
 import { storeContract } from '../contract.ts'
 
 describe('spreading a store over a cluster', () => {
@@ -57,9 +58,9 @@ if (!cluster) {
       )
       const those = (kind: string | null) =>
         kinds.filter(({ partmethod }) => partmethod === kind).map(({ relname }) => relname)
-      const spreadTables = ['events', 'identifiers', 'ledger_entries', 'sessions', 'subjects', 'tombstones']
-      assert.deepEqual(those('h'), spreadTables)
-      assert.deepEqual(those(null), ['lethe_migrations'], 'every other table is on every node')
+      assert.deepEqual(those('h'), ['events', 'identifiers', 'sessions', 'subjects'])
+      assert.deepEqual(those('n'), ['scrubs'])
+      assert.equal(those(null).includes('activity'), true, 'everything else is on the coordinator alone')
       const sizes = await query(
         address,
         `SELECT sum(pg_relation_size(name::regclass))::int AS bytes
@@ -67,9 +68,135 @@ if (!cluster) {
       )
       assert.deepEqual(sizes, [{ bytes: 0 }])
     })
+
+    it('moves what an earlier version has copied to every node to the coordinator, and loses nothing', async () => {
+      const address = await freshSchema(lifetime, cluster)
+      const earlier = await openPostgresStore(address)
+      await earlier.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+      await earlier.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      const rows = Array.from({ length: 100 }, (_, i) =>
+        eventRow({ trackerId: 'shop', subjectId: `s${i}`, eventId: 'e', occurredAt: i }),
+      )
+      await earlier.ingest.ingest(rows, testKeys)
+      const view = { organisationId: 'acme', trackerId: 'shop', since: always }
+      await eraseIn(earlier, view, 's1')
+      await earlier.close()
+      await distributeAsBefore(address)
+      // Another process starts at the same time.
+      const [store, other] = await Promise.all([openPostgresStore(address), openPostgresStore(address)])
+      await other.close()
+      assert.deepEqual(await eraseIn(store, view, 's2'), { sessions: 1, events: 1 })
+      assert.equal((await store.ledger.list('acme', 0, 10)).length, 2)
+      assert.equal(await store.subjects.count(view, 1_000), 98)
+      assert.equal((await store.subjects.read(view, 's50'))?.counts.events, 1)
+      await store.close()
+      const left = await query(
+        address,
+        `SELECT relname FROM pg_dist_partition JOIN pg_class ON oid = logicalrelid
+         WHERE relnamespace = current_schema()::regnamespace ORDER BY 1`,
+      )
+      const known = ['events', 'identifiers', 'scrubs', 'sessions', 'subjects']
+      assert.deepEqual(
+        left.map(({ relname }) => relname),
+        known,
+      )
+    })
+
+    it('lists every subject, even if one shard holds all of them', async () => {
+      const address = await freshDistributedStore(lifetime, cluster)
+      const store = await openPostgresStore(address)
+      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      const candidates = Array.from(
+        { length: 3_000 },
+        (_, i) => `('s${i}', '${subjectKeyText('shop', `s${i}`)}'::uuid)`,
+      )
+      const together = await query(
+        address,
+        `SELECT id FROM (VALUES ${candidates}) AS candidates (id, key)
+         WHERE get_shard_id_for_distribution_column('subjects', key) =
+           (SELECT min(shardid) FROM pg_dist_shard WHERE logicalrelid = 'subjects'::regclass) ORDER BY id LIMIT 40`,
+      )
+      const ids = together.map(({ id }) => String(id))
+      assert.equal(ids.length, 40)
+      const rows = ids.map((subjectId) =>
+        eventRow({ trackerId: 'shop', subjectId, eventId: 'e', occurredAt: 1 }),
+      )
+      await store.ingest.ingest(rows, testKeys)
+      const view = { organisationId: 'acme', trackerId: 'shop', since: always }
+      const filters = { after: null, subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+      const page = await store.subjects.list(view, { ...filters, limit: 40, sort: 'subjectId' })
+      assert.deepEqual(
+        page?.rows.map(({ subjectId }) => subjectId),
+        ids.toSorted(),
+      )
+      assert.equal(page?.next, null)
+      await store.close()
+    })
+
+    it('commits on the coordinator and on a worker, or on neither', async () => {
+      const address = await freshDistributedStore(lifetime, cluster)
+      const store = await openPostgresStore(address)
+      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      const view = { organisationId: 'acme', trackerId: 'shop', since: always }
+      const line = { subjectId: 'ada', sessionId: 's' }
+      const { ingest, subjects } = store
+      await ingest.ingest([sessionRow({ ...line, attributes: { a: 1 } })], testKeys)
+      const changes = {
+        'a new attribute': () =>
+          ingest.ingest([sessionRow({ ...line, endedAt: Date.now(), attributes: { a: 2 } })], testKeys),
+        'an erasure': () => subjects.erase(view, 'ada', testMark(view, 'ada', 0), undefined),
+      }
+      for (const [what, change] of Object.entries(changes)) {
+        const before = await preparedSoFar(address)
+        await change()
+        assert.ok((await preparedSoFar(address)) > before, what)
+      }
+      await store.close()
+    })
   })
 
   after(async () => {
     for (const end of endings) await end()
   })
+}
+
+/** How many transactions the coordinator has prepared on workers. It keeps a row of each for a while. */
+async function preparedSoFar(address: string): Promise<number> {
+  const [row] = await query(
+    address,
+    `SELECT coalesce(max(split_part(gid, '_', 4)::bigint), 0) AS number FROM pg_dist_transaction`,
+  )
+  return Number(row?.number)
+}
+
+/** Distributes a store as version 0.2 did. */
+async function distributeAsBefore(address: string): Promise<void> {
+  const [{ names } = {}] = await query(
+    address,
+    `SELECT json_agg(relname) AS names FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
+  )
+  const distributed = {
+    ...{
+      subjects: 'subject_key',
+      sessions: 'subject_key',
+      events: 'subject_key',
+      identifiers: 'subject_key',
+    },
+    ...{ tombstones: 'digest', ledger_entries: 'organisation_id' },
+  }
+  const first = ['organisations', 'trackers', 'members', 'privacy_requests']
+  const all = [...first, ...(Array.isArray(names) ? names : [])]
+  const others = new Set(
+    all.filter((name) => Array.isArray(names) && names.includes(name) && !(name in distributed)),
+  )
+  others.delete('lethe_migrations')
+  const steps = Array.from(others, (name) => `SELECT create_reference_table('${name}')`)
+  for (const [name, by] of Object.entries(distributed)) {
+    const beside = by === 'subject_key' && name !== 'subjects' ? 'subjects' : 'none'
+    steps.push(`SELECT create_distributed_table('${name}', '${by}', colocate_with => '${beside}')`)
+  }
+  await query(address, steps.join('; '))
 }

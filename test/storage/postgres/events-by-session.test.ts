@@ -41,7 +41,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off')
     await client.query('SET enable_bitmapscan = off; SET enable_sort = off')
     await client.query(
-      `PREPARE page (uuid, text, bigint, bigint, text, bigint, text) AS ${listOfSession.text}`,
+      `PREPARE page (uuid, text, bigint, bigint, text, bigint, text) AS ${listOfSession.withTracker.text}`,
     )
     const key = subjectKeyText('shop', 'anna')
     const { rows: steps } = await client.query(
