@@ -46,8 +46,6 @@ export const requestWaitMs = 40
 export interface Limiter {
   /** Takes one request from a bucket, or refuses and takes nothing. Never rejects; obeys the wait budget. */
   take(budget: Budget, bucketKey: string, waitBudget?: WaitBudget): MaybePromise<BudgetState>
-  /** As `take`, but takes nothing: `granted` tells whether a request would be granted. */
-  peek(budget: Budget, bucketKey: string, waitBudget?: WaitBudget): MaybePromise<BudgetState>
   /** While the limiter is unreachable, each process counts for itself. */
   isReachable(): boolean
   close(): Promise<void>

@@ -42,17 +42,6 @@ export class MemoryLimiter implements Limiter {
     return stateOf(budget, true, running, now)
   }
 
-  peek(budget: Budget, bucketKey: string): BudgetState {
-    const now = this.#clock()
-    const running = this.#running(budget, bucketKey, now)
-    return stateOf(
-      budget,
-      running.every(({ count }) => count < budget.limit),
-      running,
-      now,
-    )
-  }
-
   /** Refuses without asking Redis if a window with grants unknown to Redis is spent; otherwise `null`. */
   refusal(budget: Budget, bucketKey: string): BudgetState | null {
     const now = this.#clock()

@@ -91,31 +91,6 @@ export class RedisLimiter implements Limiter {
       )
   }
 
-  peek(
-    budget: Budget,
-    bucketKey: string,
-    waitBudget: WaitBudget = { waitMs: requestWaitMs },
-  ): MaybePromise<BudgetState> {
-    const connection = this.#connection
-    const peekLocally = () => ({ ...this.#ownCount.peek(budget, bucketKey), isStandIn: true })
-    if (!connection || waitBudget.waitMs <= 0) return peekLocally()
-    const { name, limit, windowMs } = budget
-    // A limit of 0 takes nothing and returns the count.
-    return this.#deadline
-      .wait(connection.take({ key: `${prefix}${name}:${bucketKey}`, limit: 0, windowMs }), waitBudget)
-      .then(
-        ({ count, resetsAt, countedAt }) => {
-          const remaining = Math.max(0, limit - count)
-          const state = { granted: remaining > 0, limit, remaining, resetsAt, countedAt, isStandIn: false }
-          return tighter(state, this.#ownCount.peek(budget, bucketKey))
-        },
-        (error) => {
-          this.#lose(connection, error)
-          return peekLocally()
-        },
-      )
-  }
-
   isReachable(): boolean {
     return this.#connection !== null
   }

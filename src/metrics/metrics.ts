@@ -161,7 +161,6 @@ export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
         if (!state.granted) refusals.inc({ budget: budget.name })
         return state
       }),
-    peek: (budget, bucketKey, waitBudget) => limiter.peek(budget, bucketKey, waitBudget),
     isReachable: () => limiter.isReachable(),
   }
 }

@@ -57,7 +57,6 @@ export function tracedLimiter(limiter: Watched, spans: RequestSpans): Watched {
     spans.call(`limiter.${method}`, { 'lethe.budget': name }, run)
   return {
     take: (budget, ...how) => record('take', budget, () => limiter.take(budget, ...how)),
-    peek: (budget, ...how) => record('peek', budget, () => limiter.peek(budget, ...how)),
     isReachable: () => limiter.isReachable(),
   }
 }

@@ -10,7 +10,6 @@ it('a limiter that is measured still hears who asks, and how long they wait', as
   const limiter = new MemoryLimiter(() => 0)
   const measured = limiterMetrics(new Registry(), {
     isReachable: () => true,
-    peek: (budget, bucketKey) => limiter.peek(budget, bucketKey),
     take(budget, bucketKey, waitBudget) {
       waitBudgets.push(waitBudget)
       return limiter.take(budget, bucketKey)

@@ -21,11 +21,10 @@ export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: C
 }
 
 /** Waits for ever, so that a busy machine cannot disturb what is counted. */
-export function patient(limiter: Limiter): Pick<Limiter, 'take' | 'peek'> {
+export function patient(limiter: Limiter): Pick<Limiter, 'take'> {
   const waitBudget = () => ({ waitMs: Number.POSITIVE_INFINITY })
   return {
     take: (budget, bucketKey) => limiter.take(budget, bucketKey, waitBudget()),
-    peek: (budget, bucketKey) => limiter.peek(budget, bucketKey, waitBudget()),
   }
 }
 
@@ -52,10 +51,6 @@ export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promis
       async take(budget, bucketKey) {
         keys.add(`lethe:${budget.name}:${own} ${bucketKey}`)
         const state = await patient(limiter).take(budget, `${own} ${bucketKey}`)
-        return { ...state, resetsAt: state.resetsAt + passedMs, countedAt: state.countedAt + passedMs }
-      },
-      async peek(budget, bucketKey) {
-        const state = await patient(limiter).peek(budget, `${own} ${bucketKey}`)
         return { ...state, resetsAt: state.resetsAt + passedMs, countedAt: state.countedAt + passedMs }
       },
     },

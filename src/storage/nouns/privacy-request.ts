@@ -21,6 +21,7 @@ import {
 import { toPage } from '../rules/page.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
+import { readInbox } from './inbox.ts'
 import { lockOrganisation } from './locks.ts'
 import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -60,11 +61,15 @@ const ofEntries = statement(
 const insert = statement(
   `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, names_identifiers,
      content_digest, created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
-     erased_sessions, erased_events, searches, held_identifiers, runs_at, list_line)
+     erased_sessions, erased_events, searches, held_identifiers, runs_at, list_line, shares_reference)
    VALUES (:organisationId, :id, :kind, 'open', :reference, :receivedAt, :dueAt, :person, :namesIdentifiers,
      :contentDigest, :createdAt, :actorKind, :actorId, :actorName, :foundSubjects, :foundSessions, :foundEvents, 0, 0, 0, 0, '[]', 0,
-     :listLine)
+     :listLine, :sharesReference)
    ON CONFLICT (organisation_id, id) DO NOTHING`,
+)
+const sameReference = statement(
+  `SELECT 1 FROM privacy_requests WHERE organisation_id = :organisationId AND reference = :reference
+     AND state IN (${requestStates.map((each) => `'${each}'`).join(', ')}) AND kind = :kind LIMIT 1`,
 )
 export const insertPerson = statement(
   `INSERT INTO privacy_request_people (organisation_id, digest, received_at, request_id)
@@ -120,12 +125,15 @@ export const privacyRequestTransactions = {
     digests: readonly Uint8Array[],
     note: ActivityNote,
   ): Promise<'created' | 'taken' | 'absent'> {
-    const { organisationId, id, receivedAt, person, createdBy, found, listLine = 0 } = request
+    const { organisationId, id, reference, receivedAt, person, createdBy, found, listLine = 0 } = request
     if (!(await lockOrganisation(run, organisationId))) return 'absent'
     const row = { ...request, ...actorParameters(createdBy), ...foundParameters(found) }
     const namesIdentifiers = person.identifiers.length > 0 ? 1 : 0
+    // Of a list, all do, as far as anybody knows.
+    const isShared = listLine > 0 || (reference !== null && (await run(sameReference, row)).count > 0)
     const { count } = await run(insert, {
       ...row,
+      sharesReference: isShared ? 1 : 0,
       person: JSON.stringify(person),
       namesIdentifiers,
       listLine,
@@ -188,7 +196,9 @@ export function privacyRequestStore(
       return sums ? { ...request, erased: toCounts(sums) } : request
     },
     async list(organisationId, query) {
-      const rows = await engine.read(...requestPage(organisationId, query))
+      const rows = query.isGrouped
+        ? await readInbox(engine, organisationId, query)
+        : await engine.read(...requestPage(organisationId, query))
       const limit = Math.min(query.limit, howManyFit(rows))
       const requests = rows.slice(0, limit + 1).map(toRequest)
       return toPage(requests, limit, ({ dueAt, id }): PrivacyRequestPosition => ({ dueAt, id }))
@@ -244,22 +254,16 @@ export function foundParameters({ subjects, sessions, events }: RequestCounts): 
  * combination of filters is a range of one index, which SQLite is told, or a few ranges that are merged.
  */
 function requestPage(organisationId: string, query: PrivacyRequestQuery): [Statement, NamedValues] {
-  const { state, kind, assigneeId, reference, isLatestFirst = false, isGrouped = false } = query
+  const { state, kind, assigneeId, reference, isLatestFirst = false } = query
   const { dueBefore, after, limit } = query
   const isAssigned = assigneeId !== undefined
   const isOfGroup = reference !== undefined
-  const [order, isAfter, isBefore] = isLatestFirst
-    ? ['due_at DESC, id DESC', '<', '>']
-    : ['due_at, id', '>', '<']
+  const [order, isAfter] = isLatestFirst ? ['due_at DESC, id DESC', '<'] : ['due_at, id', '>']
   // The indexes by assignee and by reference have both columns, so each of their values is a range.
   const anyState = state === 'pending' ? pendingStates : requestStates
   const isOneState = state !== null && state !== 'pending'
   const states = isOneState || !(isAssigned || isOfGroup) ? [state] : anyState
   const kinds = kind !== null || !(isAssigned || isOfGroup) ? [kind] : requestKinds
-  const groupStates = isOneState ? [state] : anyState
-  const isFirst = `NOT EXISTS (SELECT 1 FROM privacy_requests f WHERE f.organisation_id = r.organisation_id
-     AND f.reference = r.reference AND f.state IN (${groupStates.map((each) => `'${each}'`).join(', ')})
-     AND f.kind = r.kind AND (f.due_at, f.id) ${isBefore} (r.due_at, r.id))`
   const rangeOf = (state: string | null, kind: string | null, indexed: (name: string) => string) => {
     const fixed = [
       ...(isOfGroup ? [['reference', 'reference = :reference']] : []),
@@ -272,7 +276,6 @@ function requestPage(organisationId: string, query: PrivacyRequestQuery): [State
     const where = [
       ...['organisation_id = :organisationId', ...fixed.map(([, condition]) => condition)],
       ...[`(due_at, id) ${isAfter} (:at, :id)`, 'due_at < :before'],
-      ...(isGrouped ? [isFirst] : []),
     ]
     return `SELECT * FROM ${indexed(index)} WHERE ${where.join(' AND ')}`
   }
@@ -280,8 +283,8 @@ function requestPage(organisationId: string, query: PrivacyRequestQuery): [State
     const ranges = states.flatMap((state) => kinds.map((kind) => rangeOf(state, kind, indexed)))
     return `${ranges.join(' UNION ALL ')} ORDER BY ${order} LIMIT :count`
   }
-  const onPostgres = from(() => 'privacy_requests r')
-  const onSqlite = from((index) => `privacy_requests r INDEXED BY ${index}`)
+  const onPostgres = from(() => 'privacy_requests')
+  const onSqlite = from((index) => `privacy_requests INDEXED BY ${index}`)
   const start = isLatestFirst ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
   const { dueAt: at, id } = after ?? { dueAt: start, id: '' }
   const before = dueBefore ?? Number.MAX_SAFE_INTEGER

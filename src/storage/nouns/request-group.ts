@@ -28,7 +28,7 @@ const find = statement(
      sum(found_subjects)::bigint AS found_subjects, sum(found_sessions)::bigint AS found_sessions,
      sum(found_events)::bigint AS found_events, sum(erased_subjects)::bigint AS erased_subjects,
      sum(erased_sessions)::bigint AS erased_sessions, sum(erased_events)::bigint AS erased_events
-   FROM privacy_requests WHERE ${ofReference} GROUP BY kind, state`,
+   FROM privacy_requests WHERE ${ofReference} GROUP BY state, kind`,
 )
 const sizes = statement(
   `SELECT kind, count(*) AS requests FROM privacy_requests

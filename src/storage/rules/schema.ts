@@ -237,6 +237,7 @@ export const transferTables: readonly TransferTable[] = [
       runs_at: integer,
       assignee_id: text,
       list_line: integer,
+      shares_reference: integer,
       approval_asked_at: integer,
       approval_asker_id: text,
       approval_asker_name: text,

@@ -104,53 +104,68 @@ export function requestGroupContract(fixture: Fixture): void {
       assert.equal(await groups().create(missing, [creation(missing)]), false)
     })
 
-    it('are one row among others, on every page and with every filter, and are counted', async () => {
-      const organisationId = await fixture.createOrganisation()
-      const due = (offset: number, fields: Partial<NewPrivacyRequest> = {}) => ({
-        ...{ dueAt: start + offset, ...fields },
+    const storedAs = {
+      'stored together': create,
+      'of a list': (organisationId: string, ...fields: Partial<NewPrivacyRequest>[]) =>
+        create(
+          organisationId,
+          ...fields.map((each, i) => ({ ...each, listLine: each.reference === 'List' ? i + 1 : 0 })),
+        ),
+      async 'stored one by one'(organisationId: string, ...fields: Partial<NewPrivacyRequest>[]) {
+        const refs: PrivacyRequestRef[] = []
+        for (const each of fields) refs.push(...(await create(organisationId, each)))
+        return refs
+      },
+    }
+    for (const [how, store] of Object.entries(storedAs)) {
+      it(`are one row among others, on every page and with every filter, and are counted: ${how}`, async () => {
+        const organisationId = await fixture.createOrganisation()
+        const due = (offset: number, fields: Partial<NewPrivacyRequest> = {}) => ({
+          ...{ dueAt: start + offset, reference: 'List', ...fields },
+        })
+        const [, , first, running, , , alone, access] = await store(
+          organisationId,
+          ...[due(9), due(9), due(2), due(9), due(4, { reference: null }), due(5, { reference: null })],
+          ...[due(3, { reference: 'Alone' }), due(1, { kind: 'access' })],
+        )
+        assert.ok(first && running && alone && access)
+        await begin([running])
+        const listed = async (fields: Partial<PrivacyRequestQuery> = {}) =>
+          (
+            await walk((after: PrivacyRequestQuery['after']) =>
+              requests().list(organisationId, { ...pending, ...fields, after }),
+            )
+          ).map(({ id, reference, dueAt }) => [dueAt - start, id === first.id ? 'first' : reference])
+        const singles = [
+          ...[
+            [4, null],
+            [5, null],
+          ],
+        ]
+        assert.deepEqual(await listed(), [[1, 'List'], [2, 'first'], [3, 'Alone'], ...singles])
+        assert.deepEqual(await listed({ kind: 'erasure' }), [[2, 'first'], [3, 'Alone'], ...singles])
+        assert.deepEqual(await listed({ state: 'running' }), [[9, 'List']])
+        assert.deepEqual(await listed({ dueBefore: start + 3 }), [
+          [1, 'List'],
+          [2, 'first'],
+        ])
+        assert.deepEqual(await listed({ isLatestFirst: true, kind: 'erasure' }), [
+          [9, 'List'],
+          ...singles.toReversed(),
+          [3, 'Alone'],
+        ])
+        const sizes = await groups().sizes(organisationId, 'List', ['open', 'running'])
+        assert.deepEqual(sizes, { access: 1, erasure: 4 })
+        assert.deepEqual(await groups().sizes(organisationId, 'List', ['running']), { access: 0, erasure: 1 })
+        const own = await walk((after: PrivacyRequestQuery['after']) =>
+          requests().list(organisationId, { ...pending, reference: 'List', isGrouped: false, after }),
+        )
+        assert.deepEqual(
+          own.map(({ dueAt }) => dueAt - start),
+          [1, 2, 9, 9, 9],
+        )
       })
-      const [, , first, running, , , alone, access] = await create(
-        organisationId,
-        ...[due(9), due(9), due(2), due(9), due(4, { reference: null }), due(5, { reference: null })],
-        ...[due(3, { reference: 'Alone' }), due(1, { kind: 'access' })],
-      )
-      assert.ok(first && running && alone && access)
-      await begin([running])
-      const listed = async (fields: Partial<PrivacyRequestQuery> = {}) =>
-        (
-          await walk((after: PrivacyRequestQuery['after']) =>
-            requests().list(organisationId, { ...pending, ...fields, after }),
-          )
-        ).map(({ id, reference, dueAt }) => [dueAt - start, id === first.id ? 'first' : reference])
-      const singles = [
-        ...[
-          [4, null],
-          [5, null],
-        ],
-      ]
-      assert.deepEqual(await listed(), [[1, 'List'], [2, 'first'], [3, 'Alone'], ...singles])
-      assert.deepEqual(await listed({ kind: 'erasure' }), [[2, 'first'], [3, 'Alone'], ...singles])
-      assert.deepEqual(await listed({ state: 'running' }), [[9, 'List']])
-      assert.deepEqual(await listed({ dueBefore: start + 3 }), [
-        [1, 'List'],
-        [2, 'first'],
-      ])
-      assert.deepEqual(await listed({ isLatestFirst: true, kind: 'erasure' }), [
-        [9, 'List'],
-        ...singles.toReversed(),
-        [3, 'Alone'],
-      ])
-      const sizes = await groups().sizes(organisationId, 'List', ['open', 'running'])
-      assert.deepEqual(sizes, { access: 1, erasure: 4 })
-      assert.deepEqual(await groups().sizes(organisationId, 'List', ['running']), { access: 0, erasure: 1 })
-      const own = await walk((after: PrivacyRequestQuery['after']) =>
-        requests().list(organisationId, { ...pending, reference: 'List', isGrouped: false, after }),
-      )
-      assert.deepEqual(
-        own.map(({ dueAt }) => dueAt - start),
-        [1, 2, 9, 9, 9],
-      )
-    })
+    }
 
     it('are served line by line, after the requests of no list', async () => {
       const organisationId = await fixture.createOrganisation()

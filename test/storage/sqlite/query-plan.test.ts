@@ -85,8 +85,9 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
       for (const assigneeId of [undefined, null, 'mem_1']) {
         for (const isLatestFirst of [false, true]) {
           const filters = { state, kind, isLatestFirst, dueBefore: null }
-          const assigned = assigneeId === undefined ? {} : { assigneeId }
-          await store.privacyRequests.list('acme', { limit: 9, after: null, ...filters, ...assigned })
+          const assigned = assigneeId === undefined ? { isGrouped: true } : { assigneeId }
+          for (const each of [filters, { ...filters, ...assigned }])
+            await store.privacyRequests.list('acme', { limit: 9, after: null, ...each })
         }
       }
     }
@@ -103,7 +104,7 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
   const shared = sharedStatements().flatMap(({ sqlite }) => sqlite ?? [])
   const texts = [...prepare.mock.calls.map((call) => call.arguments[0]), ...shared]
   prepare.mock.restore()
-  const statements = [...new Set(texts)].filter((sql) => /^\s*(SELECT|UPDATE|DELETE|INSERT)/.test(sql))
+  const statements = [...new Set(texts)].filter((sql) => /^\s*(WITH|SELECT|UPDATE|DELETE|INSERT)/.test(sql))
   return { path, statements: statements.filter((sql) => !sql.includes('sqlite_schema')) }
 }
 
@@ -126,7 +127,7 @@ describe('every statement of the embedded store', () => {
       for (const step of plan)
         assert.doesNotMatch(
           step,
-          /\bSCAN (?!CONSTANT ROW|\(subquery|json_each|latest|added|counted)|TEMP B-TREE/,
+          /\bSCAN (?!CONSTANT ROW|\(subquery|json_each|latest|added|counted|listed)|TEMP B-TREE/,
           `${sql}\n${plan}`,
         )
       if (!sql.startsWith('INSERT')) assert.match(plan.join('\n'), /\bSEARCH\b/, sql)
@@ -181,6 +182,34 @@ describe('every statement of the embedded store', () => {
     const steps = counts.flatMap((sql) => planOf(db, sql)).filter((step) => step.startsWith('SEARCH'))
     assert.equal(steps.length, 5)
     for (const step of steps) assert.match(step, /^SEARCH privacy_requests USING COVERING INDEX/)
+    db.close()
+  })
+
+  it('that lists requests as groups goes from group to group, and reads no others with their references', async (t) => {
+    const { path, statements } = await everyStatement(t)
+    const db = new DatabaseSync(path)
+    const ofGroups = statements.filter((sql) => sql.includes('WITH RECURSIVE listed'))
+    assert.equal(ofGroups.length, 2)
+    for (const sql of ofGroups) {
+      const plan = planOf(db, sql).join('\n')
+      assert.match(plan, /USING COVERING INDEX privacy_requests_sharing \(.* AND reference>\?\)/)
+      assert.match(
+        plan,
+        /by_reference_and_state_and_kind_and_due \(.* AND reference=\? AND state=\? AND kind=\?\)/,
+      )
+    }
+    const alone = statements.filter((sql) => sql.includes('INDEXED BY privacy_requests_alone'))
+    assert.equal(alone.length, 12)
+    db.close()
+  })
+
+  it('that sums a group reads an index alone', async (t) => {
+    const { path, statements } = await everyStatement(t)
+    const db = new DatabaseSync(path)
+    const sums = statements.filter((sql) => sql.includes('AS resting'))
+    assert.equal(sums.length, 1)
+    for (const sql of sums)
+      assert.match(planOf(db, sql).join(), /^SEARCH privacy_requests USING COVERING INDEX[^,]*$/)
     db.close()
   })
 })
