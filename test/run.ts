@@ -23,8 +23,8 @@ const longest = [
 const alone = [
   'test/bin/*.test.ts',
   'test/client/export-memory.test.ts',
-  // With Express or Fastify in its process, the identity provider of other tests answers with something that nobody accepts.
-  'test/examples/track-requests.test.ts',
+  // Shared with other files, its single sign-on was refused in several full runs; the cause is not known.
+  'test/secrets/secrets.test.ts',
   'test/e2e/on-postgres.test.ts',
   'test/storage/sqlite/query-plan.test.ts',
 ]

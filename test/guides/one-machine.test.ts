@@ -38,14 +38,15 @@ test('the commands for one machine, and for its upgrade, do what the guides show
   assert.deepEqual(more, [])
   await runAsRoot(install)
   await runGuide(file, { shell, names: {}, only: 'One machine' })
-  assert.match(await shell.run('curl -s http://127.0.0.1:8080/console'), /<!doctype html>/i)
+  const patiently = 'curl -s --retry 30 --retry-delay 1 --retry-all-errors'
+  assert.match(await shell.run(`${patiently} http://127.0.0.1:8080/console`), /<!doctype html>/i)
   const running = 'systemctl show --property=MainPID --value lethe'
   assert.equal(await shell.run(`stat -c %U /proc/$(${running})`), 'lethe\n')
   await runAsRoot(`${copySite}\n${reload}`)
   const trust = '--cacert /etc/ssl/lethe/fullchain.pem --resolve lethe.example:443:127.0.0.1'
   // nginx is told to reload, and opens its new port when it comes to it.
   const refused = await shell.run(
-    `curl -s --retry 10 --retry-delay 1 --retry-connrefused ${trust} https://lethe.example/v1/analytics/trackers/acme-shop/subjects`,
+    `${patiently} ${trust} https://lethe.example/v1/analytics/trackers/acme-shop/subjects`,
   )
   assert.equal(JSON.parse(refused).error.code, 'unauthorized')
 
