@@ -1,4 +1,4 @@
-// A web application whose customers can delete their account, and with it what the analytics stored about them.
+// A web application whose customers can delete their account together with their analytics data.
 // node examples/delete-account.js, with LETHE_URL and LETHE_API_KEY (scope analytics:delete-data) in the environment.
 import { mkdirSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,7 +6,7 @@ import { ApiError, ClientError, LetheClient } from '@lethe/client'
 import fastify from 'fastify'
 
 /**
- * Your own database: accounts, and the visitors who are still to be erased. These outlive a restart, so none is forgotten.
+ * Your own database: accounts, and the visitors who are not erased yet. Both survive a restart, so nobody is forgotten.
  *
  * @param {string} file
  */
@@ -59,13 +59,13 @@ export function buildApp({ lethe, trackerId, accounts, whoIs, logger = true }) {
     accounts.remove(customer)
     const outcome = await erase(visitorId)
     if (outcome === 'erased') return { deleted: true, analytics: 'erased' }
-    // Do not promise an erasure that will happen only after somebody has acted.
+    // Do not promise an erasure that needs somebody to act first.
     const analytics = outcome === 'failed' ? 'will be erased' : 'not erased yet, our team will do it'
     return reply.code(202).send({ deleted: true, analytics })
   })
 
   /**
-   * Erases a waiting visitor. If that fails, they keep waiting, and the log says why, without the ID, which must not outlive the visitor.
+   * Erases a waiting visitor. If that fails, the visitor stays in the list, and the log says why, without the ID: a log must not outlive an erasure.
    *
    * @param {string} visitorId
    * @returns {Promise<'erased' | 'failed' | 'refused' | 'impossible'>}
@@ -77,18 +77,18 @@ export function buildApp({ lethe, trackerId, accounts, whoIs, logger = true }) {
       return 'erased'
     } catch (error) {
       const facts = { ...factsOf(error), trackerId, waiting: accounts.toErase().length }
-      // Away, overloaded, the budget used up: that passes.
+      // The service is unreachable or overloaded, or the budget is used up: try again later.
       if (error instanceof ClientError && error.isWorthRepeating) {
         app.log.warn(facts, 'an erasure failed and is tried again')
         return 'failed'
       }
-      // Anything else needs somebody: raise an alarm on it.
+      // Anything else needs a person: alert on this line.
       app.log.error(facts, 'an erasure is refused: check the tracker, the key and its scope, the id')
       return isAboutTheId(error) ? 'impossible' : 'refused'
     }
   }
 
-  /** Erases whoever waits for it, until something fails that the next one would meet too. Safe to repeat. */
+  /** Erases the visitors in the list, and stops at an error that the next one would meet too. Safe to repeat. */
   async function workOff() {
     for (const visitorId of accounts.toErase()) {
       const outcome = await erase(visitorId)
@@ -106,7 +106,7 @@ function factsOf(error) {
 }
 
 /**
- * Whether the service, or the client before it, will not take this id; what it says of others is another matter.
+ * Whether the service, or the client, refuses this ID in particular; others may be accepted.
  *
  * @param {unknown} error
  */
@@ -125,15 +125,15 @@ if (import.meta.main) {
   const accounts = openAccounts('data/accounts.db')
   accounts.add('ada', 'visitor-32060026')
   const { app, workOff } = buildApp({
-    // One attempt: a customer should not wait for a service that is away, and nothing is lost.
+    // One attempt: a customer should not wait for an unreachable service, and nothing is lost.
     lethe: new LetheClient({ url, apiKey, timeoutMs: 5_000, retry: { maxAttempts: 1 } }),
     trackerId: TRACKER,
     accounts,
-    // For trying it out alone: a header that anybody can send is no session.
+    // For a demonstration only: a header that anyone can send is not a session.
     whoIs: ({ headers }) => (typeof headers['x-customer'] === 'string' ? headers['x-customer'] : null),
   })
   await app.listen({ port: Number(PORT) })
-  // Immediately, for those who waited when the process ended, and then every minute.
+  // Immediately, for those left from the last run, and then every minute.
   for (;;) {
     await workOff()
     await new Promise((resolve) => setTimeout(resolve, 60_000))

@@ -55,7 +55,7 @@ export async function measureVariables({
   ]
 }
 
-/** A token of a tracker with so many variables. */
+/** A token of a tracker with this many variables. */
 async function fill(env: Record<string, string>, count: number): Promise<string> {
   const services = await openServices(readConfig(env))
   try {

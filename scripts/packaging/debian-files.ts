@@ -20,8 +20,8 @@ Section: web
 Priority: optional
 Description: management API for the data subjects of a web-analytics service
  Lists the visitors that a web-analytics service has stored something about,
- reads and exports what is stored of one, and erases it for good, with a receipt
- that anybody can check.
+ reads and exports the data of each, and erases it for good, with a receipt
+ that anyone can verify.
  .
  One process with an embedded store and a console for the browser; or several,
  on PostgreSQL and Redis.

@@ -72,7 +72,7 @@ export type CsvRow = ReadonlyMap<string, string>
 
 interface FormatBase<Input, Source> {
   name: string
-  /** For the help: what is exported from where. */
+  /** For the help: the data and where it is exported from. */
   summary: string
   input: Input
   /** The options that this format uses; all others are refused. */

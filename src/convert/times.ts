@@ -17,7 +17,7 @@ export function readTime(value: unknown, field: string): Instant {
   return instant
 }
 
-/** Parses a Unix time: a number, or a text with one, in units of so many milliseconds. */
+/** Parses a Unix time: a number, or a text with one, in units of `unitMs`. */
 export function readUnixTime(value: unknown, field: string, unitMs: number): Instant {
   if (value === undefined || value === null || value === '') throw new UnusableRecord(`${field} is missing`)
   const number = typeof value === 'string' && /^-?\d{1,20}(?:\.\d+)?$/.test(value) ? Number(value) : value

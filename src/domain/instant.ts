@@ -71,7 +71,7 @@ function daysOf(year: number, month: number): number {
   return month === 2 && isLeapYear ? 29 : (monthDays[month - 1] ?? 0)
 }
 
-/** The same day and time so many months later; the last day of that month if it has no such day. */
+/** The same day and time, this many months later; the last day of that month if it has no such day. */
 export function addMonths(instant: Instant, months: number): Instant {
   const date = new Date(instant)
   const day = date.getUTCDate()

@@ -1,4 +1,4 @@
-/** What is recorded of a request, for its span. */
+/** The record of a request, from which its span is created. */
 export interface RequestTrace {
   /** `null` until the request ends. */
   traceId: string | null

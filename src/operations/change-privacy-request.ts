@@ -137,9 +137,9 @@ export async function closeRequest(
 type StartableRequest = PrivacyRequestRef & Pick<PrivacyRequest, 'found'>
 
 /**
- * Starts to erase what open erasure requests find. Every erasure of a request begins here, whoever asks for it, and
- * however many people it is about. A member's may have to wait for the approval of another. `action` says how many
- * people are erased with one action, of which some have begun.
+ * Starts to erase what open erasure requests find. Every erasure of a request begins here: of a key or a
+ * member, of one person or of many. A member's may have to wait for another member's approval. `action` says how
+ * many people are erased with one action, of which some have begun.
  */
 export function startErasures(
   deps: Pick<ChangeDeps, 'clock' | 'randomness'> & { requestGroups: RequestGroupStore },

@@ -1,4 +1,4 @@
-/** What is exported over OTLP, and where. */
+/** What is exported over OTLP, and the endpoint for it. */
 export interface OtlpConfig {
   /** The complete address; `null` if traces are not exported. */
   tracesUrl: string | null

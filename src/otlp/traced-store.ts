@@ -2,7 +2,7 @@ import type { Budget, Limiter } from '../domain/budget.ts'
 import type { Services } from '../domain/services.ts'
 import type { RequestSpans } from './request-spans.ts'
 
-/** What requests do not call, or what is no part of the store. */
+/** Members that requests do not call, or that do not belong to the store. */
 const untraced = new Set([
   ...[
     'jobs',

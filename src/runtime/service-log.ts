@@ -32,9 +32,8 @@ export function singleSignOnLog(issuer: string, logger: Logger): OpenIdReports {
 
 export function otlpLog(logger: Logger): OtlpReports {
   return {
-    onLost: (signal, reason) =>
-      logger.warn({ signal, reason }, 'the collector does not take what is exported'),
-    onFound: (signal) => logger.info({ signal }, 'the collector takes what is exported again'),
+    onLost: (signal, reason) => logger.warn({ signal, reason }, 'the collector does not accept exports'),
+    onFound: (signal) => logger.info({ signal }, 'the collector accepts exports again'),
   }
 }
 

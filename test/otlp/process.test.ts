@@ -67,8 +67,8 @@ describe('a collector that fails', () => {
     assert.deepEqual(
       said().map(({ level, signal, msg }) => [level, signal, msg]),
       [
-        [40, 'metrics', 'the collector does not take what is exported'],
-        [30, 'metrics', 'the collector takes what is exported again'],
+        [40, 'metrics', 'the collector does not accept exports'],
+        [30, 'metrics', 'the collector accepts exports again'],
       ],
     )
   })

@@ -28,7 +28,7 @@ interface ErasureRecords {
   prove(): ErasedSubject
 }
 
-/** Appends to the ledger's tree and returns what is to be inserted. */
+/** Appends to the ledger's tree and returns the rows to insert. */
 export function erasureRecords(
   ledger: LockedLedger,
   { view, mark }: SubjectErasure,

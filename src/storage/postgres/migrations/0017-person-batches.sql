@@ -1,5 +1,5 @@
 -- A batch erases a list of people or one person, who is kept here until it is over, so that it can look for them once more at its end.
--- It rests until `resumes_at` when whoever started it has used up their erasures.
+-- It rests until `resumes_at` when its starter has used up a budget of erasures.
 ALTER TABLE erasure_batches
   ADD kind text NOT NULL DEFAULT 'list',
   ADD person text,
