@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/member.ts'
 import { password } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 import { type ConsolePage, goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 

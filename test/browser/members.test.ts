@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole, password } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { Keyboard, noBrowser, openBrowser, openPage } from './browser.ts'
 

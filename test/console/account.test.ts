@@ -4,7 +4,7 @@ import { idleTimeoutMs } from '../../src/domain/sign-in.ts'
 import { describeDevice } from '../../src/http/console/device.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, password, signedIn, signInToken, visitor } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

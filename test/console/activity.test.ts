@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { createTracker } from '../../src/operations/tracker.ts'
 import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 

@@ -7,7 +7,7 @@ import { issueLink } from '../../src/operations/member.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { softwarePasskey } from '../support/authenticator.ts'
 import { addMember, type ConsoleClient, copyOf, password, signedIn, visitor } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

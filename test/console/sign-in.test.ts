@@ -6,7 +6,7 @@ import { idleTimeoutMs, maxSignInMs } from '../../src/domain/sign-in.ts'
 import { inviteMember, issueLink } from '../../src/operations/member.ts'
 import { dataOf, errorOf, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, copyOf, openConsole, password, signedIn, visitor } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -13,7 +13,7 @@ import {
   signInToken,
   visitor,
 } from '../support/console.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

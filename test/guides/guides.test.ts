@@ -8,7 +8,6 @@ import { hideSecrets } from '../../src/domain/secret.ts'
 import { freePort } from '../deploy/run-proxy.ts'
 import { blocks, read, root, tableRows } from '../docs/markdown.ts'
 import { commandLine, startServe } from '../support/command-line.ts'
-import { deriveOnce } from '../support/derive-once.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
@@ -16,9 +15,6 @@ import { startTestService } from '../support/service.ts'
 import { runGuide } from './run-guide.ts'
 import { sampleUrl, startSampleService } from './sample-service.ts'
 import { openShell, programHere } from './shell.ts'
-
-// The program runs in this process.
-deriveOnce(1)
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 

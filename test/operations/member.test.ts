@@ -7,7 +7,7 @@ import { failure as answerFailure } from '../../src/http/response.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/operations/api-key.ts'
 import { acceptInvitation, inviteMember, removeMember, requireInvited } from '../../src/operations/member.ts'
 import { authenticateMember, passwordQueue, signIn } from '../../src/operations/sign-in.ts'
-import { scryptOnce } from '../support/derive-once.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { until } from '../support/until.ts'
 import { type Deps, failure, openDeps } from './fixture.ts'
 

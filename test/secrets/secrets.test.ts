@@ -30,7 +30,7 @@ const sessionId = 'session-id-marker'
 
 /** Lets a process take little time for each password. */
 const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
-  `import { scryptOnce } from '${new URL('../support/derive-once.ts', import.meta.url)}'; scryptOnce(16)`,
+  `import { scryptOnce } from '${new URL('../support/scrypt-once.ts', import.meta.url)}'; scryptOnce(16)`,
 )}`
 
 describe('secrets that come in by every way', { skip: noProc }, () => {

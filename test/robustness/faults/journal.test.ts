@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { dataOf, errorOf } from '../../support/answers.ts'
 import { type CommandLine, commandLine, onlyJson } from '../../support/command-line.ts'
-import { deriveOnce } from '../../support/derive-once.ts'
 import { askRaw } from '../../support/raw-http.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
@@ -14,7 +13,6 @@ import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
 import { buildShop, ids } from '../kill/visits.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
-deriveOnce()
 const people = ids('person', 24)
 
 /** A store with a backup of it, and a key that may erase. */
