@@ -19,8 +19,10 @@ export function failureReason(error: unknown): string {
   return [...new Set(names)].join(' ') || (error instanceof Error ? error.name : 'unknown')
 }
 
-/** Whether no answer came, in contrast to one that is not acceptable. */
+/** Whether no answer came, or one that says that the provider itself failed, in contrast to one that is not acceptable. */
 export function isUnreachable(error: unknown): boolean {
   const code = field(error, 'code')
-  return error instanceof TypeError || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT'
+  const status = field(field(error, 'cause'), 'status')
+  const hasFailed = typeof status === 'number' && status >= 500
+  return error instanceof TypeError || code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT' || hasFailed
 }

@@ -281,6 +281,16 @@ const outages: Record<string, [Forgery, Attempt]> = {
   'is of another issuer': [{ metadata: { issuer: 'https://evil.example' } }, {}],
   'serves every tenant of a vendor': [{ metadata: { issuer: 'https://login.example/{tenantid}' } }, {}],
   'hangs when it is asked for a token': [{ answers: { '/token': () => {} } }, { timeoutMs: 300 }],
+  'fails while it makes a token': [
+    {
+      answers: {
+        '/token': (response) => {
+          response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":"server_error"}')
+        },
+      },
+    },
+    {},
+  ],
   'breaks off': [{ answers: { '/token': (response) => response.destroy() } }, {}],
   'never stops answering': [
     {
