@@ -7,7 +7,7 @@ import type { Lifetime } from './service.ts'
 
 let ownServer: Promise<PostgresServer> | null = null
 
-/** The server somebody has named, or `npm test` has started for all files; otherwise one for this file alone. */
+/** The server somebody has named, or the run has started for all files; otherwise one for this file alone. */
 async function serverUrl(): Promise<string> {
   const named = process.env.LETHE_TEST_POSTGRES
   if (named) return named
@@ -27,7 +27,7 @@ export async function freshDatabase(lifetime: Lifetime, template = 'template0'):
   return databaseAt(server, name)
 }
 
-/** The same with an empty store in it, where `npm test` has made one to copy; otherwise whoever opens it makes the store. */
+/** The same with an empty store in it, where the run has made one to copy; otherwise the store is made by the first to open it. */
 export function freshStore(lifetime: Lifetime): Promise<string> {
   return freshDatabase(lifetime, process.env.LETHE_TEST_POSTGRES_TEMPLATE)
 }
