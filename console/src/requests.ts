@@ -3,7 +3,7 @@ import { asSentence } from './components/field.tsx'
 import { formatNumber } from './components/when.tsx'
 import { certificateAddress, refreshErasures } from './erasure.ts'
 import { cache, forget, refresh } from './resource.ts'
-import type { Request, RequestPage } from './types.ts'
+import type { Request, RequestGroup, RequestPage } from './types.ts'
 
 export const requestKinds = { access: 'Access', erasure: 'Erasure' } as const
 
@@ -30,6 +30,11 @@ export function countInWords(count: number): string {
 
 export function isClosed({ state }: Pick<Request, 'state'>): boolean {
   return state !== 'open' && state !== 'running'
+}
+
+/** How many requests have a reference. */
+export function totalOf({ counts }: RequestGroup): number {
+  return Object.values(counts).reduce((sum, each) => sum + each, 0)
 }
 
 /** Sends a change of a request, shows what it has become everywhere, and returns it. */

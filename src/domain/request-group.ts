@@ -43,7 +43,14 @@ export interface RequestStart {
 }
 
 /** How many requests one transaction changes, so that others hardly wait for it. */
-export const requestsTogether = 50
+export const requestsTogether = 250
+
+/** What a list needs to know about a request that it created before. */
+export interface KnownRequest {
+  state: PrivacyRequestState
+  /** How many data subjects it found. */
+  subjects: number
+}
 
 export interface RequestGroupStore {
   /** `null` if the organisation has no request with this reference. */
@@ -54,8 +61,8 @@ export interface RequestGroupStore {
     reference: string,
     states: readonly PrivacyRequestState[],
   ): Promise<Record<PrivacyRequestKind, number>>
-  /** The states of the requests with these IDs, by ID; those that do not exist are missing. */
-  states(organisationId: string, ids: readonly string[]): Promise<Map<string, PrivacyRequestState>>
+  /** The requests with these IDs, by ID; those that do not exist are missing. */
+  known(organisationId: string, ids: readonly string[]): Promise<Map<string, KnownRequest>>
   /** Stores open requests in one transaction; those whose IDs are taken stay as they are. Returns `false` if
    * the organisation does not exist. */
   create(organisationId: string, creations: readonly RequestCreation[]): Promise<boolean>

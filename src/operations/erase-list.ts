@@ -23,9 +23,9 @@ interface EraseListDeps extends PlanDeps {
 
 /**
  * Finds everyone on a list again, creates an erasure request for each with the list's reference, and starts them. A
- * request is created once for a reference and a person, and none runs before all are stored: if the service is stopped
- * in between, the requests are open, and the same list with the same reference continues. Throws `validation_error` if
- * there is nobody to erase, or if `typedSubjects`, the number typed to confirm, is no longer right.
+ * request is created once for a reference and a person, and none runs before all are stored. It goes on if the client
+ * disconnects. If the service is stopped in between, the same list with the same reference and number continues. Throws
+ * `validation_error` if there is nobody to erase, or if `typedSubjects`, the number typed to confirm, is no longer right.
  */
 export function eraseList(
   deps: EraseListDeps,
@@ -40,12 +40,18 @@ export function eraseList(
       await nextTurn()
       await giveWay()
     }
-    const { people, found } = await planList(deps, view, wanted, pause)
-    if (people.length === 0) throw invalidField('text', 'no stored data matches the list')
-    if (found.subjects !== typedSubjects) {
+    const { people, found, begun } = await planList(deps, view, wanted, pause)
+    const isRepeated = begun > 0 && found.subjects + begun === typedSubjects
+    if (people.length === 0 && !isRepeated) throw invalidField('text', 'no stored data matches the list')
+    if (found.subjects !== typedSubjects && !isRepeated) {
       const now = `${found.subjects} data ${found.subjects === 1 ? 'subject' : 'subjects'}`
-      throw invalidField('subjects', `the list now matches ${now}, not ${typedSubjects}; nothing was erased`)
+      throw invalidField(
+        'subjects',
+        `the list now matches ${now}, not ${typedSubjects}; no erasure was started`,
+      )
     }
+    // Neighbours in every index, so that a transaction writes few pages.
+    people.sort((a, b) => (a.requestId < b.requestId ? -1 : 1))
     if (people.some(({ person }) => namesPerson(wanted.reference, person)))
       throw invalidField('reference', namesThePerson)
     await createAll(deps, organisationId, wanted.reference, people, origin, pause)

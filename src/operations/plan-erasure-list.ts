@@ -6,8 +6,8 @@ import { earliestInstant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { maxPageSize } from '../domain/page.ts'
 import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
-import type { PrivacyRequestState, RequestCounts } from '../domain/privacy-request.ts'
-import type { RequestGroupStore } from '../domain/request-group.ts'
+import type { RequestCounts } from '../domain/privacy-request.ts'
+import type { KnownRequest, RequestGroupStore } from '../domain/request-group.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
 import { comparableValue, isIdentifierValue } from '../domain/subject-identifier.ts'
 import type { OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
@@ -50,6 +50,8 @@ export interface ErasureListPlan extends Record<UnusedOutcome, number> {
   people: ListedPerson[]
   /** Everyone's data, as far as it is visible. */
   found: RequestCounts
+  /** How many data subjects the requests of `requested` lines found. */
+  begun: number
   /** How many data subjects are stored but no longer visible. */
   hidden: number
   /** Data subjects per tracker. */
@@ -103,7 +105,7 @@ export async function planList(
   problems.throwIfAny()
   const plan: ErasureListPlan = {
     ...{ lines: listed.length, empty, other, nothing: 0, invalid: 0, repeated: 0, requested: 0 },
-    ...{ people: [], found: { subjects: 0, sessions: 0, events: 0 }, hidden: 0 },
+    ...{ people: [], found: { subjects: 0, sessions: 0, events: 0 }, begun: 0, hidden: 0 },
     ...{ trackers: new Map(), unused: [] },
   }
   const asked = distinctLines(plan, wanted.by, listed)
@@ -172,8 +174,8 @@ function leaveOut(plan: ErasureListPlan, line: number, outcome: UnusedOutcome): 
 interface LookedUpLine extends AskedLine {
   /** The ID of its request. If a request cannot name all of its data subjects, there are several. */
   requestId: (part: number) => string
-  /** The state of the request that was created before; `null` if there is none. */
-  state: PrivacyRequestState | null
+  /** The request that was created before; `null` if there is none. */
+  known: KnownRequest | null
   first: StoredPage
 }
 
@@ -196,19 +198,19 @@ async function lookUpLines(
       )
     return { ...each, idsOf }
   })
-  const states = await deps.requestGroups.states(
+  const requests = await deps.requestGroups.known(
     organisationId,
     withIds.flatMap(({ idsOf }) => idsOf(0)),
   )
   return Promise.all(
     withIds.map(async ({ idsOf, ...line }) => {
-      const known = idsOf(0).findIndex((id) => states.has(id))
+      const made = idsOf(0).findIndex((id) => requests.has(id))
       // Under the secret that was current then.
-      const requestId = (part: number) => idsOf(part)[Math.max(0, known)] ?? idsOf(part)[0]
-      const state = states.get(requestId(0)) ?? null
-      const isSought = state === null || state === 'open'
+      const requestId = (part: number) => idsOf(part)[Math.max(0, made)] ?? idsOf(part)[0]
+      const known = requests.get(requestId(0)) ?? null
+      const isSought = known === null || known.state === 'open'
       const first = isSought ? await lookUp(deps, view, line.sought, null) : nobody
-      return { ...line, requestId, state, first }
+      return { ...line, requestId, known, first }
     }),
   )
 }
@@ -249,11 +251,12 @@ function soughtBy(by: WantedList['by'], value: string): Sought | null {
 function addLine(
   plan: ErasureListPlan,
   taken: Set<string>,
-  { line, sought, requestId, state }: LookedUpLine,
+  { line, sought, requestId, known }: LookedUpLine,
   stored: StoredSubjects,
   trackerIds: ReadonlySet<string> | null,
 ): void {
-  if (state !== null && state !== 'open') {
+  if (known !== null && known.state !== 'open') {
+    plan.begun += known.subjects
     leaveOut(plan, line, 'requested')
     return
   }
@@ -277,7 +280,7 @@ function addLine(
   }
   plan.hidden += hidden.length
   addCounts(plan.found, countAll(fresh))
-  const isCreated = state === 'open'
+  const isCreated = known !== null
   if ('identifier' in sought && trackerIds === null) {
     const person = { identifiers: [sought.identifier], subjects: [] }
     plan.people.push({ line, requestId: requestId(0), isCreated, person, found: countAll(fresh) })
@@ -288,7 +291,9 @@ function addLine(
     const named = part.map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
     const person = { identifiers: [], subjects: named }
     const id = requestId(at / maxPersonParts)
-    plan.people.push({ line, requestId: id, isCreated, person, found: countAll(part) })
+    // Of several requests of a line, only the first was looked up.
+    const isStored = isCreated && fresh.length <= maxPersonParts
+    plan.people.push({ line, requestId: id, isCreated: isStored, person, found: countAll(part) })
   }
 }
 

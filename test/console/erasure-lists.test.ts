@@ -339,7 +339,7 @@ describe('a list', () => {
   })
 
   test('that was interrupted while it was stored has erased nobody, and continues when it is submitted again', async (t) => {
-    const ids = Array.from({ length: 60 }, (_, i) => `cut-${i}`)
+    const ids = Array.from({ length: 260 }, (_, i) => `cut-${i}`)
     await shop.ingest(ids.flatMap((id) => visit(id)))
     const before = Number(dataOf(await client.ask('/ledger')).size)
     const { requestGroups } = shop.services
@@ -350,12 +350,12 @@ describe('a list', () => {
       if (calls === 2) throw new Error('the process ends')
       return create(...args)
     })
-    errorOf(await start(ids.join('\n'), 60, { reference: 'Cut' }), 'internal_error')
+    errorOf(await start(ids.join('\n'), 260, { reference: 'Cut' }), 'internal_error')
     cut.mock.restore()
-    assert.partialDeepStrictEqual(await groupOf('Cut'), { startable: 50, counts: { open: 50, running: 0 } })
+    assert.partialDeepStrictEqual(await groupOf('Cut'), { startable: 250, counts: { open: 250, running: 0 } })
     const text = ids.toReversed().join('\n')
     assert.partialDeepStrictEqual(dataOf(await preview(text, { reference: 'Cut' })), {
-      ...{ requested: 0, matched: 60 },
+      ...{ requested: 0, matched: 260 },
     })
     const begin = requestGroups.start
     let starts = 0
@@ -364,20 +364,81 @@ describe('a list', () => {
       if (starts === 2) throw new Error('the process ends')
       return begin(...args)
     })
-    errorOf(await start(text, 60, { reference: 'Cut' }), 'internal_error')
+    errorOf(await start(text, 260, { reference: 'Cut' }), 'internal_error')
     stopped.mock.restore()
     const { startable } = await groupOf('Cut')
     assert.equal(startable, 10)
     const typed = async (requests: number) =>
       client.ask('/request-groups/start', { method: 'POST', body: { reference: 'Cut', requests } })
     assert.deepEqual(problemFields(await typed(11)), ['requests'])
-    dataOf(await typed(10))
+    assert.deepEqual(problemFields(await start(text, 259, { reference: 'Cut' })), ['subjects'])
+    assert.partialDeepStrictEqual(dataOf(await start(text, 260, { reference: 'Cut' })), { startable: 0 })
     await untilClosed('Cut')
-    assert.partialDeepStrictEqual(await groupOf('Cut'), { counts: { done: 60 }, erased: { subjects: 60 } })
+    const done = { counts: { done: 260 }, erased: { subjects: 260 } }
+    assert.partialDeepStrictEqual(await groupOf('Cut'), done)
+    // As after an answer that was lost.
+    assert.partialDeepStrictEqual(dataOf(await start(text, 260, { reference: 'Cut' })), done)
     const { size } = dataOf(await client.ask('/ledger'))
     const entries = (await report('Cut')).requests.flatMap((each) => listIn(each, 'entries'))
-    assert.equal(entries.length, 60)
-    assert.equal(size, before + 60)
+    assert.equal(entries.length, 260)
+    assert.equal(size, before + 260)
+  })
+
+  test('is erased also if the client disconnects before the answer', async (t) => {
+    const ids = Array.from({ length: 300 }, (_, i) => `gone-${i}`)
+    await shop.ingest(ids.flatMap((id) => visit(id)))
+    const { requestGroups } = shop.services
+    const create = requestGroups.create
+    const [reached, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    t.mock.method(requestGroups, 'create', async (...args: Parameters<typeof create>) => {
+      reached.resolve()
+      await mayGoOn.promise
+      return create(...args)
+    })
+    const body = JSON.stringify({ ...byId, text: ids.join('\n'), subjects: 300, reference: 'Gone' })
+    const connection = await openRawConnection(shop.url)
+    connection.send(
+      requestText('/console/api/erasure-lists', {
+        method: 'POST',
+        headers: [
+          ['Content-Type', 'application/json'],
+          ['Content-Length', String(body.length)],
+          ['Origin', 'http://test'],
+          ['Cookie', client.cookie ?? ''],
+          ['X-Request-Id', '00000000-0000-4000-8000-00000000000e'],
+        ],
+        body,
+      }),
+    )
+    await reached.promise
+    connection.hangUp()
+    await until(() => shop.logged.some((line) => line.includes('00000000000e')))
+    mayGoOn.resolve()
+    await untilClosed('Gone')
+    assert.partialDeepStrictEqual(await groupOf('Gone'), { counts: { done: 300 }, erased: { subjects: 300 } })
+  })
+
+  test('that was interrupted within the requests of one line gets the missing ones when it is submitted again', async (t) => {
+    const trackers = Array.from({ length: 40 }, (_, i) => `half-${i}`)
+    for (const id of trackers) await shop.createTracker(organisationId, id)
+    await shop.ingest(trackers.flatMap((trackerId) => visit('half', { trackerId })))
+    const { requestGroups } = shop.services
+    const create = requestGroups.create
+    const cut = t.mock.method(requestGroups, 'create', async (...args: Parameters<typeof create>) => {
+      const [organisationId, creations] = args
+      const first = creations.filter(({ request }) => request.person.subjects.length === 32)
+      await create(organisationId, first)
+      throw new Error('the process ends')
+    })
+    errorOf(await start('half', 40, { reference: 'Half' }), 'internal_error')
+    cut.mock.restore()
+    dataOf(await start('half', 40, { reference: 'Half' }))
+    const { requests } = await report('Half')
+    assert.equal(requests.length, 2)
+    await untilClosed('Half')
+    assert.partialDeepStrictEqual(await groupOf('Half'), {
+      ...{ counts: { done: 2 }, erased: { subjects: 40 } },
+    })
   })
 
   test('names data subjects on more trackers than one request can in several', async () => {

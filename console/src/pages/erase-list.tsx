@@ -1,19 +1,23 @@
-import { useId, useState } from 'preact/hooks'
-import { change } from '../api.ts'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm } from '../components/dialog.tsx'
 import { Choice, Failure, Field, Note } from '../components/field.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
-import { counted } from '../components/when.tsx'
+import { counted, formatNumber } from '../components/when.tsx'
 import { useForm } from '../form.ts'
-import { groupAddress } from '../requests.ts'
+import { groupAddress, totalOf } from '../requests.ts'
 import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
 import { takeErasureList } from '../search.ts'
 import type { ErasureListPlan, RequestGroup, Tracker, TrackerList } from '../types.ts'
 import { EraseListPreview } from './erase-list-preview.tsx'
 import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
+
+/** After so long, the progress is shown. */
+const longMs = 2_000
+const pollIntervalMs = 1_000
 
 /** The list and the options of the form. */
 interface Draft {
@@ -39,6 +43,7 @@ export function EraseListPage() {
   const [plan, setPlan] = useState<ErasureListPlan | null>(null)
   const [fileProblem, setFileProblem] = useState<string | null>(null)
   const [isConfirming, setConfirming] = useState(false)
+  const [isStoring, setStoring] = useState(false)
   const form = useForm()
   const textId = useId()
   const problem = fileProblem ?? form.fields.text
@@ -177,7 +182,9 @@ export function EraseListPage() {
           }}
           onConfirm={async (typed) => {
             const body = { ...bodyOf(draft), subjects: Number(typed) }
-            const { reference } = await change<RequestGroup>('/erasure-lists', body)
+            setStoring(true)
+            const stored = change<RequestGroup>('/erasure-lists', body).finally(() => setStoring(false))
+            const { reference } = await stored
             for (const path of ['/requests', '/request-counts', '/request-groups']) void refresh(path)
             navigate(groupAddress(reference))
           }}
@@ -188,9 +195,32 @@ export function EraseListPage() {
             one data subject at a time. You can cancel what is not finished, but erased data cannot be
             restored. Daily totals are kept.
           </p>
+          {isStoring && <Storing reference={draft.reference.trim()} people={plan.matched} />}
         </Confirm>
       )}
     </Page>
+  )
+}
+
+/** How many requests of a list are stored, while the service stores them. */
+function Storing({ reference, people }: { reference: string; people: number }) {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), longMs)
+    return () => clearTimeout(timer)
+  }, [])
+  const path = `/request-groups?reference=${encode(reference)}`
+  const group = useResource<RequestGroup>(isLong ? path : null, { pollMs: () => pollIntervalMs })
+  if (!isLong) return null
+  const stored = Math.min(people, group.data ? totalOf(group.data) : 0)
+  return (
+    <div role="status">
+      <progress max={people} value={stored} aria-label="Requests stored" />
+      <p class="muted">
+        {formatNumber(stored)} of {counted(people, 'request')} stored. You can close this page: the service
+        continues.
+      </p>
+    </div>
   )
 }
 

@@ -12,6 +12,7 @@ import { showToast } from '../components/toasts.tsx'
 import { Badge, Figures } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refreshErasures } from '../erasure.ts'
+import { totalOf } from '../requests.ts'
 import { refresh, useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import { useMay } from '../session.tsx'
@@ -74,10 +75,6 @@ export function RequestGroupPage() {
       )}
     </Page>
   )
-}
-
-function totalOf({ counts }: RequestGroup): number {
-  return Object.values(counts).reduce((sum, each) => sum + each, 0)
 }
 
 function Progress({ group }: { group: RequestGroup }) {

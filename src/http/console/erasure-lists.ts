@@ -77,7 +77,7 @@ export const erasureListRoutes = [
 /** How many lines without a request are listed. */
 const maxNamed = 100
 
-function presentPlan({ people, trackers, unused, ...plan }: Plan) {
+function presentPlan({ people, trackers, unused, begun: _, ...plan }: Plan) {
   const { lines, empty, other, invalid, repeated } = plan
   return {
     ...plan,

@@ -34,8 +34,8 @@ const sizes = statement(
   `SELECT kind, count(*) AS requests FROM privacy_requests
    WHERE organisation_id = :organisationId AND reference = :reference AND state = :state GROUP BY kind`,
 )
-const states = statement(
-  'SELECT id, state FROM privacy_requests WHERE organisation_id = :organisationId AND id = ANY (:ids)',
+const withIds = statement(
+  'SELECT id, state, found_subjects FROM privacy_requests WHERE organisation_id = :organisationId AND id = ANY (:ids)',
 )
 const start = statement(
   `UPDATE privacy_requests SET state = 'running', actor_kind = :actorKind, actor_id = :actorId, actor_name = :actorName,
@@ -116,9 +116,14 @@ export function requestGroupStore(engine: Engine<typeof requestGroupTransactions
       }
       return total
     },
-    async states(organisationId, ids) {
-      const rows = await engine.read(states, { organisationId, ids })
-      return new Map(rows.map((row) => [text(row, 'id'), toState(row)]))
+    async known(organisationId, ids) {
+      const rows = await engine.read(withIds, { organisationId, ids })
+      return new Map(
+        rows.map((row) => [
+          text(row, 'id'),
+          { state: toState(row), subjects: integer(row, 'found_subjects') },
+        ]),
+      )
     },
     create: (organisationId, creations) =>
       engine.transact('createPrivacyRequests', organisationId, creations),

@@ -5,6 +5,7 @@ import { programPath } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { killErasures } from './kill-erasure.ts'
 import { killImports } from './kill-import.ts'
+import { killLists } from './kill-list.ts'
 import { killMixedWork } from './kill-mixed.ts'
 import { killRequests, type RequestPlan } from './kill-requests.ts'
 import { killScrubs } from './kill-scrub.ts'
@@ -19,6 +20,8 @@ interface Plans {
   sweeps?: Plan
   /** Each row a request. */
   requests: readonly RequestPlan[]
+  /** Each row a person. */
+  lists: Plan
   mixed: Plan
   /** Where the store is embedded. */
   scrubs?: Plan
@@ -43,6 +46,7 @@ export function killTests(
     if (plans.imports) killImports(makeStore, plans.imports, total)
     if (plans.erasures) killErasures(makeStore, plans.erasures, total)
     for (const plan of plans.requests) killRequests(makeStore, plan, total)
+    killLists(makeStore, plans.lists, total)
     if (plans.sweeps) killSweeps(makeStore, plans.sweeps, total)
     if (plans.scrubs) killScrubs(plans.scrubs, total)
     killMixedWork(makeStore, plans.mixed, total)

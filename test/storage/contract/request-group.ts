@@ -70,8 +70,10 @@ export function requestGroupContract(fixture: Fixture): void {
       assert.partialDeepStrictEqual(await requests().find(second), {
         ...{ state: 'running', startedBy: actor, requestId: 'req-1' },
       })
-      const states = await groups().states(organisationId, [first.id, third.id, 'nothing'])
-      assert.deepEqual(Object.fromEntries(states), { [first.id]: 'running', [third.id]: 'open' })
+      const known = await groups().known(organisationId, [first.id, third.id, 'nothing'])
+      assert.deepEqual(Object.fromEntries(known), {
+        ...{ [first.id]: { state: 'running', subjects: 1 }, [third.id]: { state: 'open', subjects: 1 } },
+      })
       const running = await groups().find(organisationId, 'List')
       assert.deepEqual(running, {
         reference: 'List',
@@ -97,7 +99,7 @@ export function requestGroupContract(fixture: Fixture): void {
       const [ref] = await create(one, {})
       assert.ok(ref)
       assert.equal(await groups().find(other, 'List'), null)
-      assert.equal((await groups().states(other, [ref.id])).size, 0)
+      assert.equal((await groups().known(other, [ref.id])).size, 0)
       assert.deepEqual(await groups().sizes(other, 'List', ['open']), { access: 0, erasure: 0 })
       assert.equal((await begin([{ ...ref, organisationId: other }])).started, 0)
       const missing = fixture.fresh('nobody')
