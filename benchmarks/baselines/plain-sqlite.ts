@@ -66,7 +66,7 @@ export function readAllPlainly(path: string, subjectId: string, events: number):
 export function insertPlainly(path: string, lines: number, order: LineOrder): number {
   const db = openWriter(path)
   const insertSubject = db.prepare(
-    'INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING',
+    'INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING',
   )
   const insertSession = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, 0)')

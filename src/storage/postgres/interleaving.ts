@@ -1,5 +1,12 @@
+import { integer } from '../nouns/row.ts'
 import { postgresOnly } from '../nouns/statement.ts'
-import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../rules/interleaving.ts'
+import {
+  anyCrowded,
+  isCrowded,
+  longestSession,
+  maxPlainEvents,
+  type SubjectGrowth,
+} from '../rules/interleaving.ts'
 import type { Run } from './transaction.ts'
 
 interface GrownSubject extends SubjectGrowth {
@@ -7,11 +14,24 @@ interface GrownSubject extends SubjectGrowth {
   isInterleaved: boolean
 }
 
-const hasOverlap = postgresOnly(`SELECT 1 WHERE ${anyOverlap('$1')}`)
-const overlaps = postgresOnly(
-  `SELECT 1 FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS changed (session_id, started_at, ended_at)
-   WHERE ${overlapsNeighbour('$1', 'changed.session_id', 'changed.started_at', 'changed.ended_at')} LIMIT 1`,
+const compareAll = postgresOnly(
+  `SELECT longest_ms, true AS is_longer, ${anyCrowded('$1', 'longest_ms')} AS is_crowded
+   FROM (SELECT ${longestSession('$1')} AS longest_ms) AS longest`,
 )
+const changed = {
+  id: 'changed.session_id',
+  startedAt: 'changed.started_at',
+  endedAt: 'changed.ended_at',
+  longestMs: 'longest_ms',
+}
+// Only what the changed sessions overlap has become more crowded. No row if the longest is not known.
+const compareChanged = postgresOnly(
+  `WITH changed AS (SELECT * FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS c (session_id, started_at, ended_at)),
+   longest AS (SELECT longest_session_ms, greatest(longest_session_ms, (SELECT max(ended_at - started_at) + 1 FROM changed)) AS longest_ms
+     FROM subjects WHERE subject_key = $1 AND longest_session_ms > 0)
+   SELECT longest_ms, longest_ms > longest_session_ms AS is_longer, EXISTS (SELECT 1 FROM changed WHERE ${isCrowded('$1', changed)}) AS is_crowded FROM longest`,
+)
+const setLongest = postgresOnly('UPDATE subjects SET longest_session_ms = $2 WHERE subject_key = $1')
 const markSubject = postgresOnly('UPDATE subjects SET interleaved = 1 WHERE subject_key = $1')
 const markEvents = postgresOnly('UPDATE events SET interleaved = 1 WHERE subject_key = $1')
 
@@ -22,15 +42,21 @@ const markEvents = postgresOnly('UPDATE events SET interleaved = 1 WHERE subject
 export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<void> {
   const { key, before, after, sessions, isInterleaved } = subject
   if (after <= maxPlainEvents || isInterleaved || sessions.length === 0) return
-  const { count } = await (before <= maxPlainEvents
-    ? run(hasOverlap, [key])
-    : run(overlaps, [
-        key,
-        sessions.map(({ sessionId }) => sessionId),
-        sessions.map(({ startedAt }) => startedAt),
-        sessions.map(({ endedAt }) => endedAt),
-      ]))
-  if (count === 0) return
-  await run(markSubject, [key])
-  await run(markEvents, [key])
+  const [found] =
+    before <= maxPlainEvents ? [] : (await run(compareChanged, [key, ...toColumns(sessions)])).rows
+  const [compared = {}] = found ? [found] : (await run(compareAll, [key])).rows
+  if (compared.is_crowded === true) {
+    await run(markSubject, [key])
+    await run(markEvents, [key])
+  } else if (compared.is_longer === true) {
+    await run(setLongest, [key, integer(compared, 'longest_ms')])
+  }
+}
+
+function toColumns(sessions: GrownSubject['sessions']) {
+  return [
+    sessions.map(({ sessionId }) => sessionId),
+    sessions.map(({ startedAt }) => startedAt),
+    sessions.map(({ endedAt }) => endedAt),
+  ]
 }

@@ -3,8 +3,8 @@ import type { BatchEvent } from './ingest-batch.ts'
 
 /**
  * Up to this many events, the events of a session are found by scanning those of the subject. Above it, they
- * are found by the span of the session, as long as no sessions overlap; once they do, the subject is
- * interleaved for good and its events are indexed by session.
+ * are found by the span of the session, as long as the sessions near it, which may overlap it, hold few. Once
+ * they hold more, the subject is interleaved for good and its events are indexed by session.
  */
 export const maxPlainEvents = 1_000
 
@@ -24,19 +24,31 @@ export interface SubjectGrowth {
   newEvents: readonly BatchEvent[]
 }
 
-// As long as sessions do not overlap, each ends before the next one starts. So a changed session only needs
-// to be compared with its two neighbours.
+// A session overlaps only those that start within its span, or at most the length of the longest session
+// before it. What a changed session adds to their spans is seen from there, so others need no check.
 
-/** Whether two sessions of a subject overlap. `key` is the parameter for its key. */
-export function anyOverlap(key: string): string {
-  return `EXISTS (SELECT 1 FROM sessions a JOIN sessions b ON b.subject_key = a.subject_key AND b.session_id <> a.session_id
-    AND b.started_at >= a.started_at AND b.started_at <= a.ended_at WHERE a.subject_key = ${key})`
+/**
+ * Whether a session overlaps another, and those near both hold many events. Near are all that may overlap a
+ * session which overlaps this one. Conservative, and bounded: very many sessions count as overlapping.
+ */
+export function isCrowded(
+  key: string,
+  { id, startedAt, endedAt, longestMs }: Record<'id' | 'startedAt' | 'endedAt' | 'longestMs', string>,
+): string {
+  const overlaps = `b.session_id <> ${id} AND b.started_at <= ${endedAt} AND b.ended_at >= ${startedAt}`
+  return `(SELECT coalesce(sum(counted.events + 1), 0) > ${maxPlainEvents} AND (count(*) > ${maxPlainEvents} OR max(counted.overlaps) = 1)
+    FROM (SELECT b.event_count AS events, CASE WHEN ${overlaps} THEN 1 ELSE 0 END AS overlaps FROM sessions b
+      WHERE b.subject_key = ${key} AND b.started_at >= ${startedAt} - 2 * ${longestMs} AND b.started_at <= ${endedAt} + ${longestMs}
+      LIMIT ${maxPlainEvents + 1}) AS counted)`
 }
 
-/** Whether a session overlaps the one before or after it. */
-export function overlapsNeighbour(key: string, id: string, startedAt: string, endedAt: string): string {
-  return `(EXISTS (SELECT 1 FROM sessions b WHERE b.subject_key = ${key}
-      AND b.started_at >= ${startedAt} AND b.started_at <= ${endedAt} AND b.session_id <> ${id})
-    OR coalesce((SELECT p.ended_at FROM sessions p WHERE p.subject_key = ${key} AND p.started_at < ${startedAt}
-      ORDER BY p.started_at DESC, p.session_id DESC LIMIT 1) >= ${startedAt}, false))`
+/** Whether any session of a subject is crowded. */
+export function anyCrowded(key: string, longestMs: string): string {
+  const session = { id: 'a.session_id', startedAt: 'a.started_at', endedAt: 'a.ended_at', longestMs }
+  return `EXISTS (SELECT 1 FROM sessions a WHERE a.subject_key = ${key} AND ${isCrowded(key, session)})`
+}
+
+/** The length of the longest session of a subject; at least 1, because 0 says that it is not known. */
+export function longestSession(key: string): string {
+  return `(SELECT coalesce(max(a.ended_at - a.started_at), 0) + 1 FROM sessions a WHERE a.subject_key = ${key})`
 }

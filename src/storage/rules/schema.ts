@@ -96,6 +96,7 @@ export const transferTables: readonly TransferTable[] = [
       session_count: integer,
       event_count: integer,
       interleaved: integer,
+      longest_session_ms: integer,
     },
   ),
   table(

@@ -21,7 +21,7 @@ import { type PackedSubject, packRows, unpackRows, unpackSubjects } from '../rul
 import { transaction } from './connection.ts'
 import { type Connections, prepareValues, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
-import { interleavingWriting } from './interleaving.ts'
+import { interleavingWriting, type KnownSubject } from './interleaving.ts'
 import { type BatchDigests, digestReader, precomputeDigests, tombstoneLookup } from './prepare-ingest.ts'
 
 /** Memory of this size is returned to the system when freed; malloc keeps much larger blocks. */
@@ -139,8 +139,7 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
       const known = putSubject(change)
       if (!known) added.subjects += 1
       const before = known?.eventCount ?? 0
-      if (before + change.events > maxPlainEvents)
-        keepInterleaved(living(packed), before, known?.isInterleaved ?? false)
+      if (before + change.events > maxPlainEvents) keepInterleaved(living(packed), known)
       added.sessions += change.sessions
       added.events += change.events
     }
@@ -220,16 +219,11 @@ function sessionWriting(db: DatabaseSync) {
   }
 }
 
-interface KnownSubject {
-  eventCount: number
-  isInterleaved: boolean
-}
-
 /** Updates a subject's row and returns its state before; `null` for a new subject. */
 function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubject | null {
   const find = prepareValues(
     db,
-    `SELECT first_seen_at, last_seen_at, oldest_at, event_count, interleaved FROM subjects
+    `SELECT first_seen_at, last_seen_at, oldest_at, event_count, interleaved, longest_session_ms FROM subjects
      WHERE tracker_id = ? AND subject_id = ?`,
   )
   const insert = db.prepare(
@@ -254,7 +248,7 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
       insert.run(trackerId, subjectId, key, firstSeenAt, lastSeenAt, oldestAt, sessions, events)
       return null
     }
-    const [firstBefore, lastBefore, oldestBefore, eventCount, interleaved] = row
+    const [firstBefore, lastBefore, oldestBefore, eventCount, interleaved, longest] = row
     const first = Math.min(change.firstSeenAt, asInteger(firstBefore, 'first_seen_at'))
     const last = Math.max(change.lastSeenAt, asInteger(lastBefore, 'last_seen_at'))
     const oldest = Math.min(change.oldestAt, asInteger(oldestBefore, 'oldest_at'))
@@ -267,7 +261,11 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
     } else {
       updateBoth.run(sessions, events, first, last, oldest, trackerId, subjectId)
     }
-    return { eventCount: asInteger(eventCount, 'event_count'), isInterleaved: interleaved === 1 }
+    return {
+      eventCount: asInteger(eventCount, 'event_count'),
+      isInterleaved: interleaved === 1,
+      longestSessionMs: asInteger(longest, 'longest_session_ms'),
+    }
   }
 }
 

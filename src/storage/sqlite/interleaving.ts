@@ -1,7 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { integer } from '../nouns/row.ts'
 import type { SubjectBatch } from '../rules/ingest-batch.ts'
-import { anyOverlap, maxPlainEvents, overlapsNeighbour } from '../rules/interleaving.ts'
+import { anyCrowded, isCrowded, longestSession, maxPlainEvents } from '../rules/interleaving.ts'
+
+/** A subject's row before a batch. */
+export interface KnownSubject {
+  eventCount: number
+  isInterleaved: boolean
+  /** 0 if it is not known. */
+  longestSessionMs: number
+}
 
 /**
  * Maintains the index by session of interleaved subjects. Call it for every subject with many events that a
@@ -9,12 +17,17 @@ import { anyOverlap, maxPlainEvents, overlapsNeighbour } from '../rules/interlea
  */
 export function interleavingWriting(
   db: DatabaseSync,
-): (subject: SubjectBatch, before: number, isInterleaved: boolean) => void {
-  const hasOverlap = db.prepare(`SELECT ${anyOverlap('?1')} AS found`)
+): (subject: SubjectBatch, known: KnownSubject | null) => void {
+  const longest = db.prepare(`SELECT ${longestSession('?1')} AS longest`)
+  const hasCrowded = db.prepare(`SELECT ${anyCrowded('?1', '?2')} AS found`)
   const span = db.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
-  const overlaps = db.prepare(`SELECT ${overlapsNeighbour('?1', '?2', '?3', '?4')} AS found`)
+  const session = { id: '?2', startedAt: '?3', endedAt: '?4', longestMs: '?5' }
+  const crowded = db.prepare(`SELECT ${isCrowded('?1', session)} AS found`)
+  const setLongest = db.prepare(
+    'UPDATE subjects SET longest_session_ms = ? WHERE tracker_id = ? AND subject_id = ?',
+  )
   const markSubject = db.prepare(
     'UPDATE subjects SET interleaved = 1 WHERE tracker_id = ? AND subject_id = ?',
   )
@@ -23,27 +36,45 @@ export function interleavingWriting(
     'UPDATE events SET interleaved = 1 WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',
   )
 
-  function overlapsAny(key: Uint8Array, sessionIds: ReadonlySet<string>): boolean {
-    for (const id of sessionIds) {
+  /** The spans of sessions that a batch has changed. */
+  function spansOf({ key, sessions, events }: SubjectBatch) {
+    const ids = new Set([...sessions, ...events].map(({ sessionId }) => sessionId))
+    return Array.from(ids).flatMap((id) => {
       const row = span.get(key, id)
-      if (!row) continue
-      const [startedAt, endedAt] = [integer(row, 'started_at'), integer(row, 'ended_at')]
-      if (overlaps.get(key, id, startedAt, endedAt)?.found === 1) return true
-    }
-    return false
+      return row ? [{ id, startedAt: integer(row, 'started_at'), endedAt: integer(row, 'ended_at') }] : []
+    })
   }
 
-  return ({ trackerId, subjectId, key, sessions, events }, before, isInterleaved) => {
-    if (isInterleaved) {
+  /** Compares all sessions of a subject. Returns the length of the longest, `null` if one is crowded. */
+  function compareAll({ key }: SubjectBatch): number | null {
+    const longestMs = integer(longest.get(key) ?? {}, 'longest')
+    return hasCrowded.get(key, longestMs)?.found === 1 ? null : longestMs
+  }
+
+  /** Likewise for the sessions that a batch has changed: only what they overlap has become more crowded. */
+  function compareChanged(subject: SubjectBatch, before: number): number | null {
+    const spans = spansOf(subject)
+    const longestMs = Math.max(before, ...spans.map(({ startedAt, endedAt }) => endedAt - startedAt + 1))
+    const isCrowded = spans.some(
+      ({ id, startedAt, endedAt }) =>
+        crowded.get(subject.key, id, startedAt, endedAt, longestMs)?.found === 1,
+    )
+    return isCrowded ? null : longestMs
+  }
+
+  return (subject, known) => {
+    const { trackerId, subjectId, key, events } = subject
+    if (known?.isInterleaved) {
       for (const { occurredAt, eventId } of events) markEvent.run(key, occurredAt, eventId)
       return
     }
-    const becomesSo =
-      before <= maxPlainEvents
-        ? hasOverlap.get(key)?.found === 1
-        : overlapsAny(key, new Set([...sessions, ...events].map(({ sessionId }) => sessionId)))
-    if (!becomesSo) return
-    markSubject.run(trackerId, subjectId)
-    markEvents.run(key)
+    const before = known && known.eventCount > maxPlainEvents ? known.longestSessionMs : 0
+    const longestMs = before === 0 ? compareAll(subject) : compareChanged(subject, before)
+    if (longestMs === null) {
+      markSubject.run(trackerId, subjectId)
+      markEvents.run(key)
+    } else if (longestMs !== before) {
+      setLongest.run(longestMs, trackerId, subjectId)
+    }
   }
 }

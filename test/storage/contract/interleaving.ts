@@ -21,6 +21,19 @@ function visits(trackerId: string, from: number, to: number): IncomingRow[] {
   })
 }
 
+/** Visits of ten events, of which each overlaps the next three. */
+function lightVisits(trackerId: string, from: number, to: number): IncomingRow[] {
+  return Array.from({ length: (to - from) * 10 }, (_, index) => {
+    const [visit, event] = [from + Math.floor(index / 10), index % 10]
+    const owner = { trackerId, subjectId: 'anna', sessionId: `light-${visit}` }
+    return eventRow({
+      ...owner,
+      eventId: `${visit}-${event}`,
+      occurredAt: start + visit * 250_000 + event * 90_000,
+    })
+  })
+}
+
 /** A session over all of them with an event here and there. */
 function longSession(trackerId: string, numbers: readonly number[]): IncomingRow[] {
   const owner = { trackerId, subjectId: 'anna', sessionId: 'long' }
@@ -56,6 +69,17 @@ const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
       }),
     ],
     visits(id, many, many + 10),
+  ],
+  'never: overlapping a few': (id) => [
+    lightVisits(id, 60, 100),
+    lightVisits(id, 0, 40),
+    lightVisits(id, 100, 140),
+    lightVisits(id, 40, 60),
+  ],
+  'by a session over many short ones that overlap a few': (id) => [
+    lightVisits(id, 0, 140),
+    longSession(id, [0]),
+    longSession(id, [3_000_000]),
   ],
   'never: one after the other': (id) => [visits(id, 500, many), visits(id, 0, 500)],
 }

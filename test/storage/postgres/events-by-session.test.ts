@@ -53,6 +53,36 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     assert.doesNotMatch(plan, /Sort Key/, plan)
   })
 
+  it('are in the index only where sessions overlap others of many events', async (t) => {
+    const lifetime = inReverse(t)
+    const url = await freshStore(lifetime)
+    const store = await openPostgresStore(url)
+    lifetime.after(() => store.close())
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const client = new Client(url)
+    await client.connect()
+    lifetime.after(() => client.end())
+    const storeAndCount = async (rows: IncomingRow[]) => {
+      await store.ingest.ingest(rows, testKeys)
+      const sql = 'SELECT count(*)::int AS indexed FROM events WHERE interleaved = 1'
+      return (await client.query(sql)).rows[0].indexed
+    }
+    // Ten events each, the last of them after the beginning of the next session.
+    const visits = (from: number, to: number) =>
+      Array.from({ length: (to - from) * 10 }, (_, index) => {
+        const [visit, event] = [from + Math.floor(index / 10), index % 10]
+        const occurredAt = visit * 1_000 + event * 120
+        return eventRow({
+          ...{ subjectId: 'anna', sessionId: `s${visit}`, eventId: `${visit}-${event}`, occurredAt },
+        })
+      })
+    assert.equal(await storeAndCount(visits(0, 110)), 0)
+    assert.equal(await storeAndCount(visits(110, 150)), 0)
+    const end = eventRow({ subjectId: 'anna', sessionId: 's0', eventId: 'end', occurredAt: 149_000 })
+    assert.equal(await storeAndCount([end]), 1_501)
+  })
+
   it('are in it after an upgrade too, where sessions overlap and events are many', async (t) => {
     const lifetime = inReverse(t)
     const url = await freshDatabase(lifetime)
