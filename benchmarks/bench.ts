@@ -9,6 +9,8 @@ export interface Bench<Size> {
   lifetime: Lifetime
   /** Reports progress to people. */
   tell(line: string): void
+  /** Writes what was measured so far, so that an interruption does not lose it. */
+  keep(groups: Group[]): void
 }
 
 /** A part: measures at the given size and returns the results. */

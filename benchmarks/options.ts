@@ -9,7 +9,7 @@ export const usage = `Usage: npm run bench -- [options]
 Measures Lethe and writes docs/benchmarks.md and docs/benchmarks/results.json. Without options, all parts in about an hour and a half.
 
   --only <parts>    only these parts: ${Object.keys(parts).join(', ')}
-  --size <size>     ${Object.keys(sizes).join(', ')}; only full writes the page unless --out is given
+  --size <size>     ${Object.keys(sizes).join(', ')}; only full and huge write the page unless --out is given
   --set <size>      one size, such as import.lines=5000000 or growth.events=10000,100000; repeatable
   --hour            run the mixed part for an hour
   --load <program>  wrk or autocannon; wrk by default if it is on the PATH
@@ -27,6 +27,9 @@ export interface Options {
   json: boolean
   help: boolean
 }
+
+/** The sizes whose results are the page. */
+const published = new Set(['full', 'huge'])
 
 /** Reads the options; throws a one-line error if they are invalid. */
 export function readOptions(args: string[]): Options {
@@ -50,7 +53,7 @@ export function readOptions(args: string[]): Options {
   return {
     parts: values.page ? [] : readParts(values.only),
     sizes: changes.reduce(withChange, chosen),
-    out: values.out ?? (values.size === 'full' ? join(root, 'docs') : null),
+    out: values.out ?? (published.has(values.size) ? join(root, 'docs') : null),
     load: values.load,
     json: values.json,
     help: values.help,

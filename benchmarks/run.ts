@@ -7,7 +7,14 @@ import { parts } from './parts/index.ts'
 import { goals } from './report/goals.ts'
 import { describeCommit, describeMachine } from './report/machine.ts'
 import { resultTable, writePage } from './report/page.ts'
-import { type PartResult, printResults, type Results, readResults, writeResults } from './report/results.ts'
+import {
+  type Group,
+  type PartResult,
+  printResults,
+  type Results,
+  readResults,
+  writeResults,
+} from './report/results.ts'
 import type { PartName } from './sizes.ts'
 
 async function measure<Name extends PartName>(
@@ -15,22 +22,23 @@ async function measure<Name extends PartName>(
   { sizes }: Options,
   load: LoadGenerator,
   before: Pick<PartResult, 'commit' | 'loadBefore'>,
+  write: (result: PartResult) => void,
 ): Promise<PartResult> {
   const from = performance.now()
   const lifetime = new Lifetime()
   const tell = (line: string) => console.error(`${name}: ${line}`)
+  const resultOf = (groups: Group[]): PartResult => ({
+    measuredAt: new Date().toISOString(),
+    ...before,
+    tookSeconds: Math.round((performance.now() - from) / 1_000),
+    load: load.name,
+    machine: describeMachine(),
+    size: sizes[name],
+    groups,
+  })
+  const keep = (groups: Group[]) => write(resultOf(groups))
   try {
-    const groups = await parts[name]({ size: sizes[name], load, lifetime, tell })
-    const tookSeconds = Math.round((performance.now() - from) / 1_000)
-    return {
-      measuredAt: new Date().toISOString(),
-      ...before,
-      tookSeconds,
-      load: load.name,
-      machine: describeMachine(),
-      size: sizes[name],
-      groups,
-    }
+    return resultOf(await parts[name]({ size: sizes[name], load, lifetime, tell, keep }))
   } finally {
     await lifetime.end()
   }
@@ -41,10 +49,14 @@ async function run(options: Options): Promise<void> {
   const before = { commit: describeCommit(), loadBefore: loadavg()[0] ?? 0 }
   const measured: Results = {}
   for (const name of options.parts) {
-    const result = await measure(name, options, load, before)
-    measured[name] = result
     // Written after each part, so that a later failure loses nothing.
-    if (options.out !== null) writeResults(options.out, { ...readResults(options.out), [name]: result })
+    const write = (result: PartResult) => {
+      measured[name] = result
+      if (options.out === null) return
+      writeResults(options.out, { ...readResults(options.out), [name]: result })
+      writePage(options.out)
+    }
+    write(await measure(name, options, load, before, write))
   }
   if (options.out !== null) writePage(options.out)
   const measuredGoals = goals.filter(({ part }) => measured[part] !== undefined)

@@ -34,12 +34,17 @@ export interface HttpSize {
 }
 
 export interface GrowthSize {
+  stores: string[]
+  /** The sizes at which each store is measured, while it grows. */
   events: number[]
-  sorts: string[]
+  /** The largest size of a cluster. */
+  clusterEvents: number
   warmUps: number
   rounds: number
   seconds: number
   connections: number
+  /** The pages and searches of each kind, one at a time, in each round. */
+  requests: number
   /** One at a time, in each round. */
   erasures: number
 }
@@ -165,13 +170,15 @@ const full: Sizes = {
   },
   variables: { variables: 50, warmUps: 2, rounds: 9, seconds: 1, connections: 64 },
   growth: {
-    events: [10_000, 1_000_000, 100_000_000],
-    sorts: ['subjectId', 'lastSeenAt', '-lastSeenAt'],
+    stores: ['SQLite', 'PostgreSQL', 'Citus'],
+    events: [10_000, 1_000_000, 10_000_000],
+    clusterEvents: 1_000_000,
     warmUps: 1,
-    rounds: 9,
+    rounds: 5,
     seconds: 1,
     connections: 64,
-    erasures: 25,
+    requests: 50,
+    erasures: 20,
   },
   erase: {
     events: [10, 1_000, 100_000, 1_000_000],
@@ -226,6 +233,16 @@ const full: Sizes = {
   cluster: { subjects: 20_000, rounds: 200, erasures: 40, exportedEvents: 100_000, exports: 3 },
 }
 
+/** Stores of up to a hundred million events. Takes most of a day. */
+const huge: Sizes = {
+  ...full,
+  growth: {
+    ...full.growth,
+    events: [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000],
+    clusterEvents: 10_000_000,
+  },
+}
+
 /** Enough to see the effect of a change within a minute. */
 const quick: Sizes = {
   ...full,
@@ -241,8 +258,8 @@ const quick: Sizes = {
   },
   growth: {
     ...full.growth,
+    stores: ['SQLite'],
     events: [10_000, 100_000],
-    sorts: ['-lastSeenAt'],
     warmUps: 0,
     rounds: 1,
     erasures: 10,
@@ -275,12 +292,14 @@ const toy: Sizes = {
     busyConnections: 20,
   },
   growth: {
-    events: [3_000, 6_000],
-    sorts: ['-lastSeenAt'],
+    stores: ['SQLite', 'PostgreSQL', 'Citus'],
+    events: [5_000, 10_000],
+    clusterEvents: 10_000,
     warmUps: 0,
     rounds: 1,
     seconds: 1,
     connections: 8,
+    requests: 2,
     erasures: 2,
   },
   erase: { events: [10, 1_000], subjects: [2, 1], rounds: 1, otherSubjects: 50, quietSeconds: 0.1 },
@@ -319,4 +338,4 @@ const toy: Sizes = {
   cluster: { subjects: 100, rounds: 3, erasures: 2, exportedEvents: 2_000, exports: 1 },
 }
 
-export const sizes: Record<string, Sizes> = { full, quick, toy }
+export const sizes: Record<string, Sizes> = { full, huge, quick, toy }

@@ -8,12 +8,13 @@ export interface SteadyRequest {
   method?: 'GET' | 'DELETE'
 }
 
-/** The durations of requests in ms: median, 99th and 99.9th percentile. */
+/** The durations of requests in ms: median, 99th and 99.9th percentile, and the longest. */
 export interface Felt {
   requests: number
   p50Ms: number
   p99Ms: number
   p999Ms: number
+  maxMs: number
 }
 
 /** Requests at a steady pace, independent of responses. */
@@ -68,5 +69,6 @@ function felt(costs: readonly number[]): Felt {
     p50Ms: percentile(costs, 0.5),
     p99Ms: percentile(costs, 0.99),
     p999Ms: percentile(costs, 0.999),
+    maxMs: costs.reduce((most, each) => Math.max(most, each), 0),
   }
 }

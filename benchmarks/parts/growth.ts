@@ -1,118 +1,293 @@
-// Reads, pages and small erasures in stores of different sizes, over HTTP, in interleaved rounds.
+// One store at a time, which grows in place from ten thousand events to a hundred million. A store with the
+// smallest number of events, which stays as it is, is asked in turns, so that other load affects both.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import type { SubjectSort } from '../../src/domain/subject.ts'
+import { sweepAged } from '../../src/maintenance/sweep.ts'
+import { listSubjects } from '../../src/operations/subject.ts'
+import { openServices } from '../../src/start.ts'
 import type { Bench } from '../bench.ts'
+import { Lifetime } from '../lifetime.ts'
 import { measureRound } from '../load/load.ts'
-import { type RunningProcess, startLethe, startProcess } from '../processes/start-process.ts'
+import { loadProgress } from '../load/load-progress.ts'
+import { SteadyRequests } from '../load/steady-requests.ts'
+import { runLethe } from '../processes/run-lethe.ts'
+import { type RunningProcess, startLethe } from '../processes/start-process.ts'
 import { Figures, type Group } from '../report/results.ts'
 import type { GrowthSize } from '../sizes.ts'
-import { emptyStore, subjectsPath } from '../stores/empty-store.ts'
-import { fillStore, somePaths, subjectPath } from '../stores/fill-store.ts'
+import { organisation, subjectsPath } from '../stores/empty-store.ts'
+import { addSubjects, identifiersOf, subjectId, subjectPath } from '../stores/fill-store.ts'
+import { checkDisk, type GrowingStore, growingStores } from '../stores/growing-stores.ts'
+import { tracker } from '../stores/visits.ts'
 
 const eventsEach = 10
-const pathsAtHand = 10_000
+const pathsAtHand = 20_000
+/** Days back that the events go, so that a window two days shorter excludes a hundredth of them. */
+const days = 200
+const windowDays = 198
+const eraseEveryMs = 100
 
-/** Requests to a store, and the server that answers them. */
-interface Probe {
-  name: string
-  server: RunningProcess
-  paths: string[]
-}
-
-interface SizedStore {
-  name: string
-  server: RunningProcess
-  headers: Record<string, string>
+/** A store of a certain size. */
+interface Grown {
+  store: GrowingStore
   subjects: number
-  probes: Probe[]
+  /** The number of the first subject that is not erased. */
+  next: number
 }
 
-export async function measureGrowth(bench: Bench<GrowthSize>): Promise<Group[]> {
-  const { size, tell } = bench
-  const stores: SizedStore[] = []
-  for (const events of size.events) stores.push(await openStore(bench, events))
-  const figures = new Map<string, Figures>()
-  for (let round = -size.warmUps; round < size.rounds; round++) {
-    tell(round < 0 ? 'warming up' : `round ${round + 1} of ${size.rounds}`)
-    for (const index of stores[0]?.probes.keys() ?? []) {
-      let smallest: number | null = null
-      for (const { name, headers, probes } of stores) {
-        const probe = probes[index]
-        if (!probe) continue
-        const load = { ...size, method: 'GET', headers, paths: probe.paths } as const
-        const { requests: _, ...measured } = await measureRound(bench.load, probe.server, load)
-        if (round < 0) continue
-        smallest ??= measured.requestsPerSecond
-        const group = figures.get(probe.name) ?? new Figures()
-        figures.set(probe.name, group)
-        group.add(name, { ...measured, ratio: measured.requestsPerSecond / smallest })
-      }
+/** A grown store with the service that runs on it. */
+interface Served extends Grown {
+  server: RunningProcess
+  lastPages: Record<SubjectSort, string>
+}
+
+export async function measureGrowth({ keep, ...bench }: Bench<GrowthSize>): Promise<Group[]> {
+  const { stores } = bench.size
+  for (const name of stores) checkDisk(name, Math.max(...sizesOn(name, bench.size)))
+  const groups: Group[] = []
+  for (const name of stores) {
+    // Removed before the next one is created.
+    const lifetime = new Lifetime()
+    try {
+      groups.push(
+        await measureStore({ ...bench, lifetime, keep: (some) => keep([...groups, ...some]) }, name),
+      )
+    } finally {
+      await lifetime.end()
     }
   }
-  const groups = [...figures].map(([name, group]) => ({ name, rows: group.rows() }))
-  return [...groups, await measureErasures(bench, stores)]
+  return groups
 }
 
-async function openStore({ size, lifetime, tell }: Bench<GrowthSize>, events: number): Promise<SizedStore> {
-  const subjects = events / eventsEach
-  const store = await emptyStore(lifetime)
-  const from = performance.now()
-  await fillStore(store.env, subjects, eventsEach)
-  const seconds = (performance.now() - from) / 1_000
-  tell(`${events} events stored in ${seconds.toFixed(0)} s, ${Math.round(events / seconds)} a second`)
-  const server = await startLethe(lifetime, store.env)
-  const headers = { authorization: `Bearer ${store.key}` }
-  const baseline = await startProcess(lifetime, 'benchmarks/baselines/route-server.ts', [], store.env)
-  const reads = somePaths(pathsAtHand, subjects)
-  const probes: Probe[] = [
-    { name: 'read', server, paths: reads },
-    { name: 'baseline read', server: baseline, paths: reads },
-  ]
-  for (const sort of size.sorts) {
-    const first = `${subjectsPath}?sort=${sort}&limit=50`
-    const last = `${first}&cursor=${await cursorOfLastPage(server.url, sort, headers)}`
-    probes.push({ name: `first page by ${sort}`, server, paths: [first] })
-    probes.push({ name: `last page by ${sort}`, server, paths: [last] })
-  }
-  if (subjects < size.rounds * size.erasures) throw new Error(`${events} events are too few to erase from`)
-  return { name: `${events.toLocaleString('en')} events`, server, headers, subjects, probes }
+function sizesOn(name: string, { events, clusterEvents }: GrowthSize): number[] {
+  return events.filter((each) => name !== 'Citus' || each <= clusterEvents)
 }
 
-/** Reads the whole list. */
-async function cursorOfLastPage(url: string, sort: string, headers: Record<string, string>): Promise<string> {
-  let [cursor, before] = ['', '']
-  for (;;) {
-    const page = `${subjectsPath}?sort=${sort}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`
-    const response = await fetch(url + page, { headers })
-    const { data }: { data: { nextCursor: string | null } } = JSON.parse(await response.text())
-    if (data.nextCursor === null) return before
-    before = cursor = data.nextCursor
-  }
-}
-
-/** Erases one subject of ten events at a time; last, because it changes the data. */
-async function measureErasures(
-  { size, tell }: Bench<GrowthSize>,
-  stores: readonly SizedStore[],
-): Promise<Group> {
+async function measureStore(bench: Bench<GrowthSize>, name: string): Promise<Group> {
+  const { lifetime, keep, size } = bench
+  const stores = await growingStores(lifetime, name)
+  if (typeof stores === 'string') return { name, rows: [], notes: [stores] }
+  const tell = (line: string) => bench.tell(`${name}: ${line}`)
+  const [smallest = 0, ...larger] = sizesOn(name, size)
   const figures = new Figures()
-  tell('erasures')
-  for (let round = 0; round < size.rounds; round++) {
-    let smallest: number | null = null
-    for (const { name, server, headers } of stores) {
-      const from = performance.now()
-      for (let erasure = 0; erasure < size.erasures; erasure++) {
-        const path = subjectPath(round * size.erasures + erasure)
-        const response = await fetch(server.url + path, { method: 'DELETE', headers })
-        const { data }: { data: { counts: { events: number } } } = JSON.parse(await response.text())
-        if (data.counts.events !== eventsEach) throw new Error('a subject was not there to be erased')
-      }
-      const eraseMs = (performance.now() - from) / size.erasures
-      smallest ??= eraseMs
-      figures.add(name, { eraseMs, ratio: smallest / eraseMs })
+  const { notes, versions } = stores
+  const group = () => ({ name, rows: figures.rows(), notes, versions })
+
+  const small: Grown = { store: await stores.create('small'), subjects: 0, next: 0 }
+  await grow(small, smallest, () => {})
+  const reference = await serve(lifetime, small)
+  const grown: Grown = { store: await stores.create('grown'), subjects: 0, next: 0 }
+  for (const events of [smallest, ...larger]) {
+    const row = `${events.toLocaleString('en')} events`
+    const from = grown.subjects * eventsEach
+    const progress = loadProgress({ from, to: events, last: larger.at(-1) ?? smallest }, tell)
+    const rates = await grow(grown, events, progress)
+    for (const ingestedPerSecond of rates) figures.add(row, { ingestedPerSecond })
+    await grown.store.settle()
+    const bytes = await grown.store.bytes()
+    figures.add(row, { megabytes: bytes / 1e6, bytesPerEvent: bytes / events })
+    tell(`${row}: sweep of a hundredth`)
+    figures.add(row, await sweep(grown))
+    const served = await serve(lifetime, grown)
+    tell(`${row}: reads`)
+    await measureReads({ ...bench, tell }, [reference, served], (round) => figures.add(row, round))
+    tell(`${row}: erasures`)
+    await measureErasures(bench, [reference, served], (round) => figures.add(row, round))
+    tell(`${row}: scrub${grown.store.isBackedUp ? ' and backup' : ''} with erasures meanwhile`)
+    figures.add(row, await measureMaintenance(served))
+    await served.server.stop()
+    grown.next = served.next
+    keep([group()])
+  }
+  return group()
+}
+
+/** Adds new subjects until the store has this many events. Returns the rate of each tenth of the load. */
+async function grow(grown: Grown, events: number, progress: (events: number) => void): Promise<number[]> {
+  const services = await openServices(readConfig(grown.store.env))
+  const subjects = events / eventsEach
+  const rates: number[] = []
+  const tenth = ((subjects - grown.subjects) * eventsEach) / 10
+  let [stored, from] = [0, performance.now()]
+  const shape = { eventsEach, identifiers: identifiersOf, days }
+  for await (const added of addSubjects(services, numbers(grown.subjects, subjects), shape)) {
+    progress(added)
+    stored += added
+    if (stored < tenth) continue
+    const now = performance.now()
+    rates.push((stored / (now - from)) * 1_000)
+    ;[stored, from] = [0, now]
+  }
+  await services.close()
+  grown.subjects = subjects
+  return rates
+}
+
+function* numbers(from: number, to: number): Generator<number> {
+  for (let number = from; number < to; number++) yield number
+}
+
+/** Deletes the hundredth that was added last and has expired, without a service beside it. */
+async function sweep({ store }: Grown): Promise<Record<string, number>> {
+  const services = await openServices(readConfig(store.env))
+  const { activityDays } = services
+  const policy = { retentionDays: { ...services.retentionDays, pro: windowDays }, activityDays }
+  await services.retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
+  const from = performance.now()
+  const { events, sessions } = await sweepAged({ ...services, ...policy })
+  const seconds = (performance.now() - from) / 1_000
+  await services.close()
+  return { sweptRows: events + sessions, sweptPerSecond: (events + sessions) / seconds }
+}
+
+async function serve(lifetime: Lifetime, grown: Grown): Promise<Served> {
+  const services = await openServices(readConfig(grown.store.env))
+  const view = { organisationId: organisation, trackerId: tracker, since: 0 }
+  const all = { after: null, subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+  const list = (query: { sort: SubjectSort; limit: number; after?: Position }) =>
+    listSubjects(services, view, { ...all, ...query })
+  type Position = { subjectId: string; lastSeenAt: number }
+  // The position 100 rows before the end is the one 100 rows after the start of the opposite order.
+  const at = async (sort: SubjectSort): Promise<Position | undefined> =>
+    (await list({ sort, limit: 101 })).subjects.at(-1)
+  const before: Record<SubjectSort, Position | undefined> = {
+    subjectId: { subjectId: subjectId(grown.subjects - 101), lastSeenAt: 0 },
+    lastSeenAt: await at('-lastSeenAt'),
+    '-lastSeenAt': await at('lastSeenAt'),
+  }
+  const lastPage = async (sort: SubjectSort) => {
+    const after = before[sort]
+    const { nextCursor } = await list({ sort, limit: 50, ...(after && { after }) })
+    return `${subjectsPath}?sort=${sort}&limit=200&cursor=${nextCursor}`
+  }
+  const lastPages = {
+    subjectId: await lastPage('subjectId'),
+    lastSeenAt: await lastPage('lastSeenAt'),
+    '-lastSeenAt': await lastPage('-lastSeenAt'),
+  }
+  await services.close()
+  const env = { ...grown.store.env, LETHE_SCRUB_HOUR: 'off' }
+  return { ...grown, server: await startLethe(lifetime, env), lastPages }
+}
+
+type Add = (round: Record<string, number>) => void
+/** The reference, and the store that is compared with it. */
+type Pair = readonly [reference: Served, grown: Served]
+
+async function measureReads(bench: Bench<GrowthSize>, pair: Pair, add: Add): Promise<void> {
+  const { size } = bench
+  for (let round = -size.warmUps; round < size.rounds; round++) {
+    const rates: number[] = []
+    for (const served of pair) {
+      const paths = Array.from({ length: pathsAtHand }, () => subjectPath(someSubject(served)))
+      const load = { ...size, method: 'GET', headers: authorised(served), paths } as const
+      rates.push((await measureRound(bench.load, served.server, load)).requestsPerSecond)
+    }
+    const [reference = Number.NaN, grown = Number.NaN] = rates
+    if (round >= 0) add({ readsPerSecond: grown, readRatio: grown / reference })
+  }
+  for (const [name, ask] of Object.entries(requests)) {
+    // The first round has unprepared statements and cold pages.
+    for (let round = -1; round < size.rounds; round++) {
+      const [reference = Number.NaN, grown = Number.NaN] = [
+        await meanMs(size.requests, () => ask(pair[0])),
+        await meanMs(size.requests, () => ask(pair[1])),
+      ]
+      if (round >= 0) add({ [`${name}Ms`]: grown, [`${name}Times`]: grown / reference })
     }
   }
-  return {
-    name: `erase of ${eventsEach} events`,
-    rows: figures.rows(),
-    notes: ['One at a time, mean of a round.'],
+}
+
+/** One request at a time, each of which must find something. */
+const requests: Record<string, (served: Served) => Promise<void>> = {
+  firstById: (served) => readPage(served, `${subjectsPath}?sort=subjectId&limit=50`),
+  lastById: (served) => readPage(served, served.lastPages.subjectId, true),
+  firstBySeen: (served) => readPage(served, `${subjectsPath}?sort=lastSeenAt&limit=50`),
+  lastBySeen: (served) => readPage(served, served.lastPages.lastSeenAt, true),
+  // A hundred subjects share the prefix.
+  prefix: (served) =>
+    readPage(
+      served,
+      `${subjectsPath}?limit=50&subjectIdPrefix=${subjectId(someSubject(served)).slice(0, -2)}`,
+    ),
+  async search(served) {
+    const subject = someSubject(served)
+    const [name, value] = Object.entries(identifiersOf(subject))[subject % 2] ?? []
+    const response = await fetch(`${served.server.url}/v1/analytics/subjects/search`, {
+      method: 'POST',
+      headers: { ...authorised(served), 'content-type': 'application/json' },
+      body: JSON.stringify({ identifier: { name, value } }),
+    })
+    const { data }: { data: { subjects: { subjectId: string }[] } } = JSON.parse(await response.text())
+    if (data.subjects[0]?.subjectId !== subjectId(subject)) throw new Error('a search found someone else')
+  },
+}
+
+async function readPage(served: Served, path: string, isLast?: true): Promise<void> {
+  const response = await fetch(served.server.url + path, { headers: authorised(served) })
+  const { data }: { data: { subjects: unknown[]; nextCursor: string | null } } = JSON.parse(
+    await response.text(),
+  )
+  if (data.subjects.length === 0 || (isLast && data.nextCursor !== null)) throw new Error('not that page')
+}
+
+async function measureErasures({ size }: Bench<GrowthSize>, pair: Pair, add: Add): Promise<void> {
+  for (let round = 0; round < size.rounds; round++) {
+    const [reference = Number.NaN, grown = Number.NaN] = [
+      await meanMs(size.erasures, () => erase(pair[0])),
+      await meanMs(size.erasures, () => erase(pair[1])),
+    ]
+    add({ eraseMs: grown, eraseTimes: grown / reference })
   }
+}
+
+async function erase(served: Served): Promise<void> {
+  const path = nextPath(served)
+  const response = await fetch(served.server.url + path, { method: 'DELETE', headers: authorised(served) })
+  if (response.status !== 200) throw new Error(`${response.status} for an erasure`)
+  await response.arrayBuffer()
+}
+
+/** Scrubs and backs up, each beside ten erasures a second, and notes how long the slowest of these took. */
+async function measureMaintenance(served: Served): Promise<Record<string, number>> {
+  const { store, server } = served
+  const next = () => ({ kind: 'erase', path: nextPath(served), method: 'DELETE' as const })
+  const erasures = new SteadyRequests(server.url, store.key, next, eraseEveryMs)
+  const measure = async (name: string, ...args: string[]) => {
+    let tookMs = 0
+    const felt = await erasures.during(async () => {
+      tookMs = await runLethe(store.env, name, ...args)
+    })
+    const { p99Ms, maxMs } = felt.get('erase') ?? {}
+    return { [`${name}Ms`]: tookMs, [`${name}WaitP99Ms`]: p99Ms ?? 0, [`${name}WaitMs`]: maxMs ?? 0 }
+  }
+  const backup = join(store.folder, 'backup.db')
+  const figures = {
+    ...(await measure('scrub', '--json')),
+    ...(store.isBackedUp && (await measure('backup', backup, '--json'))),
+  }
+  await erasures.stop()
+  rmSync(backup, { force: true })
+  return figures
+}
+
+/** The path of a subject that was not erased before. */
+function nextPath(served: Served): string {
+  return subjectPath(served.next++ % served.subjects)
+}
+
+/** The number of some subject that is not erased. */
+function someSubject({ next, subjects }: Served): number {
+  return next + Math.floor(Math.random() * (subjects - next))
+}
+
+function authorised({ store }: Served): Record<string, string> {
+  return { authorization: `Bearer ${store.key}` }
+}
+
+async function meanMs(count: number, ask: () => Promise<void>): Promise<number> {
+  const from = performance.now()
+  for (let number = 0; number < count; number++) await ask()
+  return (performance.now() - from) / count
 }

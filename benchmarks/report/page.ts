@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Goal, goals } from './goals.ts'
+import { growthSection } from './growth-tables.ts'
+import { show, spread, table } from './markdown-table.ts'
 import { median, type PartResult, type Results, type Row, readResults } from './results.ts'
 
 /** Writes the results page from the results in the folder. */
@@ -16,7 +18,7 @@ compared with a baseline that does the same work with nothing around it, in inte
 both. Figures are medians, with the lowest and the highest round in brackets. Ratios are more portable than absolute figures.
 
 ${resultTable(results)}
-[results.json](benchmarks/results.json) contains every round of these and of all other measurements.
+${growthSection(results)}[results.json](benchmarks/results.json) contains every round of these and of all other measurements.
 [CONTRIBUTING.md](../CONTRIBUTING.md#benchmarks) describes the parts and how to run them.
 
 ${provenance(results)}`
@@ -106,25 +108,4 @@ function describe(same: Record<string, PartResult>): string {
   const busiest = Math.max(...results.map(({ loadBefore }) => loadBefore))
   return `Measured at commit ${commit} on ${[...new Set(days)].join(' and ')} (${Object.keys(same).join(', ')}): ${machine.processor}, ${machine.cores}
 cores, ${machine.memoryGigabytes} GB, ${machine.system}, ${software.join(', ')}; load from ${load}. The highest load average before a part was ${show(busiest, 1)}.`
-}
-
-/** The median and, if there were several rounds, the lowest and the highest. */
-function spread(rounds: readonly number[], digits: number): string {
-  if (rounds.length < 2) return show(median(rounds), digits)
-  return `${show(median(rounds), digits)} (${show(Math.min(...rounds), digits)}–${show(Math.max(...rounds), digits)})`
-}
-
-function show(value: number, digits: number): string {
-  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
-}
-
-/** A Markdown table with padded cells, readable as text. */
-function table(heading: readonly string[], rows: readonly string[][]): string {
-  const widths = heading.map((_, column) =>
-    Math.max(3, ...[heading, ...rows].map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
-  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
-  return `${[line(heading), rule, ...rows.map(line)].join('\n')}\n`
 }

@@ -7,7 +7,7 @@ import { subjectsPath } from './empty-store.ts'
 import { tracker } from './visits.ts'
 
 const batchSize = 20_000
-/** How many days back the events go. */
+/** How many days back the events of `fillStore` go. */
 export const daysBack = 170
 const eventsPerSession = 4
 const dayMs = 86_400_000
@@ -25,20 +25,40 @@ export async function fillStore(
   identifiers?: typeof identifiersOf,
 ): Promise<void> {
   const services = await openServices(readConfig(env))
+  for await (const _ of addSubjects(services, inOrderOfKeys(subjects), { eventsEach, identifiers }));
+  await services.close()
+}
+
+interface SubjectShape {
+  eventsEach: number
+  identifiers?: typeof identifiersOf | undefined
+  /** How many days back the events go. */
+  days?: number
+}
+
+/** Adds the subjects with these numbers; yields the number of events that were added with each batch. */
+export async function* addSubjects(
+  { ingest, keyring }: Services,
+  subjects: Iterable<number>,
+  { eventsEach, identifiers, days = daysBack }: SubjectShape,
+): AsyncGenerator<number> {
   let batch: IncomingRow[] = []
   // The store ingests one batch while the next is generated.
-  let storing: Promise<unknown> = Promise.resolve()
-  for (const subject of inOrderOfKeys(subjects)) {
+  let storing: { rows: number; done: Promise<unknown> } = { rows: 0, done: Promise.resolve() }
+  for (const subject of subjects) {
     const brought = identifiers && { identifiers: identifiers(subject) }
-    for (let event = 0; event < eventsEach; event++) batch.push({ ...eventOf(subject, event), ...brought })
+    for (let event = 0; event < eventsEach; event++)
+      batch.push({ ...eventOf(subject, event, days), ...brought })
     if (batch.length < batchSize) continue
-    await storing
-    storing = services.ingest.ingest(batch, services.keyring.tombstoneKeys)
+    await storing.done
+    yield storing.rows
+    storing = { rows: batch.length, done: ingest.ingest(batch, keyring.tombstoneKeys) }
     batch = []
   }
-  await storing
-  await services.ingest.ingest(batch, services.keyring.tombstoneKeys)
-  await services.close()
+  await storing.done
+  yield storing.rows
+  await ingest.ingest(batch, keyring.tombstoneKeys)
+  yield batch.length
 }
 
 /** The subjects' numbers in storage order, so that millions of events are appended at the end of the file. */
@@ -59,7 +79,7 @@ export async function addSubject(services: Services, subjectId: string, events: 
     for (let event = next; event < Math.min(next + batchSize, events); event++) {
       const visit = Math.floor(event / 100)
       const occurredAt = firstAt + event * 5_000
-      batch.push({ ...eventOf(0, event), subjectId, sessionId: `session-${visit}`, occurredAt })
+      batch.push({ ...eventOf(0, event, daysBack), subjectId, sessionId: `session-${visit}`, occurredAt })
     }
     await services.ingest.ingest(batch, services.keyring.tombstoneKeys)
   }
@@ -79,10 +99,10 @@ export function somePaths(count: number, subjects: number): string[] {
   return Array.from({ length: count }, () => subjectPath(Math.floor(Math.random() * subjects)))
 }
 
-/** Visits spread over half a year, so that the insertion order is not the order of time. */
-function eventOf(subject: number, event: number): IncomingEvent {
+/** Visits spread evenly over these days, so that the insertion order is not the order of time. */
+function eventOf(subject: number, event: number, days: number): IncomingEvent {
   const visit = Math.floor(event / eventsPerSession)
-  const startedAt = Date.now() - ((subject * 7_919 + visit * 1_047_290) % (daysBack * 86_400)) * 1_000
+  const startedAt = Date.now() - ((subject * 1_618_033 + visit * 1_047_290) % (days * 86_400)) * 1_000
   return {
     type: 'event',
     trackerId: tracker,

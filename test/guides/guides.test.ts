@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { hideSecrets } from '../../src/domain/secret.ts'
 import { freePort } from '../deploy/run-proxy.ts'
 import { blocks, read, root, tableRows } from '../docs/markdown.ts'
+import { citusPrograms, startCitus } from '../support/citus.ts'
 import { commandLine, startServe } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
@@ -31,7 +32,15 @@ const atOnce = [
 ]
 const withStops = ['backup-and-restore']
 /** Run by a file of their own, or without commands. */
-const elsewhere = ['install', 'deploying', 'upgrading', 'gdpr', 'reply-texts', 'single-sign-on']
+const elsewhere = [
+  'install',
+  'deploying',
+  'upgrading',
+  'gdpr',
+  'reply-texts',
+  'single-sign-on',
+  'outgrowing-one-machine',
+]
 const withoutCommands = ['gdpr.md', 'reply-texts.md', 'single-sign-on.md']
 
 for (const guide of atOnce) {
@@ -156,4 +165,34 @@ test('the commands for a fleet print what the guide shows, with two services', {
     },
     only: 'A fleet',
   })
+})
+
+const citus = citusPrograms()
+
+test('the commands for a larger store move the sample to PostgreSQL, and from there to a cluster', {
+  skip: citus === null && 'no Citus extension is installed',
+}, async (t) => {
+  const lifetime = inReverse(t)
+  const guide = 'docs/guides/outgrowing-one-machine.md'
+  const address = 'postgres://lethe@db.internal:5432/lethe'
+  const { cli, shell, stop } = await startSampleService(lifetime)
+  // The coordinator is the only node: what the guide does with `psql` is done.
+  const store = await startCitus(lifetime, citus ?? '')
+  const LETHE_PORT = String(await freePort())
+  let service = { stop }
+  const standIns = {
+    'sudo systemctl stop lethe': () => service.stop(),
+    async 'sudo systemctl start lethe'() {
+      const LETHE_SECRET_FILE = (await shell.run('echo $LETHE_SECRET_FILE')).trim()
+      service = await startTestService(lifetime, { LETHE_STORE: store, LETHE_SECRET_FILE, LETHE_PORT })
+    },
+    ...Object.fromEntries(
+      [...read(guide).matchAll(/^\$ (psql .+)$/gm)].map(
+        ([, command = '']) => [command, async () => ''] as const,
+      ),
+    ),
+  }
+  const names = { [address]: store, '/srv/lethe': cli.folder }
+  for (const only of ['From the embedded store to PostgreSQL', 'From PostgreSQL to a cluster'])
+    await runGuide(guide, { shell, names, standIns, only })
 })

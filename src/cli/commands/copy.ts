@@ -60,7 +60,12 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
       if (flags.json) kit.summarise(toJson(result, different))
       else for (const line of inWords(result, different)) terminal.print(line)
       if (!verifyOnly && different.length === 0) {
-        terminal.tell(`The target uses the same secret. Copy the secret to ${secretFileOf(settings, to)}.`)
+        const [source, target] = [from, to].map((store) => resolve(secretFileOf(settings, store)))
+        terminal.tell(
+          source === target
+            ? `Both stores use the secret at ${target}.`
+            : `The target uses the same secret. Copy the secret to ${target}.`,
+        )
       }
       if (result.replayed) failOnProblems(result.replayed)
       if (different.length > 0) throw new Error(`The two stores differ: ${different.join(', ')}. ${whatToDo}`)

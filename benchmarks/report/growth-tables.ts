@@ -1,0 +1,84 @@
+import { spread, table } from './markdown-table.ts'
+import { type Group, median, type Results, type Row } from './results.ts'
+
+/** A column: its heading, and its cell of a row. An empty cell was not measured. */
+type Column = readonly [heading: string, cell: (row: Row) => string]
+
+/** The time of one request, and how many times that of the smallest store it is. */
+function took(heading: string, name: string): Column {
+  return [
+    heading,
+    ({ figures: { [`${name}Ms`]: ms, [`${name}Times`]: times } }) =>
+      ms && times ? `${spread([median(ms)], 1)} (${spread([median(times)], 2)})` : '',
+  ]
+}
+
+/** Maintenance, and how long erasures beside it took. */
+function work(heading: string, name: string): Column[] {
+  return [
+    [`${heading}, s`, ({ figures }) => inSeconds(figures[`${name}Ms`])],
+    [
+      `erasures beside it, ms: p99, longest`,
+      ({ figures: { [`${name}WaitP99Ms`]: p99, [`${name}WaitMs`]: longest } }) =>
+        p99 && longest ? `${spread(p99, 0)}, ${spread(longest, 0)}` : '',
+    ],
+  ]
+}
+
+function inSeconds(ms: readonly number[] | undefined): string {
+  return ms ? spread([median(ms) / 1_000], 1) : ''
+}
+
+function figure(heading: string, name: string, digits = 0): Column {
+  return [heading, ({ figures: { [name]: values } }) => (values ? spread(values, digits) : '')]
+}
+
+const events: Column = ['events', ({ name }) => name.replace(' events', '')]
+
+const reading: readonly Column[] = [
+  events,
+  figure('reads per second', 'readsPerSecond'),
+  figure('as a ratio', 'readRatio', 2),
+  took('first page by ID, ms', 'firstById'),
+  took('last page by ID, ms', 'lastById'),
+  took('first page by last seen, ms', 'firstBySeen'),
+  took('last page by last seen, ms', 'lastBySeen'),
+  took('search by prefix, ms', 'prefix'),
+  took('by identifier, ms', 'search'),
+]
+
+const writing: readonly Column[] = [
+  events,
+  figure('load, events per second', 'ingestedPerSecond'),
+  figure('size, MB', 'megabytes'),
+  figure('bytes per event', 'bytesPerEvent'),
+  took('erasure, ms', 'erase'),
+  figure('sweep of 1 %, rows per second', 'sweptPerSecond'),
+  ...work('scrub', 'scrub'),
+  ...work('backup', 'backup'),
+]
+
+/** What is measured of stores of different sizes, on each kind of store; empty if none was. */
+export function growthSection({ growth }: Results): string {
+  const measured = growth?.groups.filter(({ rows }) => rows.length > 0) ?? []
+  if (measured.length === 0) return ''
+  return `## Growth
+
+Each store grows in place, by subjects with ten events in three sessions and two identifiers, and is measured at each size. A store of 10,000
+events is asked in turns: ratios, and the numbers in brackets, compare with it. Reads are sent over 64 connections, everything else is one
+request at a time. During a scrub and a backup, ten erasures a second are sent.
+
+${measured.map(storeSection).join('\n')}
+`
+}
+
+function storeSection({ name, rows, notes = [] }: Group): string {
+  const tables = [reading, writing].map((columns) => {
+    const used = columns.filter(([, cell]) => rows.some((row) => cell(row) !== ''))
+    return table(
+      used.map(([heading]) => heading),
+      rows.map((row) => used.map(([, cell]) => cell(row))),
+    )
+  })
+  return [`### ${name}`, '', ...notes.flatMap((note) => [note, '']), tables.join('\n')].join('\n')
+}
