@@ -32,6 +32,7 @@ const volatile: readonly { looks: RegExp; pattern: string; isName?: true }[] = [
   { looks: /\d{4}-\d\d-\d\dT[\d:.]+Z/, pattern: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z' },
   { looks: /\d+(?:\.\d)? (?:kB|MB|ms|s)\b/, pattern: '\\d+(?:\\.\\d)? (?:kB|MB|ms|s)' },
   { looks: /store version \d+/, pattern: 'store version \\d+' },
+  { looks: /Copied \d+ rows/, pattern: 'Copied \\d+ rows' },
   { looks: /\b1[0-9]{9}\b/, pattern: '\\d{10}' },
   { looks: /"nextCursor": ?"[\w-]+"/, pattern: '"nextCursor": ?"[\\w-]+"' },
   { looks: /^…$/m, pattern: '[\\s\\S]*?' },
