@@ -2,13 +2,13 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makePackage } from '../../scripts/packaging/make-package.ts'
 import type { Bench } from '../bench.ts'
 import { measureRound } from '../load/load.ts'
 import { lethe } from '../processes/root.ts'
-import { startLethe, startProcess } from '../processes/start-process.ts'
+import { startProcess } from '../processes/start-process.ts'
 import { residentMegabytes } from '../processes/usage.ts'
 import { Figures, type Group } from '../report/results.ts'
 import type { StartSize } from '../sizes.ts'
@@ -21,11 +21,27 @@ const eventsEach = 10
 export async function measureStart(bench: Bench<StartSize>): Promise<Group[]> {
   const store = await emptyStore(bench.lifetime)
   await fillStore(store.env, subjects, eventsEach)
-  return [await measureStarts(bench, store), await measureMemory(bench, store), await measurePackage(bench)]
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-bench-'))
+  bench.lifetime.after(() => rmSync(folder, { recursive: true, force: true }))
+  await makePackage(folder)
+  const installed = join(folder, lethe)
+  return [
+    await measureStarts(bench, store, installed),
+    await measureMemory(bench, store, installed),
+    measurePackage(folder),
+  ]
 }
 
-async function measureStarts({ size, lifetime, tell }: Bench<StartSize>, store: BenchStore): Promise<Group> {
-  const programs = { 'lethe serve': lethe, 'with nothing kept of earlier starts': 'src/main.ts' }
+async function measureStarts(
+  { size, lifetime, tell }: Bench<StartSize>,
+  store: BenchStore,
+  installed: string,
+): Promise<Group> {
+  const programs = {
+    'installed package': installed,
+    'installed package, nothing cached of earlier starts': join(dirname(installed), '../src/main.js'),
+    clone: lethe,
+  }
   const figures = new Figures()
   tell(`${size.rounds} starts`)
   for (let round = -size.warmUps; round < size.rounds; round++) {
@@ -41,13 +57,14 @@ async function measureStarts({ size, lifetime, tell }: Bench<StartSize>, store: 
 async function measureMemory(
   { size, lifetime, load, tell }: Bench<StartSize>,
   store: BenchStore,
+  installed: string,
 ): Promise<Group> {
   const { connections, loadSeconds: seconds } = size
   const figures = new Figures()
   const headers = { authorization: `Bearer ${store.key}` }
   for (let round = 0; round < size.memoryRounds; round++) {
     tell(`memory, round ${round + 1} of ${size.memoryRounds}`)
-    const server = await startLethe(lifetime, store.env)
+    const server = await startProcess(lifetime, installed, ['serve', '--json'], store.env)
     await delay(seconds * 400)
     figures.add('idle', { megabytes: residentMegabytes(server.pid, 'VmRSS') })
     const paths = somePaths(subjects, subjects)
@@ -59,7 +76,7 @@ async function measureMemory(
   return {
     name: 'memory',
     rows: figures.rows(),
-    notes: [`Reads over ${connections} connections for ${seconds} s.`],
+    notes: [`The installed package. Reads over ${connections} connections for ${seconds} s.`],
   }
 }
 
@@ -68,10 +85,7 @@ interface Packed {
   unpackedSize: number
 }
 
-async function measurePackage({ lifetime }: Bench<StartSize>): Promise<Group> {
-  const folder = mkdtempSync(join(tmpdir(), 'lethe-bench-'))
-  lifetime.after(() => rmSync(folder, { recursive: true, force: true }))
-  await makePackage(folder)
+function measurePackage(folder: string): Group {
   const packed: Packed[] = JSON.parse(
     execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
       cwd: folder,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Lifetime } from '../lifetime.ts'
@@ -31,7 +31,7 @@ export async function startProcess(
 ): Promise<RunningProcess> {
   const port = await freePort()
   const from = performance.now()
-  const child = spawn(process.execPath, [join(root, script), ...args], {
+  const child = spawn(process.execPath, [resolve(root, script), ...args], {
     env: { ...process.env, ...env, LETHE_PORT: String(port) },
     stdio: ['ignore', listen ? 'pipe' : 'ignore', 'inherit'],
   })

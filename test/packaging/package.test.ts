@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isAscii } from 'node:buffer'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -42,6 +43,13 @@ describe('the package lethe', () => {
       assert.ok(existsSync(join(folder, file)), file)
     }
     assert.ok(statSync(join(folder, 'bin/lethe.js')).mode & 0o100)
+  })
+
+  it('keeps the server in ASCII, because a single character beyond Latin-1 would double its memory', () => {
+    const modules = readdirSync(join(folder, 'src')).filter((file) => file.endsWith('.js'))
+    const texts = modules.map((file) => readFileSync(join(folder, 'src', file)))
+    const server = texts.find((text) => text.includes('// src/http/server.ts'))
+    assert.ok(server && isAscii(server))
   })
 
   it('runs by its launcher, and writes in a thread', async (t) => {

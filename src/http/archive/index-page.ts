@@ -162,7 +162,7 @@ function files(context: ArchiveContext, { totals, listed, shown }: PersonFacts, 
 <tbody>
 <tr><td>index.html</td><td>${formats.say(texts.thisPage)}</td></tr>
 ${listed.map(recordRow)}
-${more > 0 ? html`<tr><td>records/…</td><td>${formats.say(texts.moreFiles)(formats.number(more))}</td></tr>` : null}
+${more > 0 ? html`<tr><td>records/&hellip;</td><td>${formats.say(texts.moreFiles)(formats.number(more))}</td></tr>` : null}
 <tr><td><a href="${schemaFile}">${schemaFile}</a></td><td>${formats.say(texts.schemaFile)}</td></tr>
 </tbody>
 </table>

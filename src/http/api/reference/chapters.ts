@@ -27,13 +27,13 @@ export interface Chapter {
 export function authentication(outline: Outline): Chapter {
   const first = outline.groups.flatMap(({ operations }) => operations)[0]
   const setUp = html`export LETHE_URL=<span class="origin">http://127.0.0.1:8080</span>
-export LETHE_API_KEY=lethe_…
+export LETHE_API_KEY=lethe_&hellip;
 `
   return {
     id: 'authentication',
     title: 'Authentication',
     body: html`<div class="columns"><div>
-<p>Send the header <code>Authorization: Bearer &lt;API_KEY&gt;</code> with every request that is not marked “no key”.</p>
+<p>Send the header <code>Authorization: Bearer &lt;API_KEY&gt;</code> with every request that is not marked &ldquo;no key&rdquo;.</p>
 ${prose(outline.authentication)}
 <p>A request with a missing, malformed, revoked or expired key gets <a href="#errors.unauthorized">401</a>, and a request with a key that lacks the scope gets <a href="#errors.forbidden">403</a>. A resource of another organisation gets <a href="#errors.not_found">404</a>, as if it did not exist.</p>
 </div><div class="aside">${codeBlock('From a shell', html`${setUp}${first ? curl(first) : null}`)}</div></div>`,
