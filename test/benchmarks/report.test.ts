@@ -53,14 +53,17 @@ describe('the results table', () => {
     const memory = (megabytes: number) => ({
       start: part([{ name: 'memory', rows: [{ name: 'idle', figures: { megabytes: [megabytes] } }] }]),
     })
-    assert.deepEqual(rowOf('idle memory', resultTable(memory(84.2))), [
+    assert.deepEqual(rowOf('idle memory of the installed package', resultTable(memory(84.2))), [
       '84 MB',
       '',
       '',
       'at most 100 MB',
       'reached',
     ])
-    assert.equal(rowOf('idle memory', resultTable(memory(101))).at(-1), '**not reached**')
+    assert.equal(
+      rowOf('idle memory of the installed package', resultTable(memory(101))).at(-1),
+      '**not reached**',
+    )
   })
 
   it('uses the last row of a group where the goal says so', () => {
