@@ -84,8 +84,8 @@ function requestsAlone(
     ? ['due_at DESC, id DESC', '<', '>']
     : ['due_at, id', '>', '<']
   const anyState = states.map((each) => `'${each}'`).join(', ')
-  const from = (table: string) => {
-    const rows = ranges.map(
+  const rowsOf = (table: string) =>
+    ranges.map(
       ({ state, kind }) =>
         `SELECT * FROM ${table} WHERE ${own} AND shares_reference = 0 AND state = '${state}' AND kind = '${kind}'
            AND (due_at, id) ${isAfter} (:at, :id) AND due_at < :before
@@ -93,10 +93,16 @@ function requestsAlone(
              AND f.reference = r.reference AND f.state IN (${anyState}) AND f.kind = r.kind
              AND (f.due_at, f.id) ${isBefore} (r.due_at, r.id))`,
     )
-    return `${rows.join(' UNION ALL ')} ORDER BY ${order} LIMIT :count`
-  }
-  const onSqlite = from('privacy_requests r INDEXED BY privacy_requests_alone')
-  return statement(from('privacy_requests r'), 'one', onSqlite)
+  const merged = rowsOf('privacy_requests r INDEXED BY privacy_requests_alone').join(' UNION ALL ')
+  const onSqlite = `${merged} ORDER BY ${order} LIMIT :count`
+  return statement(firstOfRanges(rowsOf('privacy_requests r'), order), 'one', onSqlite)
+}
+
+/** For PostgreSQL, which would read and sort all of several ranges unless each has a limit. SQLite merges them. */
+export function firstOfRanges(ranges: readonly string[], order: string): string {
+  const end = `ORDER BY ${order} LIMIT :count`
+  const rows = ranges.length > 1 ? ranges.map((range) => `(${range} ${end})`) : ranges
+  return `${rows.join(' UNION ALL ')} ${end}`
 }
 
 /** By due instant, then by ID, as the stores order text. */

@@ -21,7 +21,7 @@ import {
 import { toPage } from '../rules/page.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { readInbox } from './inbox.ts'
+import { firstOfRanges, readInbox } from './inbox.ts'
 import { lockOrganisation } from './locks.ts'
 import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
@@ -279,12 +279,14 @@ function requestPage(organisationId: string, query: PrivacyRequestQuery): [State
     ]
     return `SELECT * FROM ${indexed(index)} WHERE ${where.join(' AND ')}`
   }
-  const from = (indexed: (name: string) => string) => {
-    const ranges = states.flatMap((state) => kinds.map((kind) => rangeOf(state, kind, indexed)))
-    return `${ranges.join(' UNION ALL ')} ORDER BY ${order} LIMIT :count`
-  }
-  const onPostgres = from(() => 'privacy_requests')
-  const onSqlite = from((index) => `privacy_requests INDEXED BY ${index}`)
+  const rangesOn = (indexed: (name: string) => string) =>
+    states.flatMap((state) => kinds.map((kind) => rangeOf(state, kind, indexed)))
+  const onPostgres = firstOfRanges(
+    rangesOn(() => 'privacy_requests'),
+    order,
+  )
+  const merged = rangesOn((index) => `privacy_requests INDEXED BY ${index}`).join(' UNION ALL ')
+  const onSqlite = `${merged} ORDER BY ${order} LIMIT :count`
   const start = isLatestFirst ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
   const { dueAt: at, id } = after ?? { dueAt: start, id: '' }
   const before = dueBefore ?? Number.MAX_SAFE_INTEGER

@@ -58,10 +58,12 @@ const countUpTo = (table: string, condition: string) =>
   `(SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE organisation_id = :organisationId AND ${condition}
      LIMIT ${maxOpenCount}) AS counted)`
 const isMine = (state: PrivacyRequestState) => `assignee_id = :memberId AND state = '${state}'`
+// The order makes PostgreSQL use the index of the organisation, not the one of all organisations.
+const pendingWhere = (condition: string) => `closed_at IS NULL${condition} ORDER BY due_at, id`
 const countFrom = (requests: string, pending: string) =>
-  `SELECT ${countUpTo(pending, 'closed_at IS NULL')} AS open,
-     ${countUpTo(pending, 'closed_at IS NULL AND due_at >= :now AND due_at < :soon')} AS due_soon,
-     ${countUpTo(pending, 'closed_at IS NULL AND due_at < :now')} AS overdue,
+  `SELECT ${countUpTo(pending, pendingWhere(''))} AS open,
+     ${countUpTo(pending, pendingWhere(' AND due_at >= :now AND due_at < :soon'))} AS due_soon,
+     ${countUpTo(pending, pendingWhere(' AND due_at < :now'))} AS overdue,
      ${countUpTo(requests, isMine('open'))} + ${countUpTo(requests, isMine('running'))} AS mine`
 // SQLite is told which index to use, because it prefers the primary key for all of them.
 const countOpen = statement(
