@@ -148,6 +148,9 @@ export interface ClusterSize {
   erasures: number
   exportedEvents: number
   exports: number
+  sweeps: number
+  lines: number
+  imports: number
 }
 
 const routes = [
@@ -230,7 +233,16 @@ const full: Sizes = {
     readings: 3,
     quietSeconds: 5,
   },
-  cluster: { subjects: 20_000, rounds: 200, erasures: 40, exportedEvents: 100_000, exports: 3 },
+  cluster: {
+    subjects: 20_000,
+    rounds: 200,
+    erasures: 40,
+    exportedEvents: 100_000,
+    exports: 5,
+    sweeps: 5,
+    lines: 200_000,
+    imports: 3,
+  },
 }
 
 /** Stores of up to a hundred million events. Takes most of a day. */
@@ -335,7 +347,16 @@ const toy: Sizes = {
     readings: 1,
     quietSeconds: 0.1,
   },
-  cluster: { subjects: 100, rounds: 3, erasures: 2, exportedEvents: 2_000, exports: 1 },
+  cluster: {
+    subjects: 100,
+    rounds: 3,
+    erasures: 2,
+    exportedEvents: 2_000,
+    exports: 1,
+    sweeps: 1,
+    lines: 1_000,
+    imports: 1,
+  },
 }
 
 export const sizes: Record<string, Sizes> = { full, huge, quick, toy }

@@ -182,6 +182,17 @@ export const goals: readonly Goal[] = [
   { ...cluster, what: 'erasure on a cluster', row: 'erase of 10 events', atMost: 2.5 },
   { ...cluster, what: 'page of 200 on a cluster', row: 'page of 200', atMost: 6 },
   { ...cluster, what: 'export on a cluster', row: 'export', atMost: 2 },
+  ...['sweep', 'import'].map(
+    (row): Goal => ({
+      ...rows,
+      part: 'cluster',
+      group: 'sweeps and imports',
+      what: `${row} on a cluster`,
+      row,
+      comparedWith: 'the same on one machine',
+      ratio: 0.5,
+    }),
+  ),
   {
     what: 'first response of the installed package',
     part: 'start',

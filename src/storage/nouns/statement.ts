@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 
-/** On a cluster a statement runs on at most one shard, on any number of shards, or never. */
-export type Shards = 'one' | 'any' | 'never'
+/**
+ * On a cluster a statement runs on at most one shard, on one because all subjects that it names are there, on
+ * any number of shards, or never.
+ */
+export type Shards = 'one' | 'together' | 'any' | 'never'
 
 /**
  * SQL in PostgreSQL's dialect, with `:name` or `$1` for values. SQLite runs it without the parts that only

@@ -11,6 +11,7 @@ import { readPage, subjectRange } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
 import { eraseOnShard } from './erase-on-shard.ts'
 import { subjectKeyText } from './lock-subjects.ts'
+import { shardOf } from './shard.ts'
 import { asSeen, recordAsSeen } from './subject.ts'
 
 // On a cluster the rows of a subject are on one shard, and trackers on the coordinator.
@@ -155,7 +156,7 @@ function endOfKnown(rows: Values[], shards: readonly number[], ofEach: number): 
   const counts = new Map<number, number>()
   const last = rows.findIndex((row) => {
     const hash = asInteger(row[9], 'hash')
-    const shard = shards.findLastIndex((least) => least <= hash)
+    const shard = shardOf(shards, hash)
     const count = (counts.get(shard) ?? 0) + 1
     counts.set(shard, count)
     return count === ofEach

@@ -1,4 +1,3 @@
-import type { SubjectCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import { lockSweptBefore, sweptBefore, windowOf } from '../nouns/retention.ts'
@@ -7,52 +6,80 @@ import { noteDeletion } from '../nouns/scrub.ts'
 import { postgresOnly } from '../nouns/statement.ts'
 import type { TrackerSweep } from '../nouns/stores.ts'
 import type { Connections } from './connections.ts'
-import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
+import { shardOf } from './shard.ts'
 import type { Run } from './transaction.ts'
 
 /** The most subjects per step: one may have very little to delete. */
 const maxSubjects = 1_000
+/** The most subjects per step and shard: a worker compares each row with all keys of a statement. */
+const maxOnShard = 100
+/** How many transactions of a step run at the same time on a cluster. */
+const mostTogether = 4
 
 const agedSubjects = postgresOnly(
   `SELECT subject_key, session_count + event_count AS rows FROM subjects WHERE tracker_id = $1 AND oldest_at < $2
    ORDER BY oldest_at LIMIT $3`,
+  'never',
+)
+// Shard by shard, so that a transaction is about few of them.
+const agedOnShards = postgresOnly(
+  `SELECT subject_key, rows, worker_hash(subject_key) AS hash FROM (
+     SELECT subject_key, session_count + event_count AS rows, oldest_at FROM subjects
+     WHERE tracker_id = $1 AND oldest_at < $2 ORDER BY oldest_at LIMIT $3) s ORDER BY hash LIMIT $4`,
   'any',
+)
+const lock = postgresOnly(
+  `SELECT subject_key, last_seen_at, session_count, event_count FROM subjects
+   WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
+  'together',
 )
 const ofSubjects = 'WHERE subject_key = ANY ($1)'
-const deleteEvents = postgresOnly(
-  `DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`,
-  'any',
+const overlapping = 'started_at < $2 AND ended_at >= $2'
+/**
+ * Deletes what has expired of subjects that are locked. All parts see what was stored before. What ended before
+ * the window also started before it, so the index by start can be used. `here` tells a cluster that the rows
+ * of a subject are on the shard of the subjects.
+ */
+const sweepWhole = (here: (table: string) => string) =>
+  `WITH gone_events AS (DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key),
+     gone_sessions AS (DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key),
+     recounted AS (UPDATE sessions s SET event_count = (
+         SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key${here('e')} AND e.session_id = s.session_id
+         AND e.occurred_at >= $2 AND e.occurred_at <= s.ended_at)
+       ${ofSubjects} AND ${overlapping}),
+     left_over AS (SELECT s.subject_key, least(x.start, y.start) AS first_start, least(x.end, y.start, e.at, i.at) AS oldest
+       FROM subjects s,
+         LATERAL (SELECT min(started_at) AS start, min(ended_at) AS end FROM sessions x
+           WHERE x.subject_key = s.subject_key${here('x')} AND ${overlapping}) x,
+         LATERAL (SELECT min(started_at) AS start FROM sessions y
+           WHERE y.subject_key = s.subject_key${here('y')} AND started_at >= $2) y,
+         LATERAL (SELECT min(occurred_at) AS at FROM events e
+           WHERE e.subject_key = s.subject_key${here('e')} AND occurred_at >= $2) e,
+         LATERAL (SELECT min(brought_at) AS at FROM identifiers i
+           WHERE i.subject_key = s.subject_key${here('i')} AND brought_at >= $2) i
+       WHERE s.subject_key = ANY ($1)),
+     gone AS (SELECT subject_key FROM left_over WHERE first_start IS NULL),
+     gone_identifiers AS (DELETE FROM identifiers ${ofSubjects}
+       AND (brought_at < $2 OR subject_key IN (SELECT subject_key FROM gone)) RETURNING 1),
+     gone_subjects AS (DELETE FROM subjects ${ofSubjects} AND subject_key IN (SELECT subject_key FROM gone) RETURNING 1),
+     changes AS (SELECT subject_key, sum(sessions) AS sessions, sum(events) AS events,
+         max(first_start) AS first_start, max(oldest) AS oldest FROM (
+           SELECT subject_key, first_start, oldest, 0 AS sessions, 0 AS events FROM left_over
+           UNION ALL SELECT subject_key, NULL, NULL, 1, 0 FROM gone_sessions
+           UNION ALL SELECT subject_key, NULL, NULL, 0, 1 FROM gone_events) each GROUP BY subject_key),
+     kept AS (UPDATE subjects s SET first_seen_at = c.first_start, oldest_at = c.oldest,
+         session_count = session_count - c.sessions, event_count = event_count - c.events
+       FROM changes c WHERE s.subject_key = ANY ($1) AND s.subject_key = c.subject_key AND c.first_start IS NOT NULL)
+   SELECT (SELECT count(*) FROM gone_subjects) AS subjects, (SELECT count(*) FROM gone_sessions) AS sessions,
+     (SELECT count(*) FROM gone_events) AS events, (SELECT count(*) FROM gone_identifiers) AS identifiers`
+const sweepTogether = postgresOnly(
+  sweepWhole(() => ''),
+  'never',
 )
-// What ended before the window also started before it, so the index by start can be used.
-const deleteSessions = postgresOnly(
-  `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
-  'any',
+const sweepOnShard = postgresOnly(
+  sweepWhole((table) => ` AND ${table}.subject_key = ANY ($1)`),
+  'together',
 )
-const deleteAgedIdentifiers = postgresOnly(`DELETE FROM identifiers ${ofSubjects} AND brought_at < $2`, 'any')
-const deleteIdentifiers = postgresOnly(`DELETE FROM identifiers ${ofSubjects}`, 'any')
-const deleteSubjects = postgresOnly(`DELETE FROM subjects ${ofSubjects}`, 'any')
-// Of what started before the window, only what ends within it is left.
-const recountSessions = postgresOnly(
-  `UPDATE sessions s SET event_count = (
-     SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.session_id = s.session_id
-     AND e.occurred_at >= s.started_at AND e.occurred_at <= s.ended_at)
-   ${ofSubjects} AND started_at < $2`,
-  'any',
-)
-// When the next of the remaining rows expires, or earlier. Of the sessions that started before the window
-// only those that end within it are left, which are few, unless this step was partial ($3 is false).
-const whatIsLeft = postgresOnly(
-  `SELECT subject_key,
-     (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key) AS first_start,
-     least((SELECT min(CASE WHEN $3 THEN ended_at ELSE started_at END) FROM sessions x
-            WHERE x.subject_key = s.subject_key AND x.started_at < $2),
-           (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.started_at >= $2),
-           (SELECT min(occurred_at) FROM events e WHERE e.subject_key = s.subject_key),
-           (SELECT min(brought_at) FROM identifiers i WHERE i.subject_key = s.subject_key)) AS oldest
-   FROM subjects s ${ofSubjects}`,
-  'any',
-)
-
 const countSubjects = postgresOnly(
   'SELECT count(*) AS count FROM subjects WHERE tracker_id = $1 AND last_seen_at < $2',
   'any',
@@ -102,7 +129,7 @@ export function trackerSweep(connections: Connections): TrackerSweep {
 
 /**
  * One step of deleting a tracker's data from before an instant: probably `likelySince`, and certainly the one
- * found within the transaction.
+ * found within the transaction. On a cluster a step is several transactions, each about a few shards.
  */
 async function sweepBefore(
   connections: Connections,
@@ -111,94 +138,75 @@ async function sweepBefore(
   maxRows: number,
   findSince: (run: Run) => Promise<Instant | null>,
 ): Promise<SweptCounts & { isDone: boolean }> {
-  const aged = await connections.read(agedSubjects, [trackerId, likelySince, maxSubjects])
-  const keys = keysWithin(aged, maxRows)
-  if (keys.length === 0) return nothing
-  return connections.transaction(async (run) => {
-    const since = await findSince(run)
-    if (since === null) return nothing
-    const locked = await lockSubjects(run, keys, connections.isDistributed)
-    const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
-    const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
-    if (swept.subjects + swept.sessions + swept.events > 0) noteDeletion(run)
-    return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
-  })
+  const { shards, isDistributed } = connections
+  const maxOfEach = isDistributed ? maxOnShard : maxSubjects
+  const aged = await (isDistributed
+    ? connections.read(agedOnShards, [trackerId, likelySince, maxOfEach, maxSubjects])
+    : connections.read(agedSubjects, [trackerId, likelySince, maxSubjects]))
+  const fit = within(aged, maxRows)
+  const groups = isDistributed
+    ? [...Map.groupBy(fit, (row) => shardOf(shards, integer(row, 'hash'))).values()]
+    : [fit]
+  const isAll = fit.length === aged.length && fit.length < maxSubjects
+  const total = { ...nothing, isDone: isAll && groups.every(({ length }) => length < maxOfEach) }
+  if (fit.length === 0) return total
+  const transactions = Array.from({ length: Math.min(mostTogether, groups.length) }, (_, place) =>
+    connections.transaction(async (run) => {
+      const since = await findSince(run)
+      if (since === null) return { ...nothing, isWhole: true }
+      const own = groups.filter((_, i) => i % mostTogether === place)
+      const swept = await sweepSubjects(run, own.map(toKeys), since, maxRows, isDistributed)
+      if (swept.isAny) noteDeletion(run)
+      return swept
+    }),
+  )
+  for (const { subjects, sessions, events, isWhole } of await Promise.all(transactions)) {
+    total.subjects += subjects
+    total.sessions += sessions
+    total.events += events
+    total.isDone &&= isWhole
+  }
+  return total
 }
 
 /** The first subjects that together have about `maxRows` rows; a larger first one comes alone. */
-function keysWithin(aged: readonly Row[], maxRows: number): string[] {
+function within(aged: readonly Row[], maxRows: number): readonly Row[] {
   let rows = 0
   const beyond = aged.findIndex((row) => {
     rows += integer(row, 'rows')
     return rows > maxRows
   })
-  const fit = aged.slice(0, beyond === -1 ? aged.length : Math.max(beyond, 1))
-  return fit.map((row) => text(row, 'subject_key'))
+  return aged.slice(0, beyond === -1 ? aged.length : Math.max(beyond, 1))
 }
 
+function toKeys(subjects: readonly Row[]): string[] {
+  return subjects.map((row) => text(row, 'subject_key'))
+}
+
+/** Sweeps groups of subjects; each is on one shard. A large one comes alone. */
 async function sweepSubjects(
   run: Run,
-  subjects: readonly SubjectState[],
+  groups: readonly string[][],
   since: Instant,
   maxRows: number,
-): Promise<SweptCounts & { isWhole: boolean }> {
-  const [first] = subjects
-  if (first && first.sessionCount + first.eventCount > maxRows) {
-    const { sessions, events, isWhole } = await sweepPart(run, first, since, maxRows)
-    const gone = await settle(run, [first], since, isWhole, new Map([[first.key, { sessions, events }]]))
-    return { subjects: gone, sessions, events, isWhole }
+  areOnShards: boolean,
+): Promise<SweptCounts & { isWhole: boolean; isAny: boolean }> {
+  const locked = groups.map((keys) => run(lock, [keys]))
+  const isAlone = groups.length === 1 && groups[0]?.length === 1
+  const part = isAlone ? await sweepPart(run, (await locked[0])?.rows ?? [], since, maxRows) : null
+  if (part && !part.isWhole) return { subjects: 0, ...part, isAny: true }
+  const swept = { subjects: 0, sessions: part?.sessions ?? 0, events: part?.events ?? 0, identifiers: 0 }
+  const sweep = areOnShards ? sweepOnShard : sweepTogether
+  for (const { rows } of await Promise.all(groups.map((keys) => run(sweep, [keys, since])))) {
+    const [row = {}] = rows
+    swept.subjects += integer(row, 'subjects')
+    swept.sessions += integer(row, 'sessions')
+    swept.events += integer(row, 'events')
+    swept.identifiers += integer(row, 'identifiers')
   }
-  const keys = subjects.map(({ key }) => key)
-  const [events, sessions] = await Promise.all([
-    run(deleteEvents, [keys, since]),
-    run(deleteSessions, [keys, since]),
-    run(recountSessions, [keys, since]),
-  ])
-  const swept = new Map(keys.map((key) => [key, { sessions: 0, events: 0 }]))
-  const of = (row: Row) => swept.get(text(row, 'subject_key')) ?? { sessions: 0, events: 0 }
-  for (const row of sessions.rows) of(row).sessions += 1
-  for (const row of events.rows) of(row).events += 1
-  const gone = await settle(run, subjects, since, true, swept)
-  return { subjects: gone, sessions: sessions.rows.length, events: events.rows.length, isWhole: true }
-}
-
-/** Updates the rows of subjects after a sweep; deletes those with nothing left, and counts them. */
-async function settle(
-  run: Run,
-  subjects: readonly SubjectState[],
-  since: Instant,
-  isWhole: boolean,
-  swept: ReadonlyMap<string, SubjectCounts>,
-): Promise<number> {
-  const keys = subjects.map(({ key }) => key)
-  const [aged, { rows }] = await Promise.all([
-    run(deleteAgedIdentifiers, [keys, since]),
-    run(whatIsLeft, [keys, since, isWhole]),
-  ])
-  if (aged.count > 0) noteDeletion(run)
-  const left = new Map(rows.map((row) => [text(row, 'subject_key'), row]))
-  const gone: string[] = []
-  const kept: SubjectState[] = []
-  for (const subject of subjects) {
-    const row = left.get(subject.key) ?? {}
-    const { sessions, events } = swept.get(subject.key) ?? { sessions: 0, events: 0 }
-    if (row.first_start === null) gone.push(subject.key)
-    else {
-      kept.push({
-        ...subject,
-        firstSeenAt: integer(row, 'first_start'),
-        oldestAt: integer(row, 'oldest'),
-        sessionCount: subject.sessionCount - sessions,
-        eventCount: subject.eventCount - events,
-      })
-    }
-  }
-  await updateSubjects(run, kept)
-  if (gone.length > 0) {
-    run(deleteIdentifiers, [gone])
-    await run(deleteSubjects, [gone])
-  }
-  return gone.length
+  const { identifiers, ...counts } = swept
+  const isAny = counts.subjects + counts.sessions + counts.events + identifiers > 0
+  return { ...counts, isWhole: true, isAny }
 }
 
 const eventBeyond = postgresOnly(
@@ -220,6 +228,15 @@ const deleteSomeSessions = postgresOnly(
      SELECT session_id FROM sessions WHERE subject_key = $1 AND started_at < $2 AND ended_at < $2 AND session_id <> $3
      ORDER BY started_at, session_id LIMIT $4)`,
 )
+// Until nothing expired is left, the subject counts as old as its oldest row.
+const settlePart = postgresOnly(
+  `UPDATE subjects SET session_count = session_count - $2, event_count = event_count - $3,
+     first_seen_at = coalesce((SELECT min(started_at) FROM sessions WHERE subject_key = $1), first_seen_at),
+     oldest_at = coalesce(least((SELECT min(started_at) FROM sessions WHERE subject_key = $1),
+       (SELECT min(occurred_at) FROM events WHERE subject_key = $1),
+       (SELECT min(brought_at) FROM identifiers WHERE subject_key = $1)), oldest_at)
+   WHERE subject_key = $1`,
+)
 /** What was deleted; not whole if expired rows may be left. */
 interface Part {
   sessions: number
@@ -232,15 +249,24 @@ interface Part {
  * events from their sessions' counts. If all sessions have expired, the one that ended last stays for another
  * step, so that `last_seen_at` remains true.
  */
-async function sweepPart(run: Run, subject: SubjectState, since: Instant, room: number): Promise<Part> {
-  const events = await sweepEvents(run, subject.key, since, room)
-  if (events === room) return { sessions: 0, events, isWhole: false }
-  const { key, lastSeenAt, sessionCount } = subject
+async function sweepPart(
+  run: Run,
+  [subject]: readonly Row[],
+  since: Instant,
+  room: number,
+): Promise<Part | null> {
+  if (!subject) return null
+  const sessionCount = integer(subject, 'session_count')
+  if (sessionCount + integer(subject, 'event_count') <= room) return null
+  const key = text(subject, 'subject_key')
+  const events = await sweepEvents(run, key, since, room)
   const roomForSessions = room - events
+  const lastSeenAt = integer(subject, 'last_seen_at')
   const keepsLast = lastSeenAt < since && sessionCount > roomForSessions
   const kept = keepsLast ? (await run(lastToEnd, [key, lastSeenAt])).rows[0] : undefined
   const keptId = kept ? text(kept, 'session_id') : ''
   const { count: sessions } = await run(deleteSomeSessions, [key, since, keptId, roomForSessions])
+  run(settlePart, [key, sessions, events])
   return { sessions, events, isWhole: sessions < roomForSessions && !keepsLast }
 }
 

@@ -207,9 +207,13 @@ export function ageingContract(fixture: Fixture): void {
         assert.deepEqual(await fixture.listSubjectIds({ ...tracker, since }, { limit }), ['a1200-', 'b'])
       }
       const sweep = () => fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 100_000))
-      const [first, second] = [await sweep(), await sweep()]
-      assert.deepEqual([first.isDone, second.isDone], [false, true])
-      assert.equal(first.subjects + second.subjects, 1_210)
+      const swept = [await sweep()]
+      while (swept.at(-1)?.isDone === false) swept.push(await sweep())
+      assert.ok(swept.length > 1, 'more than a step takes')
+      assert.equal(
+        swept.reduce((sum, { subjects }) => sum + subjects, 0),
+        1_210,
+      )
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['a1200-', 'b'])
     })
   })

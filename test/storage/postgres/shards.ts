@@ -34,9 +34,10 @@ export function shardTests(addressOf: () => string): void {
     })
 
     /** The most tasks that a statement is, planned so many times in one go. */
-    async function tasks({ name }: Statement, times = 1): Promise<number> {
+    async function tasks({ name, shards }: Statement, times = 1): Promise<number> {
       const planning = Array.from({ length: times }, () => {
-        const values = (types.get(name) ?? assert.fail(name)).map(example).join(', ')
+        const keys = shards === 'together' ? 1 : severalKeys
+        const values = (types.get(name) ?? assert.fail(name)).map((type) => example(type, keys)).join(', ')
         return `EXPLAIN EXECUTE ${name}${values && `(${values})`}`
       })
       const plan = [await client.query(planning.join('; '))].flat().flatMap(({ rows }) => rows)
@@ -49,6 +50,13 @@ export function shardTests(addressOf: () => string): void {
     it('that names one subject, or none, is one task, however often it is planned', async () => {
       for (const statement of those('one')) {
         assert.ok((await tasks(statement, plannings)) <= 1, statement.text)
+      }
+    })
+
+    it('that names subjects of one shard is one task, however often it is planned', async () => {
+      assert.ok(those('together').length > 0)
+      for (const statement of those('together')) {
+        assert.equal(await tasks(statement, plannings), 1, statement.text)
       }
     })
 
@@ -94,10 +102,13 @@ async function makeEveryStatement(address: string): Promise<void> {
   await store.close()
 }
 
-/** A value of a type; as many different ones in an array as make several shards likely. */
-function example(type: string): string {
+/** So many that several shards are likely. */
+const severalKeys = 40
+
+/** A value of a type; in an array as many different ones. */
+function example(type: string, keys: number): string {
   if (type.endsWith('[]')) {
-    return `ARRAY[${Array.from({ length: 40 }, () => example(type.slice(0, -2))).join(', ')}]::${type}`
+    return `ARRAY[${Array.from({ length: keys }, () => example(type.slice(0, -2), keys)).join(', ')}]::${type}`
   }
   if (type === 'uuid') return `'${randomUUID()}'`
   if (type === 'json') return `'[[1, 1, "waiting", "shop", "anna"]]'`
