@@ -15,7 +15,7 @@ export interface ClosedRequest
     PrivacyRequest,
     | ('kind' | 'reference' | 'receivedAt' | 'dueAt' | 'extendedAt' | 'extensionReason' | 'rejectionReason')
     | ('namesIdentifiers' | 'contentDigest' | 'createdAt' | 'createdBy' | 'startedBy' | 'requestId')
-    | ('found' | 'erased' | 'left' | 'assigneeId')
+    | ('found' | 'erased' | 'left' | 'assigneeId' | 'listLine')
   > {
   state: 'done' | 'rejected' | 'cancelled'
   /** Recognise the requests of its person. */
@@ -96,6 +96,7 @@ function toRequest(fields: Fields): ClosedRequest {
     erased: counts(fields.erased),
     left: orNull(count, fields.left),
     assigneeId: orNull(text, fields.assigneeId),
+    listLine: count(fields.listLine),
     personDigests: list(fields.people).map(digest),
   }
 }

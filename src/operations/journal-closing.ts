@@ -63,10 +63,10 @@ function toClosed(
     throw new Error(`The request ${request.id} has the state ${state} although it is closed.`)
   const { kind, reference, receivedAt, dueAt, extendedAt, extensionReason, rejectionReason } = request
   const { namesIdentifiers, contentDigest, createdAt, createdBy, startedBy, requestId } = request
-  const { found, erased, left, assigneeId } = request
+  const { found, erased, left, assigneeId, listLine } = request
   return {
     ...{ kind, state, reference, receivedAt, dueAt, extendedAt, extensionReason, rejectionReason },
     ...{ namesIdentifiers, contentDigest, createdAt, createdBy, startedBy, requestId },
-    ...{ found, erased, left, assigneeId, personDigests },
+    ...{ found, erased, left, assigneeId, listLine, personDigests },
   }
 }

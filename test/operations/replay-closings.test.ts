@@ -18,7 +18,7 @@ import {
   rejectRequest,
   startRequest,
 } from '../../src/operations/change-privacy-request.ts'
-import { createRequest } from '../../src/operations/create-privacy-request.ts'
+import { createRequest, newRequest } from '../../src/operations/create-privacy-request.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { LedgerJournal, openJournal } from '../../src/operations/journal.ts'
 import { readChanges } from '../../src/operations/journal-changes.ts'
@@ -132,6 +132,13 @@ for (const [engine, address] of Object.entries(engines)) {
       return text
     }
 
+    /** Whether each request knows that it shares its reference, by which the inbox finds it. */
+    async function sharingIn({ transfer }: Store): Promise<unknown[]> {
+      const table = transfer.tables.find(({ name }) => name === 'privacy_requests') ?? assert.fail()
+      const column = table.columns.findIndex(({ name }) => name === 'shares_reference')
+      return (await transfer.read(table, null, 100)).map((row) => row[column])
+    }
+
     it('leave requests as they were closed, without their person, and also those of which the backup knew nothing', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       const { place, journal } = journalOf(t, store)
@@ -165,6 +172,33 @@ for (const [engine, address] of Object.entries(engines)) {
       for (const each of [store, backup]) {
         for await (const lines of readChanges(each, known)) assert.deepEqual(lines, [])
       }
+    })
+
+    it('leave the requests of a list with their lines, as one row of the inbox', async (t) => {
+      const [store, backup] = [await open(t), await open(t)]
+      const { journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      const person = { identifiers: [], subjects: [{ trackerId: 'shop', subjectId: 'anna-7' }] }
+      const found = { subjects: 1, sessions: 1, events: 1 }
+      const creations = [1, 2, 3].map((number) => {
+        const wanted = { kind: 'erasure', person, receivedAt: null, reference: 'List', found } as const
+        return newRequest(
+          deps,
+          'acme',
+          { ...wanted, requestId: uuid(number), listLine: number },
+          noon,
+          member,
+        )
+      })
+      assert.ok(await deps.requestGroups.create('acme', creations))
+      for (const number of [1, 2, 3]) await cancelRequest(deps, view, uuid(number), member)
+      assert.equal((await replayIfSetBack(backup, testKeyring, journal.read())).closedRequests, 3)
+      for (const number of [1, 2, 3])
+        assert.deepEqual(await tell(backup, number), await tell(deps, number), `line ${number}`)
+      assert.deepEqual(
+        await sharingIn(backup),
+        [1, 2, 3].map(() => 1),
+      )
     })
 
     it('are missing in the journal after a kill, and appended at the next start; a store set back is found by them', async (t) => {
@@ -264,7 +298,14 @@ describe('the line of a closing', () => {
     ...{ contentDigest: 'of it', createdBy: { kind: 'command-line' }, startedBy: null },
     found: { subjects: 1, sessions: 2, events: 3 },
     erased: { subjects: 1, sessions: 2, events: 3 },
-    ...{ left: 0, assigneeId: null, people: ['00112233445566778899aabbccddeeff'], from: 0, isLast: true },
+    ...{
+      left: 0,
+      assigneeId: null,
+      listLine: 3,
+      people: ['00112233445566778899aabbccddeeff'],
+      from: 0,
+      isLast: true,
+    },
     items: [
       { outcome: 'gone', trackerId: 'shop', identifier: null },
       { outcome: 'erased', trackerId: 'shop', identifier: null, ledgerIndex: 4, sealedNonce: 'sealed' },

@@ -125,12 +125,11 @@ export const privacyRequestTransactions = {
     digests: readonly Uint8Array[],
     note: ActivityNote,
   ): Promise<'created' | 'taken' | 'absent'> {
-    const { organisationId, id, reference, receivedAt, person, createdBy, found, listLine = 0 } = request
+    const { organisationId, id, receivedAt, person, createdBy, found, listLine = 0 } = request
     if (!(await lockOrganisation(run, organisationId))) return 'absent'
     const row = { ...request, ...actorParameters(createdBy), ...foundParameters(found) }
     const namesIdentifiers = person.identifiers.length > 0 ? 1 : 0
-    // Of a list, all do, as far as anybody knows.
-    const isShared = listLine > 0 || (reference !== null && (await run(sameReference, row)).count > 0)
+    const isShared = await sharesItsReference(run, { ...request, listLine })
     const { count } = await run(insert, {
       ...row,
       sharesReference: isShared ? 1 : 0,
@@ -179,6 +178,20 @@ export const privacyRequestTransactions = {
     await run(remove, ref)
     return count + 1
   },
+}
+
+/** Whether a request to store shares its reference. Of a list, all do, as far as anybody knows. */
+export async function sharesItsReference(
+  run: Run,
+  {
+    organisationId,
+    kind,
+    reference,
+    listLine,
+  }: Pick<PrivacyRequest, 'organisationId' | 'kind' | 'reference' | 'listLine'>,
+): Promise<boolean> {
+  if (listLine > 0 || reference === null) return listLine > 0
+  return (await run(sameReference, { organisationId, kind, reference })).count > 0
 }
 
 /** What members, keys and the sweep do with requests. Processing a request takes a lease: see `requestLeaseStore`. */

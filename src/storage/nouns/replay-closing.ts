@@ -4,7 +4,13 @@ import type { RequestItem } from '../../domain/privacy-request.ts'
 import { actorParameters } from './activity.ts'
 import type { Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { foundParameters, insertPerson, ownItems, removeNotes } from './privacy-request.ts'
+import {
+  foundParameters,
+  insertPerson,
+  ownItems,
+  removeNotes,
+  sharesItsReference,
+} from './privacy-request.ts'
 import { text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
@@ -15,9 +21,9 @@ const lockState = statement(`SELECT state FROM privacy_requests WHERE ${own} FOR
 const insertClosed = statement(
   `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, closed_at, names_identifiers,
      content_digest, created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
-     erased_sessions, erased_events, searches, held_identifiers, runs_at)
+     erased_sessions, erased_events, searches, held_identifiers, runs_at, list_line, shares_reference)
    VALUES (:organisationId, :id, :kind, :state, :reference, :receivedAt, :dueAt, :at, :namesIdentifiers,
-     :contentDigest, :createdAt, :actorKind, :actorId, :actorName, 0, 0, 0, 0, 0, 0, 0, '[]', 0)`,
+     :contentDigest, :createdAt, :actorKind, :actorId, :actorName, 0, 0, 0, 0, 0, 0, 0, '[]', 0, :listLine, :sharesReference)`,
 )
 const closeAs = statement(
   `UPDATE privacy_requests SET state = :state, closed_at = :at, due_at = :dueAt, extended_at = :extendedAt,
@@ -47,7 +53,8 @@ export const replayClosingTransactions = {
     if (!isOpen) {
       const namesIdentifiers = request.namesIdentifiers ? 1 : 0
       const creator = actorParameters(request.createdBy)
-      await run(insertClosed, { ...ref, ...request, ...creator, namesIdentifiers, at })
+      const sharesReference = (await sharesItsReference(run, { ...request, organisationId })) ? 1 : 0
+      await run(insertClosed, { ...ref, ...request, ...creator, namesIdentifiers, sharesReference, at })
     }
     const { receivedAt, startedBy, found, erased } = request
     for (const digest of request.personDigests) await run(insertPerson, { ...ref, receivedAt, digest })

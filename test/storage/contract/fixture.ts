@@ -35,9 +35,10 @@ export class Fixture {
     return this.#store
   }
 
-  /** An id nobody else has. */
+  /** An ID nobody else has. Later ones sort after earlier ones, also where the instants are the same. */
   fresh(kind: string): string {
-    return `${kind}-${++this.#count}`
+    this.#count += 1
+    return `${kind}-${String(this.#count).padStart(6, '0')}`
   }
 
   async createOrganisation(): Promise<string> {
