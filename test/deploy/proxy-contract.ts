@@ -8,6 +8,7 @@ import { inReverse } from '../support/in-reverse.ts'
 import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
+import { readZip } from '../support/zip.ts'
 
 export interface ProxyRequest {
   method?: string
@@ -48,7 +49,7 @@ const refusedRequests: Record<string, string> = {
   'a broken path': 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n',
 }
 
-const scopes = ['analytics:view', 'analytics:delete-data'] as const
+const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests'] as const
 
 /**
  * What our example configuration of a proxy does in front of a real service. `skip` says why it cannot be tried; `plainText` names the
@@ -226,6 +227,44 @@ export function proxyContract(
     }
   })
 
+  test('it carries a request of a person to its certificate, and its ZIP byte by byte', {
+    skip,
+  }, async () => {
+    const { shop, proxy } = await shared()
+    const { key } = shop
+    const value = 'ada+shop@example.com'
+    await shop.ingest(visit('ada', { events: 2_000, identifiers: { email: value } }))
+    const requests = '/v1/analytics/requests'
+    const post = async (path: string, body: object = {}) =>
+      dataOf(
+        await proxy.askHttp2(path, {
+          ...{ method: 'POST', key, headers: { 'content-type': 'application/json' } },
+          body: JSON.stringify(body),
+        }),
+      )
+    const person = { identifiers: [{ name: 'email', value }], subjects: [] }
+    const { requestId } = await post(requests, { kind: 'erasure', person, reference: 'Ticket 7' })
+    const path = `${requests}/${requestId}`
+    const page = dataOf(await proxy.ask(`${requests}?state=open&kind=erasure`, { key }))
+    assert.deepEqual(
+      listIn(page, 'requests').map((each) => textIn(each, 'requestId')),
+      [requestId],
+    )
+    const headers = `Host: lethe.example\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`
+    const answer = await proxy.send(`GET ${path}/export HTTP/1.1\r\n${headers}\r\n`)
+    const end = answer.indexOf('\r\n\r\n')
+    assert.match(answer.slice(0, end), /^content-disposition: attachment; filename="/im)
+    const zip = Buffer.from(unchunked(answer.slice(end + 4)), 'latin1')
+    const names = readZip(zip).map(({ name }) => name)
+    assert.ok(names.includes('index.html') && names.length > 2, names.join())
+    await post(`${path}/extend`, { reason: 'Many systems' })
+    await post(`${path}/erase`)
+    await until(async () => dataOf(await proxy.ask(path, { key })).state === 'done')
+    const certificate = dataOf(await proxy.askHttp2(`${path}/certificate`, { key }))
+    assert.partialDeepStrictEqual(certificate, { requestId, reference: 'Ticket 7', complete: true })
+    assert.equal(listIn(certificate, 'entries').length, 1)
+  })
+
   test('it keeps its connections to the service', { skip }, async (t) => {
     let connections = 0
     const upstream = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1')
@@ -271,4 +310,16 @@ export function proxyContract(
     assert.doesNotMatch(logged, /127\.0\.0\.9/)
     assert.ok(!logged.includes(key.slice(-38)), 'the key was logged')
   })
+}
+
+/** The body of a response without the sizes of its chunks, as text of one byte per character. */
+function unchunked(body: string): string {
+  let content = ''
+  for (let at = 0; ; ) {
+    const lineEnd = body.indexOf('\r\n', at)
+    const size = Number.parseInt(body.slice(at, lineEnd), 16)
+    if (!(size > 0)) return content
+    content += body.slice(lineEnd + 2, lineEnd + 2 + size)
+    at = lineEnd + 2 + size + 2
+  }
 }
