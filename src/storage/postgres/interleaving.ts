@@ -1,9 +1,10 @@
-import { integer } from '../nouns/row.ts'
+import { integer, type Row } from '../nouns/row.ts'
 import { postgresOnly } from '../nouns/statement.ts'
 import {
   anyCrowded,
   isCrowded,
   longestSession,
+  maxComparedEach,
   maxPlainEvents,
   type SubjectGrowth,
 } from '../rules/interleaving.ts'
@@ -14,9 +15,9 @@ interface GrownSubject extends SubjectGrowth {
   isInterleaved: boolean
 }
 
-const compareAll = postgresOnly(
-  `SELECT longest_ms, true AS is_longer, ${anyCrowded('$1', 'longest_ms')} AS is_crowded
-   FROM (SELECT ${longestSession('$1')} AS longest_ms) AS longest`,
+const longest = postgresOnly(`SELECT ${longestSession('$1')} AS longest_ms`)
+const hasCrowded = postgresOnly(
+  `SELECT $2::bigint AS longest_ms, true AS is_longer, ${anyCrowded('$1', '$2')} AS is_crowded`,
 )
 const changed = {
   id: 'changed.session_id',
@@ -42,15 +43,21 @@ const markEvents = postgresOnly('UPDATE events SET interleaved = 1 WHERE subject
 export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<void> {
   const { key, before, after, sessions, isInterleaved } = subject
   if (after <= maxPlainEvents || isInterleaved || sessions.length === 0) return
-  const [found] =
-    before <= maxPlainEvents ? [] : (await run(compareChanged, [key, ...toColumns(sessions)])).rows
-  const [compared = {}] = found ? [found] : (await run(compareAll, [key])).rows
+  const comparesAll = before <= maxPlainEvents || sessions.length > maxComparedEach
+  const [found] = comparesAll ? [] : (await run(compareChanged, [key, ...toColumns(sessions)])).rows
+  const compared = found ?? (await compareAll(run, key))
   if (compared.is_crowded === true) {
     await run(markSubject, [key])
     await run(markEvents, [key])
   } else if (compared.is_longer === true) {
     await run(setLongest, [key, integer(compared, 'longest_ms')])
   }
+}
+
+async function compareAll(run: Run, key: string): Promise<Row> {
+  const [row = {}] = (await run(longest, [key])).rows
+  const [compared = {}] = (await run(hasCrowded, [key, integer(row, 'longest_ms')])).rows
+  return compared
 }
 
 function toColumns(sessions: GrownSubject['sessions']) {

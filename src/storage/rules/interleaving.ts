@@ -42,10 +42,20 @@ export function isCrowded(
       LIMIT ${maxPlainEvents + 1}) AS counted)`
 }
 
-/** Whether any session of a subject is crowded. */
+/** If a batch has changed more sessions than this, comparing all in one pass is faster than each with those near it. */
+export const maxComparedEach = 100
+
+/** Whether any session of a subject is crowded, in one pass over all of them in the order of their starts. */
 export function anyCrowded(key: string, longestMs: string): string {
-  const session = { id: 'a.session_id', startedAt: 'a.started_at', endedAt: 'a.ended_at', longestMs }
-  return `EXISTS (SELECT 1 FROM sessions a WHERE a.subject_key = ${key} AND ${isCrowded(key, session)})`
+  const reach = `2 * CAST(${longestMs} AS bigint)`
+  return `(SELECT coalesce(max(CASE WHEN s.events_near > ${maxPlainEvents}
+      AND (s.sessions_near > ${maxPlainEvents} OR s.last_end >= s.started_at OR s.next_start <= s.ended_at) THEN 1 ELSE 0 END), 0) = 1
+    FROM (SELECT a.started_at, a.ended_at, sum(a.event_count + 1) OVER near AS events_near, count(*) OVER near AS sessions_near,
+        max(a.ended_at) OVER (by_start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_end,
+        lead(a.started_at) OVER by_start AS next_start
+      FROM sessions a WHERE a.subject_key = ${key}
+      WINDOW by_start AS (ORDER BY a.started_at, a.session_id),
+        near AS (ORDER BY a.started_at RANGE BETWEEN ${reach} PRECEDING AND ${reach} FOLLOWING)) AS s)`
 }
 
 /** The length of the longest session of a subject; at least 1, because 0 says that it is not known. */

@@ -1,7 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { integer } from '../nouns/row.ts'
 import type { SubjectBatch } from '../rules/ingest-batch.ts'
-import { anyCrowded, isCrowded, longestSession, maxPlainEvents } from '../rules/interleaving.ts'
+import {
+  anyCrowded,
+  isCrowded,
+  longestSession,
+  maxComparedEach,
+  maxPlainEvents,
+} from '../rules/interleaving.ts'
 
 /** A subject's row before a batch. */
 export interface KnownSubject {
@@ -54,6 +60,7 @@ export function interleavingWriting(
   /** Likewise for the sessions that a batch has changed: only what they overlap has become more crowded. */
   function compareChanged(subject: SubjectBatch, before: number): number | null {
     const spans = spansOf(subject)
+    if (spans.length > maxComparedEach) return compareAll(subject)
     const longestMs = Math.max(before, ...spans.map(({ startedAt, endedAt }) => endedAt - startedAt + 1))
     const isCrowded = spans.some(
       ({ id, startedAt, endedAt }) =>

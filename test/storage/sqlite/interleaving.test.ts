@@ -119,4 +119,30 @@ describe('the events of a session among many others, on SQLite', () => {
       })
     })
   }
+
+  it('are compared in one pass, however many sessions are near each other', async (t) => {
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
+    t.after(() => store.close())
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const subjectId = 'anna'
+    // The longest reaches over 900 others, and none overlaps another.
+    const sessions = Array.from({ length: 20_000 }, (_, number) => {
+      const startedAt = start + number * 1_000
+      const endedAt = number === 19_999 ? startedAt + 225_000 : startedAt
+      return sessionRow({ subjectId, sessionId: `s${number}`, startedAt, endedAt })
+    })
+    const events = (from: number, count: number) =>
+      Array.from({ length: count }, (_, number) => {
+        const [sessionId, occurredAt] = [`s${from + number}`, start + (from + number) * 1_000]
+        return eventRow({ subjectId, sessionId, eventId: sessionId, occurredAt })
+      })
+    await store.ingest.ingest(sessions, testKeys)
+    const from = performance.now()
+    await store.ingest.ingest(events(0, maxPlainEvents + 1), testKeys)
+    await store.ingest.ingest(events(maxPlainEvents + 1, 9_000), testKeys)
+    const tookMs = performance.now() - from
+    // One second of one core; each session with those near it took twenty.
+    assert.ok(tookMs < 10_000, `${Math.round(tookMs)} ms`)
+  })
 })
