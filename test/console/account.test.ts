@@ -93,6 +93,7 @@ describe('the account of a member', () => {
     dataOf(await set('de'))
     assert.equal(dataOf(await client.ask('/session')).language, 'de')
     assert.equal(await replyLanguage(), 'de')
+    assert.equal(dataOf(await (await signedIn(service, client.member)).ask('/session')).language, 'de')
     dataOf(await set(null))
     assert.equal(await replyLanguage(), 'en')
     assert.deepEqual(problemFields(await set('xx')), ['language'])

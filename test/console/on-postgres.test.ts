@@ -10,5 +10,6 @@ onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'approvals',
   'roles',
   'second-factors',
+  'single-sign-on',
   'verification',
 ])

@@ -17,6 +17,7 @@ import {
 } from '../support/identity-provider.ts'
 import { noProc } from '../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
+import { hashesCheaply } from '../support/scrypt-once.ts'
 import { subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -27,11 +28,6 @@ const email = 'mail-marker@acme.example'
 const passwords = { right: 'right-password-marker', wrong: 'wrong-password-marker' }
 const attribute = 'attribute-marker'
 const sessionId = 'session-id-marker'
-
-/** Lets a process take little time for each password. */
-const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
-  `import { scryptOnce } from '${new URL('../support/scrypt-once.ts', import.meta.url)}'; scryptOnce(16)`,
-)}`
 
 describe('secrets that come in by every way', { skip: noProc }, () => {
   const cli = commandLine({ after })

@@ -33,3 +33,8 @@ export function scryptOnce(cost?: number): () => void {
     syncBuiltinESMExports()
   }
 }
+
+/** Lets a process of the program that gets it in `NODE_OPTIONS` take little time for each password. */
+export const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
+  `import { scryptOnce } from '${new URL('./scrypt-once.ts', import.meta.url)}'; scryptOnce(16)`,
+)}`
