@@ -2,7 +2,6 @@ import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
 import { integer, integerOrNull, keyText, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
-import { postgresOnly } from '../nouns/statement.ts'
 import { findTombstones } from '../nouns/tombstone.ts'
 import { broughtIdentifiers } from '../rules/identifier.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type SubjectState,
   updateSubjects,
 } from './lock-subjects.ts'
+import { chosen, type Grouping, groupingOf, ofSubjects } from './shard.ts'
 import type { Run } from './transaction.ts'
 
 export interface SessionChange {
@@ -46,15 +46,20 @@ export async function claimLiving(
   run: Run,
   batch: readonly SubjectBatch[],
   keys: readonly TombstoneKey[],
-  isDistributed: boolean,
+  shards: readonly number[],
 ): Promise<{ additions: Addition[]; ofErased: number }> {
   const early = withoutErased(batch, await findTombstones(run, batch, keys))
-  const additions = await claimSubjects(run, early.living, isDistributed)
+  const grouping = await groupingOf(
+    run,
+    early.living.map(({ key }) => keyText(key)),
+    shards,
+  )
+  const additions = await claimSubjects(run, early.living, grouping)
   // From here on nobody can erase them before the transaction ends, but somebody may have done so before.
   const late = withoutErased(early.living, await findTombstones(run, early.living, keys))
   const ofErased = early.ofErased + late.ofErased
   if (late.ofErased === 0) return { additions, ofErased }
-  return { additions: await claimLess(run, additions, late.living), ofErased }
+  return { additions: await claimLess(run, additions, late.living, grouping), ofErased }
 }
 
 /**
@@ -64,23 +69,24 @@ export async function claimLiving(
 async function claimSubjects(
   run: Run,
   batch: readonly SubjectBatch[],
-  isDistributed: boolean,
+  grouping: Grouping,
 ): Promise<Addition[]> {
   const additions: Addition[] = []
   let pending = new Map(batch.map((subject) => [keyText(subject.key), subject]))
   // Another round is needed for subjects that another process stored or erased meanwhile.
   while (pending.size > 0) {
-    const stored = await lockSubjects(run, [...pending.keys()], isDistributed)
+    const stored = await lockSubjects(run, pending.keys(), grouping)
     const known = await findKnownRows(
       run,
       [...pending].flatMap(([key, subject]) => (stored.has(key) ? [subject] : [])),
+      grouping,
     )
     const found = [...pending].map(([key, subject]) => addTo(known, key, subject, stored.get(key) ?? null))
     const grown = found.flatMap(({ key, change }) => {
       const state = stored.get(key)
       return state && change ? [grow(state, change)] : []
     })
-    await updateSubjects(run, grown)
+    await updateSubjects(run, grown, grouping)
     const fresh = found.flatMap(({ key, change }) => (change && !stored.has(key) ? [begin(key, change)] : []))
     const inserted = await insertSubjects(run, fresh)
     additions.push(...found.filter(({ key }) => stored.has(key) || inserted.has(key)))
@@ -110,6 +116,7 @@ async function claimLess(
   run: Run,
   additions: readonly Addition[],
   left: readonly SubjectBatch[],
+  grouping: Grouping,
 ): Promise<Addition[]> {
   const leftOf = new Map(left.map((subject) => [keyText(subject.key), subject]))
   const isWhole = ({ key, subject }: Addition) => leftOf.get(key) === subject
@@ -117,15 +124,15 @@ async function claimLess(
   for (const { key, stored } of additions.filter((addition) => !isWhole(addition))) {
     const subject = leftOf.get(key)
     if (!subject) {
-      await (stored ? updateSubjects(run, [stored]) : deleteSubjects(run, [key]))
+      await (stored ? updateSubjects(run, [stored], grouping) : deleteSubjects(run, [key]))
       noteDeletion(run)
       continue
     }
-    const known = stored ? await findKnownRows(run, [subject]) : new KnownRows()
+    const known = stored ? await findKnownRows(run, [subject], grouping) : new KnownRows()
     const addition = addTo(known, key, subject, stored)
     const { change } = addition
-    if (!stored && change) await updateSubjects(run, [begin(key, change)])
-    if (stored) await updateSubjects(run, [change ? grow(stored, change) : stored])
+    if (!stored && change) await updateSubjects(run, [begin(key, change)], grouping)
+    if (stored) await updateSubjects(run, [change ? grow(stored, change) : stored], grouping)
     kept.push(addition)
   }
   return kept
@@ -168,39 +175,76 @@ class KnownRows {
   }
 }
 
-export const findEvents = postgresOnly(
-  `SELECT e.subject_key, e.occurred_at, e.event_id
-   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, occurred_at, event_id)
-   JOIN events e USING (subject_key, occurred_at, event_id)`,
-  'any',
+const findEvents = ofSubjects(
+  (here) => `SELECT e.subject_key, e.occurred_at, e.event_id
+   FROM unnest($2::uuid[], $3::bigint[], $4::text[]) AS given (subject_key, occurred_at, event_id)
+   JOIN events e USING (subject_key, occurred_at, event_id) WHERE $1::uuid[] IS NOT NULL${here('e')}`,
 )
-const findSessions = postgresOnly(
-  `SELECT s.subject_key, s.session_id, started_at, ended_at, event_count, attributes, attributes_at
-   FROM unnest($1::uuid[], $2::text[]) AS given (subject_key, session_id)
-   JOIN sessions s USING (subject_key, session_id)`,
-  'any',
+const findSessions = ofSubjects(
+  (here) => `SELECT s.subject_key, s.session_id, started_at, ended_at, event_count, attributes, attributes_at
+   FROM unnest($2::uuid[], $3::text[]) AS given (subject_key, session_id)
+   JOIN sessions s USING (subject_key, session_id) WHERE $1::uuid[] IS NOT NULL${here('s')}`,
 )
 
 /** Looks up the events and sessions that these parts of a batch name. */
-async function findKnownRows(run: Run, subjects: readonly SubjectBatch[]): Promise<KnownRows> {
+async function findKnownRows(
+  run: Run,
+  subjects: readonly SubjectBatch[],
+  grouping: Grouping,
+): Promise<KnownRows> {
   const known = new KnownRows()
+  const byKey = new Map(subjects.map((subject) => [keyText(subject.key), subject]))
   if (subjects.length === 0) return known
-  const keyed = subjects.map((subject) => ({ ...subject, key: keyText(subject.key) }))
-  const events = keyed.flatMap(({ key, events }) => events.map((event) => ({ key, ...event })))
-  if (events.length > 0) {
-    const { rows } = await run(findEvents, [
-      events.map(({ key }) => key),
-      events.map(({ occurredAt }) => occurredAt),
-      events.map(({ eventId }) => eventId),
-    ])
-    for (const row of rows) {
-      known.addEvent(text(row, 'subject_key'), integer(row, 'occurred_at'), text(row, 'event_id'))
-    }
+  await Promise.all(
+    grouping.of(byKey.keys()).map((keys) => {
+      const group = keys.flatMap((key) => {
+        const subject = byKey.get(key)
+        return subject ? [{ ...subject, key }] : []
+      })
+      return Promise.all([
+        findStoredEvents(run, group, grouping, known),
+        findStoredSessions(run, group, grouping, known),
+      ])
+    }),
+  )
+  return known
+}
+
+type KeyedBatch = Omit<SubjectBatch, 'key'> & { key: string }
+
+async function findStoredEvents(
+  run: Run,
+  subjects: readonly KeyedBatch[],
+  grouping: Grouping,
+  known: KnownRows,
+) {
+  const events = subjects.flatMap(({ key, events }) => events.map((event) => ({ key, ...event })))
+  if (events.length === 0) return
+  const { rows } = await run(chosen(findEvents, grouping), [
+    subjects.map(({ key }) => key),
+    events.map(({ key }) => key),
+    events.map(({ occurredAt }) => occurredAt),
+    events.map(({ eventId }) => eventId),
+  ])
+  for (const row of rows) {
+    known.addEvent(text(row, 'subject_key'), integer(row, 'occurred_at'), text(row, 'event_id'))
   }
-  const named = keyed.flatMap(({ key, events, sessions }) =>
+}
+
+async function findStoredSessions(
+  run: Run,
+  subjects: readonly KeyedBatch[],
+  grouping: Grouping,
+  known: KnownRows,
+) {
+  const named = subjects.flatMap(({ key, events, sessions }) =>
     Array.from(new Set([...events, ...sessions].map(({ sessionId }) => sessionId)), (id) => ({ key, id })),
   )
-  const { rows } = await run(findSessions, [named.map(({ key }) => key), named.map(({ id }) => id)])
+  const { rows } = await run(chosen(findSessions, grouping), [
+    subjects.map(({ key }) => key),
+    named.map(({ key }) => key),
+    named.map(({ id }) => id),
+  ])
   for (const row of rows) {
     known.addSession(text(row, 'subject_key'), text(row, 'session_id'), {
       startedAt: integer(row, 'started_at'),
@@ -210,5 +254,4 @@ async function findKnownRows(run: Run, subjects: readonly SubjectBatch[]): Promi
       attributesAt: integerOrNull(row, 'attributes_at'),
     })
   }
-  return known
 }

@@ -10,11 +10,11 @@ import {
   sourcePage,
   sourceRowsPerPage,
 } from '../rules/identifier.ts'
-import { findEvents } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { commitTogether } from './distribute.ts'
 import { type IdentifierRow, identifierRow, putIdentifiers, writeIdentifierNames } from './identifier.ts'
 import { lockSubjects, subjectKeyText, updateSubjects } from './lock-subjects.ts'
+import { groupingOf } from './shard.ts'
 import { heldBefore, withinPage } from './subject.ts'
 import type { Run } from './transaction.ts'
 
@@ -45,6 +45,12 @@ const findSessions = postgresOnly(
   `SELECT s.subject_key, s.attributes_at, s.session_id
    FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, attributes_at, session_id)
    JOIN sessions s USING (subject_key, session_id, attributes_at)`,
+  'any',
+)
+const findEvents = postgresOnly(
+  `SELECT e.subject_key, e.occurred_at, e.event_id
+   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, occurred_at, event_id)
+   JOIN events e USING (subject_key, occurred_at, event_id)`,
   'any',
 )
 const findIdentifiers = postgresOnly(
@@ -83,7 +89,8 @@ export function derivationStore(connections: Connections): DerivationStore {
         const keys = [...new Set(rows.map(({ row: [key] }) => key))]
         // From here on nobody erases or sweeps them before the transaction ends, but somebody may have done
         // so before.
-        const subjects = await lockSubjects(run, keys, connections.isDistributed)
+        const grouping = await groupingOf(run, keys, connections.shards)
+        const subjects = await lockSubjects(run, keys, grouping)
         const present = await withSource(read, rows)
         const { missing, counts } = missingOf(present, await findStored(read, present))
         await putIdentifiers(
@@ -95,7 +102,7 @@ export function derivationStore(connections: Connections): DerivationStore {
           const oldestAt = Math.min(subject.oldestAt, ...own.map(({ broughtAt }) => broughtAt))
           return oldestAt < subject.oldestAt ? [{ ...subject, oldestAt }] : []
         })
-        await updateSubjects(run, grown)
+        await updateSubjects(run, grown, grouping)
         await writeIdentifierNames(
           run,
           missing.map(({ name }) => ({ organisationId, name })),

@@ -71,7 +71,7 @@ export function ingestStore(connections: Connections): IngestStore {
     if (connections.isDistributed) commitTogether(run)
     const owners = await lockTrackers(run, [...new Set(subjects.map(({ trackerId }) => trackerId))].sort())
     const { accepted, ...refused } = withoutRefused(subjects, (id) => owners.has(id), rowCount)
-    const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
+    const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.shards)
     await writeAdditions(client, run, additions)
     await writeIdentifiers(client, run, additions, owners)
     for (const addition of additions) await keepInterleaved(run, toGrowth(addition))

@@ -1,6 +1,7 @@
 import { subjectKey } from '../../domain/subject.ts'
 import { integer, keyText, type Row, text } from '../nouns/row.ts'
 import { postgresOnly } from '../nouns/statement.ts'
+import { chosen, type Grouping, ofSubjects } from './shard.ts'
 import type { Run } from './transaction.ts'
 
 /** A subject's row. */
@@ -23,24 +24,20 @@ const columns = `${written}, interleaved`
 // Ordered by key, so that two transactions cannot deadlock.
 const lock = postgresOnly(
   `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
-  'never',
+  'together',
 )
-// Rows on several shards cannot be locked like that; an update without a change locks them too.
-const lockOnShards = postgresOnly(
-  `UPDATE subjects SET oldest_at = oldest_at WHERE subject_key = ANY ($1) RETURNING ${columns}`,
-  'any',
-)
-const rows = `SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
-  $7::bigint[], $8::bigint[]) AS given (${written}) ORDER BY subject_key`
 const insert = postgresOnly(
-  `INSERT INTO subjects (${written}) ${rows} ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
+  `INSERT INTO subjects (${written}) SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[],
+     $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[]) AS given (${written}) ORDER BY subject_key
+   ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
   'any',
 )
-const update = postgresOnly(
-  `INSERT INTO subjects (${written}) ${rows} ON CONFLICT (subject_key) DO UPDATE SET
-     first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at, oldest_at = excluded.oldest_at,
-     session_count = excluded.session_count, event_count = excluded.event_count`,
-  'any',
+const update = ofSubjects(
+  (here) => `UPDATE subjects s SET first_seen_at = given.first_seen_at, last_seen_at = given.last_seen_at,
+     oldest_at = given.oldest_at, session_count = given.session_count, event_count = given.event_count
+   FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+     AS given (subject_key, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
+   WHERE s.subject_key = given.subject_key${here('s')}`,
 )
 const remove = postgresOnly('DELETE FROM subjects WHERE subject_key = ANY ($1)', 'any')
 
@@ -61,11 +58,12 @@ export async function lockTrackers(run: Run, ids: readonly string[]): Promise<Ma
 /** Locks subjects until the transaction ends, and returns the rows of those that exist, by key. */
 export async function lockSubjects(
   run: Run,
-  keys: readonly string[],
-  areOnShards: boolean,
+  keys: Iterable<string>,
+  grouping: Grouping,
 ): Promise<Map<string, SubjectState>> {
-  const { rows } = await run(areOnShards ? lockOnShards : lock, [keys])
-  return new Map(rows.map(toState).map((state) => [state.key, state]))
+  const locked = await Promise.all(grouping.of(keys).map((keys) => run(lock, [keys])))
+  const states = locked.flatMap(({ rows }) => rows.map(toState))
+  return new Map(states.map((state) => [state.key, state]))
 }
 
 /**
@@ -83,8 +81,20 @@ export async function deleteSubjects(run: Run, keys: readonly string[]): Promise
 }
 
 /** Writes the rows of subjects that this transaction has locked. */
-export async function updateSubjects(run: Run, subjects: readonly SubjectState[]): Promise<void> {
-  if (subjects.length > 0) await run(update, toColumns(subjects))
+export async function updateSubjects(
+  run: Run,
+  subjects: readonly SubjectState[],
+  grouping: Grouping,
+): Promise<void> {
+  if (subjects.length === 0) return
+  const byKey = new Map(subjects.map((subject) => [subject.key, subject]))
+  const groups = grouping.of(byKey.keys()).map((keys) => keys.flatMap((key) => byKey.get(key) ?? []))
+  await Promise.all(
+    groups.map((group) => {
+      const [keys = [], , , ...values] = toColumns(group)
+      return run(chosen(update, grouping), [keys, ...values])
+    }),
+  )
 }
 
 function toColumns(subjects: readonly SubjectState[]) {

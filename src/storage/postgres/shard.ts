@@ -1,4 +1,51 @@
+import { integer, text } from '../nouns/row.ts'
+import { postgresOnly, type Statement } from '../nouns/statement.ts'
+import type { Run } from './transaction.ts'
+
 /** The place of the shard of a hash among `shards`, the least hash of each in order. */
 export function shardOf(shards: readonly number[], hash: number): number {
   return shards.findLastIndex((least) => least <= hash)
+}
+
+/** A statement about the subjects with the keys `$1`: on one machine, and on the one shard where all are. */
+interface OfSubjects {
+  alone: Statement
+  onShard: Statement
+}
+
+/**
+ * `here` is a condition for a joined table. It tells a cluster that its rows are on the shard of the subjects
+ * too, and compares each row with all keys: name no more than some hundred.
+ */
+export function ofSubjects(toText: (here: (table: string) => string) => string): OfSubjects {
+  const alone = toText(() => '')
+  const onShard = toText((table) => ` AND ${table}.subject_key = ANY ($1)`)
+  return { alone: postgresOnly(alone, 'never'), onShard: postgresOnly(onShard, 'together') }
+}
+
+/** Splits keys of subjects into groups, each on one shard. On one machine there is one group. */
+export interface Grouping {
+  areOnShards: boolean
+  of(keys: Iterable<string>): string[][]
+}
+
+const hashes = postgresOnly('SELECT key, worker_hash(key) AS hash FROM unnest($1::uuid[]) AS given (key)')
+
+/** How to group any of these keys. */
+export async function groupingOf(
+  run: Run,
+  keys: readonly string[],
+  shards: readonly number[],
+): Promise<Grouping> {
+  if (shards.length === 0) return { areOnShards: false, of: (some) => [[...some]] }
+  const { rows } = await run(hashes, [keys])
+  const places = new Map(rows.map((row) => [text(row, 'key'), shardOf(shards, integer(row, 'hash'))]))
+  return {
+    areOnShards: true,
+    of: (some) => [...Map.groupBy(some, (key) => places.get(key)).values()],
+  }
+}
+
+export function chosen({ alone, onShard }: OfSubjects, { areOnShards }: Grouping): Statement {
+  return areOnShards ? onShard : alone
 }

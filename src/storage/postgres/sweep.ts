@@ -6,7 +6,7 @@ import { noteDeletion } from '../nouns/scrub.ts'
 import { postgresOnly } from '../nouns/statement.ts'
 import type { TrackerSweep } from '../nouns/stores.ts'
 import type { Connections } from './connections.ts'
-import { shardOf } from './shard.ts'
+import { ofSubjects, shardOf } from './shard.ts'
 import type { Run } from './transaction.ts'
 
 /** The most subjects per step: one may have very little to delete. */
@@ -33,20 +33,20 @@ const lock = postgresOnly(
    WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
   'together',
 )
-const ofSubjects = 'WHERE subject_key = ANY ($1)'
+const withKeys = 'WHERE subject_key = ANY ($1)'
 const overlapping = 'started_at < $2 AND ended_at >= $2'
 /**
  * Deletes what has expired of subjects that are locked. All parts see what was stored before. What ended before
- * the window also started before it, so the index by start can be used. `here` tells a cluster that the rows
- * of a subject are on the shard of the subjects.
+ * the window also started before it, so the index by start can be used.
  */
-const sweepWhole = (here: (table: string) => string) =>
-  `WITH gone_events AS (DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key),
-     gone_sessions AS (DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key),
+const sweepWhole = ofSubjects(
+  (here) =>
+    `WITH gone_events AS (DELETE FROM events ${withKeys} AND occurred_at < $2 RETURNING subject_key),
+     gone_sessions AS (DELETE FROM sessions ${withKeys} AND started_at < $2 AND ended_at < $2 RETURNING subject_key),
      recounted AS (UPDATE sessions s SET event_count = (
          SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key${here('e')} AND e.session_id = s.session_id
          AND e.occurred_at >= $2 AND e.occurred_at <= s.ended_at)
-       ${ofSubjects} AND ${overlapping}),
+       ${withKeys} AND ${overlapping}),
      left_over AS (SELECT s.subject_key, least(x.start, y.start) AS first_start, least(x.end, y.start, e.at, i.at) AS oldest
        FROM subjects s,
          LATERAL (SELECT min(started_at) AS start, min(ended_at) AS end FROM sessions x
@@ -59,9 +59,9 @@ const sweepWhole = (here: (table: string) => string) =>
            WHERE i.subject_key = s.subject_key${here('i')} AND brought_at >= $2) i
        WHERE s.subject_key = ANY ($1)),
      gone AS (SELECT subject_key FROM left_over WHERE first_start IS NULL),
-     gone_identifiers AS (DELETE FROM identifiers ${ofSubjects}
+     gone_identifiers AS (DELETE FROM identifiers ${withKeys}
        AND (brought_at < $2 OR subject_key IN (SELECT subject_key FROM gone)) RETURNING 1),
-     gone_subjects AS (DELETE FROM subjects ${ofSubjects} AND subject_key IN (SELECT subject_key FROM gone) RETURNING 1),
+     gone_subjects AS (DELETE FROM subjects ${withKeys} AND subject_key IN (SELECT subject_key FROM gone) RETURNING 1),
      changes AS (SELECT subject_key, sum(sessions) AS sessions, sum(events) AS events,
          max(first_start) AS first_start, max(oldest) AS oldest FROM (
            SELECT subject_key, first_start, oldest, 0 AS sessions, 0 AS events FROM left_over
@@ -71,15 +71,9 @@ const sweepWhole = (here: (table: string) => string) =>
          session_count = session_count - c.sessions, event_count = event_count - c.events
        FROM changes c WHERE s.subject_key = ANY ($1) AND s.subject_key = c.subject_key AND c.first_start IS NOT NULL)
    SELECT (SELECT count(*) FROM gone_subjects) AS subjects, (SELECT count(*) FROM gone_sessions) AS sessions,
-     (SELECT count(*) FROM gone_events) AS events, (SELECT count(*) FROM gone_identifiers) AS identifiers`
-const sweepTogether = postgresOnly(
-  sweepWhole(() => ''),
-  'never',
+     (SELECT count(*) FROM gone_events) AS events, (SELECT count(*) FROM gone_identifiers) AS identifiers`,
 )
-const sweepOnShard = postgresOnly(
-  sweepWhole((table) => ` AND ${table}.subject_key = ANY ($1)`),
-  'together',
-)
+
 const countSubjects = postgresOnly(
   'SELECT count(*) AS count FROM subjects WHERE tracker_id = $1 AND last_seen_at < $2',
   'any',
@@ -196,7 +190,7 @@ async function sweepSubjects(
   const part = isAlone ? await sweepPart(run, (await locked[0])?.rows ?? [], since, maxRows) : null
   if (part && !part.isWhole) return { subjects: 0, ...part, isAny: true }
   const swept = { subjects: 0, sessions: part?.sessions ?? 0, events: part?.events ?? 0, identifiers: 0 }
-  const sweep = areOnShards ? sweepOnShard : sweepTogether
+  const sweep = areOnShards ? sweepWhole.onShard : sweepWhole.alone
   for (const { rows } of await Promise.all(groups.map((keys) => run(sweep, [keys, since])))) {
     const [row = {}] = rows
     swept.subjects += integer(row, 'subjects')
