@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { Client } from 'pg'
 import { totpCode, totpStep } from '../../../src/factors/totp-codes.ts'
+import { assertAbsent } from '../../secrets/markers.ts'
 import { dataOf, errorOf, textIn } from '../../support/answers.ts'
 import { softwarePasskey } from '../../support/authenticator.ts'
 import { type CommandLine, commandLine, onlyJson, startServe, textOf } from '../../support/command-line.ts'
@@ -26,11 +28,17 @@ describe('two processes on one PostgreSQL', () => {
   let urls: [string, string]
   let provider: Awaited<ReturnType<typeof startIdentityProvider>>
   let count = 0
+  let store: string
+  let logged: () => string
+  /** What nothing may hold that is written down, by names that say what each is. */
+  const secrets: Record<string, string> = { password, 'client secret': clientSecret }
+  const refusals: unknown[] = []
 
   before(async () => {
     provider = await startIdentityProvider(lifetime)
     provider.register(publicUrl)
-    cli = commandLine(lifetime, await freshStore(lifetime))
+    store = await freshStore(lifetime)
+    cli = commandLine(lifetime, store)
     onlyJson(await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--json']))
     const secretFile = join(cli.folder, 'client-secret')
     writeFileSync(secretFile, clientSecret)
@@ -41,10 +49,12 @@ describe('two processes on one PostgreSQL', () => {
       LETHE_OIDC_ISSUER: provider.issuer,
       LETHE_OIDC_CLIENT_ID: clientId,
       LETHE_OIDC_CLIENT_SECRET_FILE: secretFile,
+      LETHE_LOG_LEVEL: 'trace',
       NODE_OPTIONS: hashesCheaply,
     }
     const [one, other] = await Promise.all([startServe(cli, env), startServe(cli, env)])
     urls = [one.url, other.url]
+    logged = () => [one, other].map((server) => server.stdout() + server.stderr()).join('')
   })
 
   /** A browser at an address of its own, whose requests the proxy gives to one of the processes. */
@@ -52,8 +62,17 @@ describe('two processes on one PostgreSQL', () => {
     const browser = visitor({ url })
     const headers = { origin: publicUrl, 'x-forwarded-for': clientAddress(++count) }
     const { ask } = browser
-    const through = (path: string, sent: ConsoleAsk = {}) => ask(path, { ...sent, headers })
+    const through = async (path: string, sent: ConsoleAsk = {}) => {
+      const answer = await ask(path, { ...sent, headers })
+      if (answer.status !== 200) refusals.push(answer.body)
+      for (const pair of answer.headers.getSetCookie()) keepSecret('cookie', pair.split(/[=;]/)[1])
+      return answer
+    }
     return Object.assign(browser, copied, { ask: through })
+  }
+
+  const keepSecret = (what: string, secret = '') => {
+    if (secret !== '') secrets[`${what} ${Object.keys(secrets).length}`] = secret
   }
 
   const post = async (browser: Browser, path: string, body: object = {}) =>
@@ -73,7 +92,9 @@ describe('two processes on one PostgreSQL', () => {
   async function invite(...options: string[]): Promise<{ email: string; token: string }> {
     const email = `person-${++count}@acme.example`
     const args = ['members', 'create', '--org', 'acme', '--email', email, ...options, '--json']
-    return { email, token: textOf(onlyJson(await cli.run(args)), 'link').split('#')[1] ?? '' }
+    const token = textOf(onlyJson(await cli.run(args)), 'link').split('#')[1] ?? ''
+    keepSecret('token of a link', token)
+    return { email, token }
   }
 
   /** A member who is signed in at the first process. */
@@ -93,7 +114,9 @@ describe('two processes on one PostgreSQL', () => {
     const browsers: [Browser, Browser] = [browserAt(urls[0]), browserAt(urls[1])]
     const tokens = browsers.map(async (browser) => {
       const { prompt } = await post(browser, '/sign-in', { email, password })
-      return { token: textIn(prompt, 'token') }
+      const token = textIn(prompt, 'token')
+      keepSecret('token of a second step', token)
+      return { token }
     })
     const [one = {}, other = {}] = await Promise.all(tokens)
     return { browsers, steps: [one, other] as const }
@@ -103,7 +126,11 @@ describe('two processes on one PostgreSQL', () => {
     const { token, secret } = await post(browser, '/account/totp/offer')
     const code = totpCode(String(secret), totpStep(Date.now()) - 1)
     const { recoveryCodes } = await post(browser, '/account/totp', { token, code })
-    return { secret: String(secret), recoveryCodes: Array.isArray(recoveryCodes) ? recoveryCodes : [] }
+    assert.ok(Array.isArray(recoveryCodes))
+    keepSecret('token of an offer', String(token))
+    keepSecret('secret of an authenticator app', String(secret))
+    for (const each of recoveryCodes) keepSecret('recovery code', String(each))
+    return { secret: String(secret), recoveryCodes: recoveryCodes.map(String) }
   }
 
   test('accept a code of an authenticator app once, sent to both at the same time', async () => {
@@ -145,6 +172,7 @@ describe('two processes on one PostgreSQL', () => {
     for (let round = 0; round < rounds; round++) {
       const browsers: [Browser, Browser] = [browserAt(urls[0]), browserAt(urls[1])]
       const { challenge } = await post(browsers[0], '/sign-in/passkey/options')
+      keepSecret('challenge', String(challenge))
       const answer = { passkey: passkey.answer({ challenge: String(challenge) }) }
       dataOf(await (await race('/sign-in/passkey', browsers, [answer, answer])).ask('/session'))
     }
@@ -156,6 +184,7 @@ describe('two processes on one PostgreSQL', () => {
       provider.visitor = { subject: email, email, isVerified: true }
       const browser = browserAt(urls[0])
       const back = await provider.visit(textIn(await post(browser, '/single-sign-on'), 'address'))
+      for (const name of ['code', 'state']) keepSecret(name, back.searchParams.get(name) ?? '')
       const body = { query: back.search }
       await race('/single-sign-on/finish', [browser, elsewhere(browser)], [body, body])
     }
@@ -198,4 +227,41 @@ describe('two processes on one PostgreSQL', () => {
     await post(browser, '/account/end-other-sign-ins')
     errorOf(await second.ask('/session'), 'unauthorized')
   })
+
+  test('keep no secret of all this in a table, a line of the log or a refusal', async (t) => {
+    // Rows of what is under way are there too.
+    const browser = browserAt(urls[0])
+    const { searchParams } = new URL(textIn(await post(browser, '/single-sign-on'), 'address'))
+    keepSecret('state', searchParams.get('state') ?? '')
+    keepSecret('challenge', textIn(await post(browser, '/sign-in/passkey/options'), 'challenge'))
+    await invite()
+    const { email, browser: waiting } = await newMember()
+    await addTotp(waiting)
+    await firstSteps(email)
+
+    assert.ok(Object.keys(secrets).length > 80, 'few secrets were seen')
+    assert.ok(refusals.length > 10)
+    const tables = await rowsByTable(t)
+    for (const name of ['sign_ins', 'sign_in_challenges', 'recovery_codes', 'passkeys', 'activity'])
+      assert.ok(tables[name]?.includes('('), name)
+    for (const [name, rows] of Object.entries(tables)) assertAbsent(secrets, rows, `the table ${name}`)
+    assertAbsent(secrets, logged(), 'the log')
+    assertAbsent(secrets, JSON.stringify(refusals), 'a refusal')
+  })
+
+  /** Everything that the database holds of the service, as text. */
+  async function rowsByTable(t: TestContext): Promise<Record<string, string>> {
+    const client = new Client({ connectionString: store })
+    await client.connect()
+    t.after(() => client.end())
+    const names = await client.query<{ name: string }>(
+      `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    )
+    const tables: Record<string, string> = {}
+    for (const { name } of names.rows) {
+      const { rows } = await client.query<{ row: string }>(`SELECT each::text AS row FROM ${name} AS each`)
+      tables[name] = rows.map(({ row }) => row).join('\n')
+    }
+    return tables
+  }
 })
