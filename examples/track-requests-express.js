@@ -16,7 +16,7 @@ export function trackRequests(sender) {
     const startedAt = performance.now()
     response.once('finish', () => {
       const visitorId = visitorOf(request.headers.cookie)
-      // Who has no cookie has not agreed, or not yet.
+      // Visitors without the cookie have not agreed, or not yet.
       if (visitorId === null) return
       const route = request.route ? `${request.baseUrl}${request.route.path}` : 'unknown'
       const durationMs = Math.round(performance.now() - startedAt)

@@ -14,7 +14,7 @@ import fastify from 'fastify'
 export function trackRequests(app, sender) {
   app.addHook('onResponse', async (request, reply) => {
     const visitorId = visitorOf(request.headers.cookie)
-    // Who has no cookie has not agreed, or not yet.
+    // Visitors without the cookie have not agreed, or not yet.
     if (visitorId === null) return
     sender.track({
       subjectId: visitorId,
