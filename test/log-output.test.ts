@@ -40,7 +40,7 @@ describe('the log output', () => {
     assert.equal(output.droppedLines, 0)
   })
 
-  it('keeps its lines for whoever reads them later, up to a bound, and tells of those beyond it', async () => {
+  it('keeps its lines for a later reader, up to a bound, and counts those beyond it', async () => {
     let isRead = false
     const { output, told, text } = outputTo((bytes) => {
       if (!isRead) throw failure('EAGAIN')
@@ -113,7 +113,7 @@ describe('the log output', () => {
     })
   }
 
-  it('writes at its end what waits, and gives up on whoever takes nothing', () => {
+  it('writes at its end what waits, and gives up on a reader that takes nothing', () => {
     const { output } = outputTo(() => assert.fail('it is over'))
     output.write(line(1))
     output.write(line(2))

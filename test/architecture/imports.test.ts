@@ -62,7 +62,7 @@ const allowed: Record<string, readonly string[]> = {
     'node:*',
     'npm',
   ],
-  // Reads the addresses of the store and of the limiter with the words of whoever opens them.
+  // Reads the addresses of the store and of the limiter with the functions of the modules that open them.
   'config.ts': [
     'domain',
     'storage/open-store.ts',

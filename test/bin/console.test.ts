@@ -46,7 +46,7 @@ describe('the pages of the console are built', () => {
     assert.equal(page(), 'build 1')
   })
 
-  it('anew when a source has changed, come or gone', async (t) => {
+  it('again when a source was changed, added or removed', async (t) => {
     const { root, put, ensure, builds, page } = clone(t)
     await ensure()
     put('console/src/pages/keys.tsx', 'changed')

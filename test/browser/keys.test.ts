@@ -102,7 +102,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     }
     await page.reload()
     await settled(page)
-    await assertNowhere('loaded anew')
+    await assertNowhere('reloaded')
     const later = (await Promise.all(answers)).join('\n')
     assert.match(later, /privacy desk/)
     for (const string of strings) {

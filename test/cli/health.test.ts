@@ -19,7 +19,7 @@ describe('lethe health', () => {
     })
   })
 
-  it('fails with one line when nobody answers, and when whoever does is not ready', async (t) => {
+  it('fails with one line when nothing answers, and when the service that does is not ready', async (t) => {
     const server = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()

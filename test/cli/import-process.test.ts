@@ -90,7 +90,7 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
     assert.equal((await eventsOf(cli, 'third'))?.length, 1)
   })
 
-  it('stops at a bad line with --strict, with nothing of the running batch stored, whoever still writes to it', async (t) => {
+  it('stops at a bad line with --strict, with nothing of the running batch stored, even if the pipe is still written to', async (t) => {
     const cli = await withShop(t)
     const program = cli.startProgram([...importShop, '--strict', '-'])
     program.type(ndjson(event(), 'bad'))

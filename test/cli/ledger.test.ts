@@ -137,7 +137,7 @@ for (const [engine, open] of [
       assert.match((await place.cli.run(['ledger', 'verify'])).stdout, /Entry 5 is not a valid record\./)
     })
 
-    it('finds data that is older than its tombstone, and lets whoever came back alone', async (t) => {
+    it('finds data that is older than its tombstone, and ignores people who came back', async (t) => {
       const place = await open(t)
       await place.inStore(async ({ ingest, keyring, secrets }) => {
         const later = Date.now() + 3_600_000

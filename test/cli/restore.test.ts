@@ -549,7 +549,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
     await fillStore(cli.storePath, [eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() })])
     const { key } = await createKey(cli, 'k')
     const service = await serving(cli, t, { LETHE_JOURNAL: journal })
-    // A folder in the place of the file takes no lines, whoever asks.
+    // A folder in the place of the file accepts no lines, not even from root.
     mkdirSync(journal, { recursive: true })
     const anna = `${subjects}/anna`
     assert.equal((await service.ask(anna, { method: 'DELETE', key })).status, 500)

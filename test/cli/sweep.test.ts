@@ -72,7 +72,7 @@ describe('lethe sweep', { concurrency: true }, () => {
       { orgId: 'acme', plan: 'free', kind: 'visitors', keptDays: 3_650, days: 180, events: 1, sessions: 1 },
     ])
     assert.equal(await eventCount(cli, 'anna'), 1)
-    // Whoever has the variable ends it.
+    // A process with the variable ends it.
     assert.equal((await cli.run(['sweep'], { env })).stderr, '')
   })
 

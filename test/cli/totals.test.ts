@@ -85,7 +85,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     if (dayOf(Date.now()) === today) assert.deepEqual(shown, [formatDay(today - 30), formatDay(today)])
   })
 
-  it('stays the same when whoever it was is erased', async (t) => {
+  it('stays the same when the visitor is erased', async (t) => {
     const cli = await withRows(t, rows)
     const args = ['trackers', 'totals', 'shop', '--json', '--from', '1900-01-01']
     const before = await cli.run(args)

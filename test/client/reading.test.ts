@@ -258,7 +258,7 @@ describe('errors of the service', () => {
 })
 
 describe('a request id', () => {
-  it('of the choice of whoever calls reaches the service, and comes back with errors', async () => {
+  it('chosen by the caller reaches the service, and comes back with errors', async () => {
     await client.readSubject('shop', busy, { requestId: 'nightly 42' })
     await until(() => shop.logged.some((line) => line.includes('"requestId":"nightly 42"')))
     const wanted = { requestId: 'nightly-43' }

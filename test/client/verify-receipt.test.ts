@@ -116,7 +116,7 @@ describe('a receipt', () => {
     assert.ok(parts.checkpoint.includes(`\n7\n${rootHash}\n`))
   })
 
-  it('proves an erasure of whoever it was when no data subject is named, and says so', async () => {
+  it('proves the erasure of someone unknown when no data subject is named, and says so', async () => {
     assert.equal((await verifyReceipt(receipt, { verifierKeys })).isSubjectProven, false)
     const { isSubjectProven } = await verifyReceipt(receipt, { verifierKeys, subjectId: 'visitor-4' })
     assert.equal(isSubjectProven, true)
@@ -383,7 +383,7 @@ describe('a receipt', () => {
   const nothingHeld = (identifier = ada) =>
     receiptText({ ...aloneIn(nothingHeldRecord(nonce, identifier)), nonce })
 
-  it('tells that nothing was held, about whoever has the identifier, however it is written', async () => {
+  it('says that nothing was held about the person with the identifier, however it is written', async () => {
     const { record, isSubjectProven } = await verifyReceipt(nothingHeld(), { verifierKeys })
     assert.ok(record.version === 2)
     const { person } = record
@@ -445,7 +445,7 @@ describe('a receipt', () => {
     ])
   })
 
-  it('verifies after a rotation with the older key, the newer one or both, whoever else signed', async () => {
+  it('verifies after a rotation with the older key, the newer one or both, regardless of other signatures', async () => {
     const witness = noteSigner('witness.example', seed('witness'))
     const text = makeReceipt(4, all, { origin, signers: [rotated, witness, signer] })
     for (const keys of [[signer.vkey], [rotated.vkey], [rotated.vkey, signer.vkey]]) {

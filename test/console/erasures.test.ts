@@ -99,7 +99,7 @@ describe('erasures', () => {
 })
 
 describe('an entry that nothing is held', () => {
-  test('is listed, certified and issued again to whoever knows the identifier', async (t) => {
+  test('is listed, certified and issued again to people who know the identifier', async (t) => {
     const own = await startShop(t, { scopes: ['analytics:view'] })
     const browser = await openConsole(own, own.organisationId)
     const receiptFor = async (body: object) =>

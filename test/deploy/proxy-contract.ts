@@ -296,7 +296,7 @@ export function proxyContract(
       for (const target of targets) {
         await proxy.ask(target, { key, headers, from: '127.0.0.9' })
         await proxy.ask(target, { key, headers: { ...headers, 'X-Request-Id': 'find id-marker' } })
-        // Whoever refuses a body may hang up on the rest of it.
+        // A server that refuses a body may close the connection before its end.
         const body = 'body-marker'.repeat(7_000)
         await proxy.ask(target, { key, headers, method: 'DELETE', body }).catch(() => {})
       }

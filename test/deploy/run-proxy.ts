@@ -80,7 +80,7 @@ export function sendRaw(port: number, bytes: string, ca?: string): Promise<strin
     let answer = ''
     socket.setEncoding('latin1').on('data', (text: string) => {
       answer += text
-      // Whoever keeps the connection has said all that it has to say.
+      // A server that keeps the connection has sent its whole response.
       const [, length] = /^content-length: (\d+)\r$/im.exec(answer) ?? []
       if (length !== undefined && answer.length >= answer.indexOf('\r\n\r\n') + 4 + Number(length))
         socket.end()
@@ -157,7 +157,7 @@ export async function askHttp2(
       ...headers,
     })
     const responded = once(stream, 'response')
-    // Whoever refuses a body may answer before its end, and reset the rest.
+    // A server that refuses a body may respond before its end, and reset the rest.
     stream.on('error', () => {})
     if (body !== '') stream.end(body)
     const [received] = await responded

@@ -51,7 +51,7 @@ describe('a keyring', () => {
     assert.notDeepEqual(before.nonce(`acme\0email`, 'ada@example.com', at), nonce)
   })
 
-  it('signs with every secret, so that whoever trusts an older key can go on', async () => {
+  it('signs with every secret, so that people who trust an older key can continue', async () => {
     const checkpoint = rotated.signCheckpoint('acme', { size: 0, rootHash: Buffer.alloc(32) })
     for (const signers of [before.signersOf('acme'), rotated.signersOf('acme')]) {
       const verifierKeys = signers.slice(0, 1).map(({ verifierKey }) => verifierKey)

@@ -109,7 +109,7 @@ describe('asking together', () => {
     assert.deepEqual(groups, [[3, 1, 2]])
   })
 
-  it('begins anew with the next moment', async () => {
+  it('begins again with the next turn of the event loop', async () => {
     const { ask, groups } = doubling(10)
     assert.equal(await ask(1), 2)
     assert.equal(await ask(2), 4)
@@ -168,7 +168,7 @@ describe('asking together', () => {
     assert.deepEqual(groups, [[1], [2, 3], [4]])
   })
 
-  it('fails for whoever gets no answer', async () => {
+  it('fails for callers that get no answer', async () => {
     const ask = batcher<number, number>(10, async (questions) => questions.slice(1))
     const [first, second] = await Promise.allSettled([ask(1), ask(2)])
     assert.equal(first?.status, 'fulfilled')

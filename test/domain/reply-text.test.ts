@@ -112,7 +112,7 @@ describe('a default text', () => {
         const articles = /^\S+\.(?:extended|more-information)$/.test(name)
           ? [name.endsWith('extended') ? /12(?:\(| Abs\. )3/ : /12(?:\(| Abs\. )6/]
           : [name.startsWith('access') ? /\b15\b/ : /\b17\b/]
-        // Article 12(4): whoever is refused must be told that they can complain, and go to court.
+        // Article 12(4): a person who is refused must be told that they can complain, and go to court.
         if (name.endsWith('rejected'))
           articles.push(/\b77\b/, /\b79\b/, /complaint|beschweren/, /court|Gericht/)
         for (const article of articles) assert.match(text, article, name)

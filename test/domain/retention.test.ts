@@ -26,10 +26,10 @@ describe('the window to delete by', () => {
       ['stays what it was when a shorter one comes', year, 180, waiting(180, now)],
       ['stays so for a day', waiting(180, now - day + 1), 180, waiting(180, now - day + 1)],
       ['is the shorter one after a day', waiting(180, now - day), 180, { days: 180, shorter: null }],
-      ['waits anew for one that is shorter still', waiting(180, now - day), 90, waiting(90, now)],
-      ['waits anew for one that is less short', waiting(180, now - day), 270, waiting(270, now)],
+      ['waits again for one that is shorter still', waiting(180, now - day), 90, waiting(90, now)],
+      ['waits again for one that is less short', waiting(180, now - day), 270, waiting(270, now)],
       ['forgets a shorter one when the old one is back', waiting(180, now - day), 365, year],
-      ['waits anew for one of a clock that was ahead', waiting(180, now + 1), 180, waiting(180, now)],
+      ['waits again for one of a clock that was ahead', waiting(180, now + 1), 180, waiting(180, now)],
       [
         'is the longest there is where none is remembered',
         null,

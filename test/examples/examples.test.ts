@@ -98,7 +98,7 @@ function openApp(t: TestContext, parts: { lethe: LetheClient; trackerId?: string
 const oneAttempt = { retry: { maxAttempts: 1 } }
 const deleting = { scopes: ['analytics:delete-data', 'analytics:view'] } as const
 
-test('delete-account.js erases its customer, and after a restart whoever waited when the service was away', async (t) => {
+test('delete-account.js erases its customer, and after a restart those who waited while the service was down', async (t) => {
   const file = join(temporaryFolder(t), 'accounts.db')
   const away = new LetheClient({ url: `http://127.0.0.1:${await freePort()}`, apiKey: 'none', ...oneAttempt })
   const first = openApp(t, { lethe: away, file })

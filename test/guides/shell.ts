@@ -36,7 +36,7 @@ export function openShell(
   const programs = join(folder, '.programs')
   mkdirSync(programs)
   write('npx', `shift\n${program}`)
-  // Whoever needs it runs the test as root already.
+  // A test that needs it runs as root already.
   write('sudo', 'exec "$@"')
   const [command = '', ...args] = [...within, 'bash', '--noprofile', '--norc']
   const bash = spawn(command, args, {

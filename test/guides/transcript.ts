@@ -19,7 +19,7 @@ export function readTranscript(block: string): Exchange[] {
   return exchanges
 }
 
-/** A key or a token, cut short. A rotation gives it another string, so each output that shows it tells it anew. */
+/** A key or a token, cut short. A rotation gives it another string, so it is learnt again from each output that shows it. */
 const keyString = /lethe(?:var)?_[0-9A-Za-z]{16}_…/
 
 /** What differs from one run to the next, by how it looks, and what stands for it in the output of another run. */

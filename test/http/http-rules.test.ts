@@ -113,7 +113,7 @@ describe('a long answer', () => {
     return promise
   }
 
-  test('is packed for whoever takes gzip, and nobody else', async () => {
+  test('is compressed for clients that accept gzip, and no others', async () => {
     const plain = await read(subjectsPath, null)
     assert.ok(plain.bytes.length > 1_024)
     assert.equal(plain.headers.vary, 'Accept-Encoding')
@@ -162,7 +162,7 @@ describe('a long answer', () => {
 describe('the OpenAPI document', () => {
   const path = '/v1/analytics/openapi.json'
 
-  test('need not be sent to whoever has it', async () => {
+  test('need not be sent to a client that has it', async () => {
     const { status, headers } = await shop.ask(path)
     const etag = headers.get('etag') ?? assert.fail('no ETag')
     assert.equal(status, 200)

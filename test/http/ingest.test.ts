@@ -146,7 +146,7 @@ describe('a batch of lines', () => {
     assert.deepEqual(await countsOf('dora'), { sessions: 1, events: 1 })
   })
 
-  test('of a tracker that is not visible is a 404, whoever has it', async () => {
+  test('of a tracker that is not visible is a 404, regardless of its owner', async () => {
     const foreign = await shop.createOrganisation()
     const theirs = await shop.createTracker(foreign)
     const gone = await shop.createTracker(shop.organisationId, 'gone')

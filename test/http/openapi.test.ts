@@ -109,7 +109,7 @@ describe('the OpenAPI document', () => {
     ] as const) {
       assert.equal(await serverOf([['Host', host]]), server, host)
     }
-    // Whoever is no trusted proxy cannot forward anything.
+    // A client that is no trusted proxy cannot forward anything.
     const forwarded: [string, string][] = [
       ['X-Forwarded-Host', 'evil.example'],
       ['X-Forwarded-Proto', 'https'],

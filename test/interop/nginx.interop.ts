@@ -51,7 +51,7 @@ function hearOut(port: number, text: string): Promise<string> {
     socket.setEncoding('latin1').on('data', (part: string) => {
       answer += part
     })
-    // Whoever is refused may find the connection gone while it still speaks.
+    // A refused client may find the connection gone while it is still sending.
     socket.on('error', () => {}).once('close', () => resolve(answer))
     socket.end(text, 'latin1')
   })

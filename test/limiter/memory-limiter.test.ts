@@ -84,7 +84,7 @@ describe('the limiter in memory beyond its number of bucket keys', () => {
 })
 
 describe('the limiter in memory with its clock set back', () => {
-  it('starts a window anew instead of stretching it', async () => {
+  it('starts a new window instead of stretching it', async () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now)
     await takeMany(limiter, perMinute, 'a', 100)

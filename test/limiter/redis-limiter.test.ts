@@ -79,7 +79,7 @@ describe('limiters on one Redis', { skip }, () => {
     assert.deepEqual(states.map(({ granted }) => granted).sort(), [false, true, true, true])
   })
 
-  it('are not asked, nor blamed, by whoever has no time to wait left', async (t) => {
+  it('are neither asked nor blamed by a request without time left to wait', async (t) => {
     const { limiter, reports } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     assert.equal((await limiter.take(perKey, bucketKey, { waitMs: 0 })).isStandIn, true)
@@ -119,7 +119,7 @@ describe('a window in Redis', { skip }, () => {
     assert.match(String(await askRedis(url, 'GET', `lethe:key:${bucketKey}`)), /^2 \d+$/)
   })
 
-  it('starts anew instead of being stretched when the clock of Redis is set back', async (t) => {
+  it('starts again instead of being stretched when the clock of Redis is set back', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     const late = (await serverNow()) + 3_600_000
@@ -129,7 +129,7 @@ describe('a window in Redis', { skip }, () => {
     assert.ok(Number(await askRedis(url, 'PTTL', `lethe:key:${bucketKey}`)) <= 60_000)
   })
 
-  it('starts anew where something else stood', async (t) => {
+  it('starts again in the place of another value', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     await askRedis(url, 'SET', `lethe:key:${bucketKey}`, 'something else', 'PX', '60000')

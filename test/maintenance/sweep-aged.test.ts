@@ -100,7 +100,7 @@ describe('sweeping what has aged out', () => {
     for (let ms = 0; ms < day; ms += hour) {
       assert.deepEqual(await sweep({}, { clock: () => noon + ms }), nothing)
     }
-    // Whoever has it sets the others back, for as long as it sweeps.
+    // A process with the variable sets the others back, for as long as it sweeps.
     await sweep({}, { retentionDays, clock: () => noon + day - 1 })
     assert.deepEqual(await sweep({}, { clock: () => noon + day + hour }), nothing)
     assert.deepEqual(await sweep({}, { clock: () => noon + 2 * day }), nothing)

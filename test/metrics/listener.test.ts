@@ -100,7 +100,7 @@ describe('the listener of the metrics', () => {
     assert.ok(Number(head.headers.get('content-length')) > 1_000)
   })
 
-  it('speaks OpenMetrics to whoever likes that better', async () => {
+  it('answers in OpenMetrics if the client prefers it', async () => {
     await service.ask('/healthz')
     const read = async (accept: string) => {
       const response = await fetch(service.metricsUrl ?? '', { headers: { accept } })
@@ -177,7 +177,7 @@ describe('the listener of the metrics', () => {
     assert.deepEqual(errors, [broken])
   })
 
-  it('is named in the log, and stops with the service, whoever holds a connection', async (t) => {
+  it('is named in the log, and stops with the service, even if a client holds a connection', async (t) => {
     const server = await startServe(commandLine(t), { LETHE_METRICS_PORT: '0' })
     const [, metricsUrl = ''] = await server.waitFor('stdout', /"metricsUrl":"([^"]+)"/)
     await readText(metricsUrl)

@@ -102,7 +102,7 @@ describe('when a key was last used', () => {
     assert.equal(await lastUsedAt(key.id), null)
   })
 
-  it('keeps no more strings than some, whoever makes them up', async () => {
+  it('keeps a bounded number of strings, even if clients make them up', async () => {
     let lookups = 0
     const apiKeys = {
       ...deps().apiKeys,

@@ -293,10 +293,10 @@ describe('what is older than the window', () => {
     assert.deepEqual(await windowOf(), { days: 180, shorter: null }, 'a dry run changes nothing')
     await importLines({ ...deps(), retentionDays }, blockOf(lines), options)
     assert.deepEqual(await windowOf(), { days: 3_650, shorter: null })
-    assert.equal(await swept(defaultPolicy), 0, 'whoever sweeps without the variable waits')
+    assert.equal(await swept(defaultPolicy), 0, 'a sweep without the variable waits')
   })
 
-  it('is told anew for each batch: a plan can change while a pipe runs', async () => {
+  it('is looked up for each batch: a plan can change while a pipe runs', async () => {
     const { organisationId, trackerId } = await onPlan('free')
     const old = (eventId: string) => line({ trackerId, eventId, occurredAt: ago(200 * day) })
     const feed = pipe()

@@ -228,7 +228,7 @@ for (const [engine, address] of Object.entries(engines)) {
     const [a, b, c, d] = [erasure(0, 'a', 1), erasure(1, 'b', 2), erasure(2, 'c', 3), erasure(3, 'anna', 100)]
     const at = (entry: JournalledEntry, index: number) => ({ ...entry, index })
 
-    it('erases whoever an entry behind a gap tells of, and names the gap', async (t) => {
+    it('erases the people of entries behind a gap, and names the gap', async (t) => {
       const store = await open(t)
       const replayed = await replayChanges(store, testKeyring, told(a, d))
       assert.partialDeepStrictEqual(replayed, { entries: 1, tombstones: 2, removed: { subjects: 1 } })
@@ -260,7 +260,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
     })
 
-    it('erases whoever a contradicting entry tells of, and leaves the ledger as it is', async (t) => {
+    it('erases the person of a contradicting entry, and leaves the ledger as it is', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a, at(b, 1)))
       const replayed = await replayChanges(store, testKeyring, told(a, at(c, 1), at(d, 2)))

@@ -179,7 +179,7 @@ describe('background work', () => {
 })
 
 describe('what is exported', () => {
-  it('contains nobody, whoever puts a person where', async (t) => {
+  it('contains no person, wherever a client puts one', async (t) => {
     const { ask, key, stop, collector, requestLines } = await startTraced(t)
     const person = 'ada-marker-lovelace'
     const hex = Buffer.from(person).toString('hex')

@@ -27,7 +27,7 @@ describe('the files that the program brings along', () => {
     )
   })
 
-  it('are all packed, whoever asks for them, and no others', () => {
+  it('are all packed, for any caller, and no others', () => {
     const asked = ['programFolder', 'programFile', 'migrationSteps'].flatMap(askedFor)
     assert.deepEqual(asked.sort(), carriedPaths)
     assert.deepEqual(askedFor('threadScript'), threads)

@@ -50,7 +50,7 @@ function iso(at: number): string {
   return new Date(at).toISOString()
 }
 
-describe('whoever was erased', () => {
+describe('an erased person', () => {
   const cli = commandLine({ after })
   const journal = join(cli.folder, 'journal', 'lethe.journal')
   const env = { LETHE_JOURNAL: journal, LETHE_LOG_LEVEL: 'trace', LETHE_METRICS_PORT: '0' }

@@ -1,7 +1,7 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { subjectKey } from '../../src/domain/subject.ts'
 
-/** What a thief has: every value of every table of a store, and whoever may have been erased. */
+/** What a thief has: every value of every table of a store, and everyone who may have been erased. */
 export interface Loot {
   values: readonly (string | Uint8Array)[]
   organisationIds: readonly string[]

@@ -81,7 +81,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const tombstones = values
         .map((value) => /"digest":"([^"]+)"/.exec(String(value))?.[1])
         .filter((digest) => digest !== undefined)
-      // Whoever is erased again in one tracker is known again there, by whoever has the store: that is how imports are refused.
+      // Someone who is erased again in one tracker can be recognised there with the store: that is how imports are refused.
       assert.equal(new Set(tombstones).size, erased.length * trackerIds.length)
     })
   })

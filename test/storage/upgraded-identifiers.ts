@@ -72,7 +72,7 @@ export function oldIdentifiersSql(key: string, bytes: (hex: string) => string): 
   ]
 }
 
-/** Fails unless whoever that store knew is found however an accent is written, and each identifier is there once. */
+/** Fails unless everyone whom that store knew is found however an accent is written, and each identifier is there once. */
 export async function assertComparedInNfc(store: Store): Promise<void> {
   const { identifiers } = (await store.subjects.read(tracker, 'anna')) ?? {}
   assert.deepEqual(identifiers, [

@@ -158,7 +158,7 @@ export async function openConsole(
   return signedIn(service, await addMember(service, organisationId, email, role))
 }
 
-/** Whom somebody at the console erases: these data subjects, or whoever has these identifiers. */
+/** The people whom a member erases: these data subjects, or everyone with these identifiers. */
 export interface ErasedPerson {
   identifiers?: { name: string; value: string }[]
   subjects?: { trackerId: string; subjectId: string }[]

@@ -16,7 +16,7 @@ async function serverUrl(): Promise<string> {
 }
 
 /**
- * The address of an empty database, dropped with whoever still uses it when the test is over. It sorts text as
+ * The address of an empty database, dropped with all connections to it when the test is over. It sorts text as
  * English, not by bytes, as many servers do: what relies on the order of bytes has to say so.
  */
 export async function freshDatabase(lifetime: Lifetime, template = 'template0'): Promise<string> {
@@ -32,7 +32,7 @@ export function freshStore(lifetime: Lifetime): Promise<string> {
   return freshDatabase(lifetime, process.env.LETHE_TEST_POSTGRES_TEMPLATE)
 }
 
-/** Starts a server for the test files to come, unless somebody has named one; it is ended by whoever is handed it. */
+/** Starts a server for the test files to come, unless somebody has named one; the caller ends it. */
 export async function sharePostgres(): Promise<PostgresServer | null> {
   if (process.env.LETHE_TEST_POSTGRES) return null
   const server = await startPostgres()
@@ -66,7 +66,7 @@ function databaseAt(server: string, name: string): string {
   return url.href
 }
 
-/** Whoever makes and drops databases on a server. */
+/** The client that makes and drops databases on a server. */
 interface Administrator {
   client: Client
   socket: Socket

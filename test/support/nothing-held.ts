@@ -7,7 +7,7 @@ import type { NothingHeldEntry } from '../../src/domain/privacy-request.ts'
 import type { SubjectIdentifier } from '../../src/domain/subject-identifier.ts'
 import { type NothingHeld, proveNothingHeld } from '../../src/operations/nothing-held.ts'
 
-/** Proves that nothing is held about whoever has these identifiers, in a transaction that does nothing else. */
+/** Proves that nothing is held about a person with these identifiers, in a transaction that does nothing else. */
 export async function holdsNothing(
   { ledger, ...deps }: { ledger: LedgerStore; clock: Clock; keyring: Keyring; journal?: Journal | undefined },
   organisationId: string,

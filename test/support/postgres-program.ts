@@ -19,7 +19,7 @@ export function postgresProgram(name: 'initdb' | 'postgres', folder: string): st
 
 /**
  * Makes PostgreSQL ready to run: the links between its libraries, which the package leaves to an install script, and a copy for the
- * server in `folder` where whoever runs it may not look into this clone.
+ * server in `folder` if its user cannot read this clone.
  */
 export async function preparePostgres(folder: string): Promise<void> {
   const script = join('scripts', 'hydrate-symlinks.js')

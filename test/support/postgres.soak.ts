@@ -88,7 +88,7 @@ describe('a fresh database', () => {
     assert.deepEqual(byDefault, ['a', 'B'])
   })
 
-  test('goes when its test does, whoever is connected', async () => {
+  test('goes when its test does, even if clients are connected', async () => {
     const endings: (() => void | Promise<void>)[] = []
     const url = await freshDatabase({ after: (work) => endings.push(work) })
     const client = new Client(url)

@@ -31,7 +31,7 @@ async function prepareFiles(prepare: (cli: CommandLine) => Promise<unknown>): Pr
     await prepare(cli)
     const files = readdirSync(cli.folder).filter((name) => name.startsWith(basename(cli.storePath)))
     const name = basename(cli.storePath)
-    assert.deepEqual(files.toSorted(), [name, `${name}-upkeep`], 'whoever prepares a store closes it')
+    assert.deepEqual(files.toSorted(), [name, `${name}-upkeep`], 'a prepared store must be closed')
     const secret = join(cli.folder, 'lethe.secret')
     return [cli.storePath, ...(existsSync(secret) ? [secret] : [])].map((path) => [
       basename(path),

@@ -21,7 +21,7 @@ async function askAt<Result>(
   work: (ask: (sql: string) => Promise<RawRow[]>, isSqlite: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (address.startsWith('sqlite:')) {
-    // Whoever opens a store that was killed, or closes it last, has it alone for a moment.
+    // A process that opens a store after a kill, or closes it last, locks it for a moment.
     const db = new DatabaseSync(address.slice('sqlite:'.length), { timeout: 10_000 })
     try {
       return await work(async (sql) => db.prepare(sql).all(), true)

@@ -94,7 +94,7 @@ export async function startTestService(
     services,
     logged,
     passTime: (ms) => {
-      // Instants are whole milliseconds; whoever waits for less than one waits for one.
+      // Instants are whole milliseconds; a wait for less than one takes one.
       shift += Math.ceil(ms)
     },
     async ask(path, { method = 'GET', key, headers = {}, body } = {}) {

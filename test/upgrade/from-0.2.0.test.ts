@@ -153,7 +153,7 @@ async function assertKeys(service: TestService, { manifest: { keys, refused } }:
   }
 }
 
-/** Whoever was erased has a receipt for the same entry again, and the ledger has only grown since each checkpoint. */
+/** Everyone who was erased has a receipt for the same entry again, and the ledger has only grown since each checkpoint. */
 async function assertProofs(service: TestService, { manifest }: OldStore): Promise<void> {
   const key = manifest.keys.acme
   const { verifierKeys, checkpoints } = manifest

@@ -154,7 +154,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     assert.ok(lines.at(-1)?.includes('"msg":"stopped"'))
   })
 
-  it('because whoever read it has gone costs its lines, and nothing else', async (t) => {
+  it('because its reader has gone costs its lines, and nothing else', async (t) => {
     const service = await startMuted(t, commandLine(t), 'pipe')
     readingEnd(service.child).destroy()
     await until(async () => {

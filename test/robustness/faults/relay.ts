@@ -5,7 +5,7 @@ import type { Lifetime } from '../../support/service.ts'
 /** An address that leads to a server, and after a failover to another, as that of a load balancer does. */
 export interface Relay {
   url: string
-  /** From now on it leads there; whoever is connected is cut off. */
+  /** From now on it leads there; open connections are cut off. */
   leadTo(url: string): void
 }
 

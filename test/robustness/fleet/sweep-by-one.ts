@@ -13,7 +13,7 @@ const twoHundredDaysMs = 200 * 86_400_000
 /** How often each process of the fleet comes by to sweep. */
 export const sweepSeconds = 1
 
-/** Who waits for the row of a subject: whoever sweeps it. */
+/** The process that waits for the row of a subject: the one that sweeps it. */
 const waiting = `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = current_database()
   AND application_name LIKE 'lethe-_' AND wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'`
 
@@ -54,7 +54,7 @@ export async function sweepByOne(t: Lifetime, { store, places }: Fleet): Promise
   )
 }
 
-/** Stores a subject that has aged out, and holds on to it: whoever sweeps has to wait for us, as long as we like. */
+/** Stores a subject that has aged out, and keeps it locked: a sweep has to wait for us, as long as we like. */
 async function holdAged(address: string, holder: Client): Promise<void> {
   const store = await openStoreAt(address)
   try {

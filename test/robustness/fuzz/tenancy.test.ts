@@ -21,7 +21,7 @@ const [own, rival, third] = [
 await service.createTracker(own, 'shop')
 const foreign = await service.createTracker(rival, 'rivals-shop')
 const missing = 'nobodys-one'
-// Much is there, so that whoever looked at it before refusing would take longer.
+// There is much data, so that a refusal that read it first would take longer.
 const crowd = Array.from({ length: 500 }, (_, number) =>
   visit(`visitor-${number}`, { trackerId: foreign }),
 ).flat()

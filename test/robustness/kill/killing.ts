@@ -57,7 +57,7 @@ interface Rounds<Left extends Hit> {
   durationMs: number
   /** Everything that was killed, whatever it was doing. */
   total: Tally
-  /** Lets the work begin anew and kills it so long after. */
+  /** Lets the work begin again and kills it after this time. */
   kill(afterMs: number): Promise<Left>
   /** Looks at what the kill left behind, and completes the work. */
   check(left: Left): Promise<Progress>

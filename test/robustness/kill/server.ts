@@ -28,7 +28,7 @@ export const roomy = {
   LETHE_LIMIT_VARIABLES: plenty,
 }
 
-/** The next service on a store, in this process: loaded anew, the same program would do nothing else. Its clock may be ahead. */
+/** The next service on a store, in this process: the same program, loaded again, would do nothing else. Its clock may be ahead. */
 export function startNextService(
   lifetime: Lifetime,
   { work }: KillableStore,

@@ -40,7 +40,7 @@ export function raceErasures(makeStore: (t: TestContext) => Promise<string>, rac
     const [importing, erasing] = [await open(t, address), await open(t, address)]
     await fillShop(importing, [])
     const won: Record<Winner, number> = { batch: 0, erasure: 0 }
-    // Whoever wins begins a little later the next time, so that each is first now and then.
+    // The winner begins a little later the next time, so that each is first now and then.
     let aheadMs = 0
     for (let race = 0; race < races; race++) {
       const [subjectId, other] = [`racer-${race}`, `other-${race}`]

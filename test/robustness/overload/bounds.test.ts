@@ -20,7 +20,7 @@ import { AbusiveClients } from './overload-tests.ts'
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
 
 describe('answers that nobody reads', () => {
-  it('hold so many bytes and no more: whoever has taken none for longest is cut off, and who reads is not', async (t) => {
+  it('hold this many bytes and no more: the client that has read nothing for longest is cut off, and one that reads is not', async (t) => {
     const shop = await startShop(t, { scopes })
     await shop.ingest(visit('anna'))
     const megabyte = { text: 'x'.repeat(1024 * 1024) }

@@ -90,7 +90,7 @@ async function killAt(
   return signal === 'SIGKILL'
 }
 
-/** Which store is in place, looked at as whoever comes next does. */
+/** Which store is in place, as the next process to open it sees it. */
 async function whatIsLeft({ cli, env }: Place): Promise<'old' | 'new'> {
   const opened = await cli.run(['ledger', 'verify', '--json'], { env })
   assert.partialDeepStrictEqual(onlyJson(opened), { isSound: true, ledgers: [{ size: 2 }] })

@@ -177,7 +177,7 @@ export function erasureContract(fixture: Fixture): void {
       }
     })
 
-    it('lets the subject begin anew, with nothing of before', async () => {
+    it('lets the subject begin again, without anything from before', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await addSubject(tracker, 'anna')

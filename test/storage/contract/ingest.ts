@@ -165,7 +165,7 @@ export function ingestContract(fixture: Fixture): void {
   })
 
   describe('lines that were refused', () => {
-    it('are counted for each reason, by whoever counts them at the same time', async () => {
+    it('are counted for each reason, by several processes at the same time', async () => {
       const { ingest } = fixture.store
       const before = await ingest.refusedLines()
       const refused = { bad: 1, of_erased: 0, too_old: 3 }

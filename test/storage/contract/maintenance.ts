@@ -249,7 +249,7 @@ export function maintenanceContract(
 
     it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
       const tracker = await fill()
-      // Elsewhere nobody has a row for a moment, so that whoever is storing it has to end first.
+      // On PostgreSQL, erasing nobody stores a row for a moment, so that a batch that is storing it has to end first.
       if (fixture.store.maintenance.scrubsEveryByte) await eraseIn(fixture.store, tracker, 'nobody')
       await eraseIn(fixture.store, { ...tracker, organisationId: 'nobody' }, 'anna')
       // Nothing of this session has aged out, though it began long ago.

@@ -147,7 +147,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
     })
 
-    it('lets a subject begin anew that it deleted', async () => {
+    it('lets a subject that it deleted begin again', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fill(tracker)

@@ -18,7 +18,7 @@ export function secretContract(folder: string, open: (folder: string) => Promise
     before(async () => fixture.use(await open(join(folder, 'secrets'))))
     after(() => fixture.store.close())
 
-    it('must be known to whoever brings data or removes what was erased: after a rotation others change nothing', async () => {
+    it('must be known to processes that add data or remove erased data: after a rotation others change nothing', async () => {
       const { secrets, ingest, replay } = fixture.store
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker

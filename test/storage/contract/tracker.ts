@@ -5,7 +5,7 @@ import { kindsOf, memberNote } from './member.ts'
 
 export function trackerContract(fixture: Fixture): void {
   describe('a tracker', () => {
-    it('is found as it was stored, whoever owns it', async () => {
+    it('is found as it was stored, regardless of its owner', async () => {
       const organisationId = await fixture.createOrganisation()
       const tracker = {
         id: `a/b?c=%20 🦦 ${fixture.fresh('t')}`,

@@ -115,7 +115,7 @@ describe('the write-ahead log', () => {
     await until(() => logSize(path) === 0)
   })
 
-  it('is emptied by whoever writes next when the process of an erasure was killed before it could', async (t) => {
+  it('is emptied by the next writer when the process of an erasure was killed before it could', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await ingest(store, eventsOf('anna', 100), 100)
     const other = beginReading(path)

@@ -118,7 +118,7 @@ describe('the unused bytes of a database’s pages', () => {
     let reads = 0
     const mock = t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
       exec.call(this, sql)
-      // From here on nobody writes, but whoever reads gets the pages as they still are.
+      // From here on nobody writes, but readers get the pages as they still are.
       if (sql === 'BEGIN IMMEDIATE' && ++reads) contents()
     })
     const pages = Number(value(path, 'PRAGMA page_count'))

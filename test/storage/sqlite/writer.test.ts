@@ -113,7 +113,7 @@ describe('the writer', () => {
     assert.ok(turns >= 9, `${turns} turns`)
   })
 
-  it('is answered in the thread that asks when whoever reads has let go of the log', async (t) => {
+  it('is answered in the thread that asks when the reader has released the log', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await fillStore(path, [eventRow({ subjectId: 'anna', eventId: 'e' })])
     const store = await openSqliteStore(path, { writesHere: true })

@@ -15,7 +15,7 @@ const workerPath = childProgram(new URL('child-works.ts', import.meta.url))
 
 export interface ConcurrencyPlan {
   processes: number
-  /** How often they all begin anew, on what is there by then. */
+  /** How often they all begin again, on the data that is there by then. */
   rounds: number
   steps: number
   lanes: number

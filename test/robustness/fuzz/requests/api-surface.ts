@@ -52,7 +52,7 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
   const [own, rival] = [await service.createOrganisation(), await service.createOrganisation()]
   await service.createTracker(own, 'shop')
   await service.createTracker(rival, 'blog')
-  // Whoever was erased comes back later than anything that was.
+  // Erased people come back later than everything before.
   let startedAt = service.services.clock()
   const renew = async () => {
     startedAt = Math.max(startedAt, service.services.clock()) + 10_000

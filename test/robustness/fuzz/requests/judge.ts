@@ -54,7 +54,7 @@ export function assertNothingFailed({ logged }: TestService): void {
   assert.deepEqual(logged.slice(0, 3), [])
 }
 
-/** Whoever asks a public path for its methods is told them, and nothing else. */
+/** A request for the methods of a public path returns them, and nothing else. */
 function assertMethodsTold(method: string, { headers, body }: Answer): void {
   assert.equal(method, 'OPTIONS')
   assert.match(headers.get('allow') ?? '', /^[A-Z, ]*OPTIONS$/)

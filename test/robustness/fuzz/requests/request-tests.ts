@@ -59,7 +59,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
   async function play(some: readonly GeneratedRequest[]): Promise<void> {
     if (isChanged) await surface.renew()
     if (isChanged || !looks) looks = { own: await surface.look(), theirs: await surface.lookAtTheirs() }
-    // Should a request fail its test, the next ones begin anew.
+    // If a request fails its test, the next ones begin again.
     surface.logged.length = 0
     isChanged = true
     let mayBeChanged = false

@@ -42,7 +42,7 @@ interface RequestBytes {
 
 /**
  * Sends requests behind each other without waiting and reads an answer to each. Where the server closes, what is left is sent on a
- * new connection. A close may cost answers that were under way, so whoever got none is asked again alone, and must get one then.
+ * new connection. A close may cost answers that were under way, so a request without an answer is sent again alone, and must get one then.
  */
 export async function askAll(url: string, requests: readonly RequestBytes[]): Promise<Answer[]> {
   const answers: Answer[] = []
