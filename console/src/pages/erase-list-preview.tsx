@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Figures } from '../components/values.tsx'
 import { counted, formatNumber } from '../components/when.tsx'
@@ -23,9 +24,12 @@ interface EraseListPreviewProps {
 export function EraseListPreview({ plan, reference, trackers, onErase }: EraseListPreviewProps) {
   const { read, used, empty, invalid, repeated, other, matched, nothing, requested, found, hidden } = plan
   const nameOf = (trackerId: string) => trackers.find(({ id }) => id === trackerId)?.name ?? trackerId
+  const card = useRef<HTMLElement>(null)
+  // It is below a long form.
+  useEffect(() => card.current?.scrollIntoView({ block: 'start' }), [])
   const unnamed = nothing + invalid + repeated + requested - plan.unused.length
   return (
-    <section class="card" aria-labelledby="preview">
+    <section ref={card} class="card list-preview" aria-labelledby="preview">
       <header>
         <h2 id="preview">Preview</h2>
       </header>

@@ -161,7 +161,8 @@ function HiddenByPlanPreview({ plan, own, days }: { plan: string; own: number; d
 const budgetNames: Record<string, string> = {
   ip: 'Requests per IP address',
   key: 'Requests per key',
-  erasure: 'Erasures per key and per member',
+  erasure: 'Erasures per key',
+  variables: 'Requests per variable token',
 }
 
 function Budgets({ settings: { budgets, batchesPerMinute } }: { settings: Settings }) {
@@ -180,7 +181,7 @@ function Budgets({ settings: { budgets, batchesPerMinute } }: { settings: Settin
           </div>
         ))}
         <div>
-          <dt>Pace of batches</dt>
+          <dt>Pace of members’ erasures</dt>
           <dd>about {formatNumber(batchesPerMinute)} erasures per minute</dd>
         </div>
       </dl>
