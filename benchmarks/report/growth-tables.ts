@@ -69,6 +69,20 @@ events is asked in turns: ratios, and the numbers in brackets, compare with it. 
 request at a time. During a scrub and a backup, ten erasures a second are sent.
 
 ${measured.map(storeSection).join('\n')}
+### What does not stay flat
+
+Pages, searches and erasures follow an index from its root to one place, so their time hardly depends on the number of events. These do grow or
+slow down:
+
+- **Reads under load**: they ask for random data subjects, and of a larger store fewer are in the caches of the processor, the database and the
+  system. The smallest store is always in all of them.
+- **Loading** becomes slower. Rows are stored by data subject, so that an erasure is one range, and new data subjects belong in random places:
+  almost every one changes other pages, each of which is written to the log and then to the file.
+- **A scrub and a backup** read the whole store, so their time is proportional to its size.
+- **Erasures beside a backup** of the embedded store wait for it, five seconds at most, because the log cannot be truncated while it is read
+  ([erasure](storage.md#erasure)). Run backups when few people are erased.
+- **Small stores** have more bytes per event, because tables and indexes have a minimum size.
+
 `
 }
 
