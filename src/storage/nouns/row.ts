@@ -19,6 +19,11 @@ export function asInteger(value: unknown, column: string): number {
   return value
 }
 
+export function asBlob(value: unknown, column: string): Uint8Array {
+  if (!(value instanceof Uint8Array)) throw wrongType(column, 'bytes')
+  return value
+}
+
 export function asJson<Value>(value: unknown, column: string): Value {
   try {
     return JSON.parse(asText(value, column))
@@ -45,9 +50,7 @@ export function textOrNull(row: Row, column: string): string | null {
 }
 
 export function blob(row: Row, column: string): Uint8Array {
-  const value = row[column]
-  if (!(value instanceof Uint8Array)) throw wrongType(column, 'bytes')
-  return value
+  return asBlob(row[column], column)
 }
 
 /** A key or a digest, which PostgreSQL stores as a uuid. */

@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
 import { sweptBefore, windowOf } from '../nouns/retention.ts'
-import { blob, integer, type Row, text } from '../nouns/row.ts'
+import { asBlob, asInteger, asText, integer, text, type Values } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
 import type { TrackerSweep } from '../nouns/stores.ts'
 import { transaction } from './connection.ts'
-import { type Connections, type SqliteRun, statementRunner } from './connections.ts'
+import { type Connections, prepareValues, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
 
 /** A subject with expired data. */
@@ -20,6 +20,15 @@ interface AgedSubject {
 
 /** The most subjects per step: one may have very little to delete. */
 const maxSubjects = 1_000
+
+/** With at most this many sessions, all of them are read to find those that have expired. */
+const maxScannedSessions = 50
+
+/** What a step deleted of a subject, and what remains. */
+interface SweptSubject extends Pick<FoundSessions, 'firstSeenAt' | 'earliestEnd'> {
+  sweptSessions: number
+  sweptEvents: number
+}
 
 /** After everything that was collected. */
 const afterEverything = Number.MAX_SAFE_INTEGER
@@ -80,7 +89,8 @@ function sweeping(
   db: DatabaseSync,
   run: SqliteRun,
 ): (trackerId: string, since: Instant, maxRows: number) => SweptCounts & { isDone: boolean } {
-  const agedSubjects = db.prepare(
+  const agedSubjects = prepareValues(
+    db,
     `SELECT subject_id, subject_key, last_seen_at, session_count, event_count FROM subjects
      WHERE tracker_id = ? AND oldest_at < ? ORDER BY oldest_at LIMIT ?`,
   )
@@ -103,27 +113,54 @@ function sweeping(
       return { subjects: 1, sessions: sessionCount, events: eventCount }
     }
     const isWhole = sessionCount + eventCount <= room
-    const whole = isWhole ? sessions.find(subject, since, room) : null
-    // Unless all expired data is deleted in this step and no session spans the start of the window, sessions
-    // remain and their counts matter.
-    const sweptEvents = events.sweep(subject, since, room, whole === null || whole.isSpanning)
-    const { expired, firstSeenAt, earliestEnd } = whole ?? sessions.find(subject, since, room - sweptEvents)
-    for (const sessionId of expired) sessions.delete(key, sessionId)
+    const isShort = isWhole && subject.lastSeenAt >= since && sessionCount <= maxScannedSessions
+    const swept = isShort ? sweepShort(key, since) : sweepLong(subject, since, room, isWhole)
+    const { sweptSessions, sweptEvents, firstSeenAt, earliestEnd } = swept
     if (firstSeenAt === null) {
       identifiers.deleteAll(key)
       deleteSubject.run(trackerId, subjectId)
     } else {
-      if (identifiers.first(key) < since && identifiers.deleteAged(key, since)) noteDeletion(run)
-      const oldestAt = Math.min(events.first(key), identifiers.first(key), earliestEnd)
-      const left = [sessionCount - expired.length, eventCount - sweptEvents] as const
+      const firstIdentifier = identifiers.first(key)
+      const hasAged = firstIdentifier < since && identifiers.deleteAged(key, since)
+      if (hasAged) noteDeletion(run)
+      const oldestAt = Math.min(
+        events.first(key),
+        hasAged ? identifiers.first(key) : firstIdentifier,
+        earliestEnd,
+      )
+      const left = [sessionCount - sweptSessions, eventCount - sweptEvents] as const
       updateSubject.run(...left, firstSeenAt, oldestAt, trackerId, subjectId)
     }
-    return { subjects: firstSeenAt === null ? 1 : 0, sessions: expired.length, events: sweptEvents }
+    return { subjects: firstSeenAt === null ? 1 : 0, sessions: sweptSessions, events: sweptEvents }
+  }
+
+  /** For subjects with few sessions, all of whose expired data is deleted in this step, and which remain. */
+  function sweepShort(key: Uint8Array, since: Instant): SweptSubject {
+    const sweptSessions = sessions.deleteAged(key, since)
+    const left = sessions.left(key)
+    // A session that spans the start of the window remains, and its count matters.
+    const isSpanning = left.firstSeenAt !== null && left.firstSeenAt < since
+    return { sweptSessions, sweptEvents: events.sweepBefore(key, [since, ''], isSpanning), ...left }
+  }
+
+  function sweepLong(subject: AgedSubject, since: Instant, room: number, isWhole: boolean): SweptSubject {
+    const whole = isWhole ? sessions.find(subject, since, room) : null
+    // Unless all expired data is deleted in this step and no session spans the start of the window, sessions
+    // remain and their counts matter.
+    const sweptEvents = events.sweep(subject, since, room, whole === null || whole.isSpanning)
+    const found = whole ?? sessions.find(subject, since, room - sweptEvents)
+    for (const sessionId of found.expired) sessions.delete(subject.key, sessionId)
+    const { firstSeenAt, earliestEnd } = found
+    return { sweptSessions: found.expired.length, sweptEvents, firstSeenAt, earliestEnd }
   }
 
   return (trackerId, since, maxRows) => {
     const total = { subjects: 0, sessions: 0, events: 0 }
-    const aged = agedSubjects.all(trackerId, since, maxSubjects).map(toAgedSubject)
+    // In the order of their sessions and events on disk, so that neighbours are changed together.
+    const aged = agedSubjects
+      .all(trackerId, since, maxSubjects)
+      .map(toAgedSubject)
+      .sort((a, b) => Buffer.compare(a.key, b.key))
     let room = maxRows
     for (const subject of aged) {
       if (room <= 0) break
@@ -137,6 +174,9 @@ function sweeping(
     return { ...total, isDone: room > 0 && aged.length < maxSubjects }
   }
 }
+
+/** The position of the first event that remains. */
+type Until = readonly [occurredAt: Instant, eventId: string]
 
 function agedEvents(db: DatabaseSync) {
   const first = db.prepare(
@@ -155,6 +195,16 @@ function agedEvents(db: DatabaseSync) {
   const takeOff = db.prepare(
     'UPDATE sessions SET event_count = event_count - ? WHERE subject_key = ? AND session_id = ?',
   )
+
+  function sweepBefore(key: Uint8Array, until: Until, doCountsMatter: boolean): number {
+    if (doCountsMatter) {
+      for (const row of bySession.all(key, ...until)) {
+        takeOff.run(integer(row, 'count'), key, text(row, 'session_id'))
+      }
+    }
+    return Number(deleteRange.run(key, ...until).changes)
+  }
+
   return {
     deleteAll: (key: Uint8Array) => deleteAll.run(key),
     /** When the first remaining event occurred; infinity if there is none. */
@@ -165,16 +215,10 @@ function agedEvents(db: DatabaseSync) {
      */
     sweep({ key, eventCount }: AgedSubject, since: Instant, room: number, doCountsMatter: boolean): number {
       const end = eventCount > room ? beyond.get(key, since, room) : undefined
-      const until = end
-        ? ([integer(end, 'occurred_at'), text(end, 'event_id')] as const)
-        : ([since, ''] as const)
-      if (doCountsMatter) {
-        for (const row of bySession.all(key, ...until)) {
-          takeOff.run(integer(row, 'count'), key, text(row, 'session_id'))
-        }
-      }
-      return Number(deleteRange.run(key, ...until).changes)
+      const until: Until = end ? [integer(end, 'occurred_at'), text(end, 'event_id')] : [since, '']
+      return sweepBefore(key, until, doCountsMatter)
     },
+    sweepBefore,
   }
 }
 
@@ -197,6 +241,8 @@ function agedSessions(db: DatabaseSync) {
   )
   const deleteAll = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteOne = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND session_id = ?')
+  const deleteAged = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
+  const left = prepareValues(db, 'SELECT min(started_at), min(ended_at) FROM sessions WHERE subject_key = ?')
   const lastToEnd = db.prepare(
     `SELECT session_id FROM sessions WHERE subject_key = ? AND ended_at = ?
      ORDER BY started_at DESC, session_id DESC LIMIT 1`,
@@ -204,6 +250,16 @@ function agedSessions(db: DatabaseSync) {
   return {
     deleteAll: (key: Uint8Array) => deleteAll.run(key),
     delete: (key: Uint8Array, sessionId: string) => deleteOne.run(key, sessionId),
+    deleteAged: (key: Uint8Array, since: Instant) => Number(deleteAged.run(key, since).changes),
+    left(key: Uint8Array): Pick<FoundSessions, 'firstSeenAt' | 'earliestEnd'> {
+      const [firstSeenAt = null, earliestEnd = null] = left.get(key) ?? []
+      return firstSeenAt === null
+        ? { firstSeenAt: null, earliestEnd: Number.POSITIVE_INFINITY }
+        : {
+            firstSeenAt: asInteger(firstSeenAt, 'started_at'),
+            earliestEnd: asInteger(earliestEnd, 'ended_at'),
+          }
+    },
     /**
      * Finds `room` sessions that ended before `since`. If not all fit, the one that ended last stays for
      * another step, so that `last_seen_at` remains true. Reads in order of start, and stops where no session
@@ -236,12 +292,12 @@ function agedSessions(db: DatabaseSync) {
   }
 }
 
-function toAgedSubject(row: Row): AgedSubject {
+function toAgedSubject([subjectId, key, lastSeenAt, sessionCount, eventCount]: Values): AgedSubject {
   return {
-    subjectId: text(row, 'subject_id'),
-    key: blob(row, 'subject_key'),
-    lastSeenAt: integer(row, 'last_seen_at'),
-    sessionCount: integer(row, 'session_count'),
-    eventCount: integer(row, 'event_count'),
+    subjectId: asText(subjectId, 'subject_id'),
+    key: asBlob(key, 'subject_key'),
+    lastSeenAt: asInteger(lastSeenAt, 'last_seen_at'),
+    sessionCount: asInteger(sessionCount, 'session_count'),
+    eventCount: asInteger(eventCount, 'event_count'),
   }
 }
