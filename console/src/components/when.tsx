@@ -49,6 +49,17 @@ export function Ago({ at, none = 'never' }: WhenProps) {
   )
 }
 
+/** From which day to which day, or how far away it was if that is one day. */
+export function Days({ first, last }: { first: string | null; last: string | null }) {
+  const days = [first, last].map((at) => at && dayOnly.format(new Date(at)))
+  if (first === null || days[0] === days[1]) return <Ago at={last} />
+  return (
+    <>
+      <When at={first} as="day" /> to <When at={last} as="day" />
+    </>
+  )
+}
+
 const tickMs = 10_000
 const tickListeners = new Set<() => void>()
 let ticking: number | undefined

@@ -1,6 +1,6 @@
 import { Button } from '../components/button.tsx'
 import { Id } from '../components/values.tsx'
-import { Ago, counted, formatNumber } from '../components/when.tsx'
+import { counted, Days, formatNumber } from '../components/when.tsx'
 import type { Person } from '../person.ts'
 import { Link } from '../router.tsx'
 import { subjectAddress } from '../search.ts'
@@ -26,7 +26,7 @@ export function RecordCards({ records, nameOf }: { records: PersonRecords['recor
             {counted(record.counts.sessions, 'session')} · {counted(record.counts.events, 'event')}
           </p>
           <p class="muted">
-            Seen <Ago at={record.lastSeenAt} />, first <Ago at={record.firstSeenAt} />
+            Seen <Days first={record.firstSeenAt} last={record.lastSeenAt} />
           </p>
           {record.identifiers.length > 0 && (
             <ul class="chips">

@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx'
 import { LoadError, Skeleton } from '../components/states.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Id } from '../components/values.tsx'
-import { Ago, counted, When } from '../components/when.tsx'
+import { counted, Days } from '../components/when.tsx'
 import { changeRequest } from '../requests.ts'
 import { useFetched, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
@@ -159,12 +159,7 @@ function RecordFacts({ record: { counts, firstSeenAt, lastSeenAt } }: { record: 
   return (
     <>
       {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')} · seen{' '}
-      {firstSeenAt !== null && (
-        <>
-          <When at={firstSeenAt} as="day" /> to{' '}
-        </>
-      )}
-      <Ago at={lastSeenAt} />
+      <Days first={firstSeenAt} last={lastSeenAt} />
     </>
   )
 }
