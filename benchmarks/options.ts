@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { isPart, parts } from './parts/index.ts'
 import { root } from './processes/root.ts'
 import { type PartName, type Sizes, sizes } from './sizes.ts'
+import { UsageError } from './usage-error.ts'
 
 export const usage = `Usage: npm run bench -- [options]
 
@@ -48,7 +49,7 @@ export function readOptions(args: string[]): Options {
     },
   })
   const chosen = sizes[values.size]
-  if (!chosen) throw new Error(`There is no size ${values.size}: ${Object.keys(sizes).join(', ')}.`)
+  if (!chosen) throw new UsageError(`There is no size ${values.size}: ${Object.keys(sizes).join(', ')}.`)
   const changes = values.hour ? [...values.set, 'mixed.seconds=3600'] : values.set
   return {
     parts: values.page ? [] : readParts(values.only),
@@ -64,7 +65,7 @@ function readParts(only: string | undefined): PartName[] {
   const names = only === undefined ? Object.keys(parts) : only.split(',')
   return names.map((name) => {
     if (isPart(name)) return name
-    throw new Error(`There is no part ${name}: ${Object.keys(parts).join(', ')}.`)
+    throw new UsageError(`There is no part ${name}: ${Object.keys(parts).join(', ')}.`)
   })
 }
 
@@ -73,10 +74,11 @@ function withChange(sizes: Sizes, change: string): Sizes {
   const [, part = '', name = '', text = ''] = /^(\w+)\.(\w+)=(.+)$/.exec(change) ?? []
   const size: Record<string, unknown> = isPart(part) ? { ...sizes[part] } : {}
   const before = size[name]
-  if (before === undefined) throw new Error(`${change} is no size; one is written like import.lines=5000000.`)
+  if (before === undefined)
+    throw new UsageError(`${change} is no size; one is written like import.lines=5000000.`)
   const asBefore = (each: string, model: unknown) => (typeof model === 'number' ? Number(each) : each)
   const values = text.split(',').map((each) => asBefore(each, Array.isArray(before) ? before[0] : before))
-  if (values.some(Number.isNaN)) throw new Error(`${change} is no size: it takes numbers.`)
+  if (values.some(Number.isNaN)) throw new UsageError(`${change} is no size: it takes numbers.`)
   size[name] = Array.isArray(before) ? values : values[0]
   return { ...sizes, [part]: size }
 }

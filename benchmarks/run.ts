@@ -16,6 +16,7 @@ import {
   writeResults,
 } from './report/results.ts'
 import type { PartName } from './sizes.ts'
+import { UsageError } from './usage-error.ts'
 
 async function measure<Name extends PartName>(
   name: Name,
@@ -71,6 +72,6 @@ try {
   if (options.help) console.log(usage)
   else await run(options)
 } catch (error) {
-  console.error(error)
+  console.error(error instanceof UsageError ? error.message : error)
   process.exitCode = 1
 }

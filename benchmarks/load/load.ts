@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { RunningProcess } from '../processes/start-process.ts'
 import { cpuMicroseconds } from '../processes/usage.ts'
+import { UsageError } from '../usage-error.ts'
 import { autocannonLoad } from './autocannon.ts'
 import { wrkLoad } from './wrk.ts'
 
@@ -40,7 +41,7 @@ export function loadGenerator(name: string | undefined): LoadGenerator {
   const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'wrk')))
   if (name === 'wrk' || (name === undefined && isThere)) return wrkLoad()
   if (name === 'autocannon' || name === undefined) return autocannonLoad()
-  throw new Error(`${name} is no load generator that is known: wrk, autocannon.`)
+  throw new UsageError(`${name} is no load generator that is known: wrk, autocannon.`)
 }
 
 /** The figures of one round. */

@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import { freshDistributedStore, namedCluster } from '../../test/support/citus.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import type { Lifetime } from '../lifetime.ts'
+import { UsageError } from '../usage-error.ts'
 import { type BenchStore, emptyStore } from './empty-store.ts'
 import { createDatabase, postgresVersion } from './postgres-database.ts'
 
@@ -32,7 +33,7 @@ export async function growingStores(lifetime: Lifetime, name: string): Promise<G
   if (name === 'SQLite') return sqliteStores(lifetime)
   if (name === 'PostgreSQL') return postgresStores(lifetime)
   if (name === 'Citus') return citusStores(lifetime)
-  throw new Error(`${name} is no store that grows: SQLite, PostgreSQL, Citus.`)
+  throw new UsageError(`${name} is no store that grows: SQLite, PostgreSQL, Citus.`)
 }
 
 /** Throws if the disk has too little room for a store with this many events. A cluster has its own disks. */
@@ -43,7 +44,7 @@ export function checkDisk(name: string, events: number): void {
   const free = bavail * bsize
   if (needed <= free) return
   const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`
-  throw new Error(
+  throw new UsageError(
     `${events.toLocaleString('en')} events on ${name} need about ${gigabytes(needed)}, and ${folder} has ${gigabytes(free)} free. Set TMPDIR to a folder on a larger disk, or measure fewer with --set growth.events=10000,1000000.`,
   )
 }
