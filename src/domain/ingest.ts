@@ -48,6 +48,14 @@ export interface PackedBatch {
   rows: number
 }
 
+/** Rows of a tracker that does not exist, for example because it was just deleted; or those of a `reason`. */
+export interface RefusedRows {
+  trackerId: string
+  rows: number
+  /** They would give their subjects more identifiers than one may have. */
+  reason?: 'identifiers'
+}
+
 /** What a batch added. Rows that were stored before do not count. */
 export interface IngestCounts {
   subjects: number
@@ -56,8 +64,7 @@ export interface IngestCounts {
 }
 
 export interface IngestResult extends IngestCounts {
-  /** Rows of trackers that do not exist, for example because they were just deleted. */
-  refused?: { trackerId: string; rows: number }[]
+  refused?: RefusedRows[]
   /** Rows that occurred before their subject was erased. */
   ofErased?: number
   /** Rows whose session or event was already stored as it is. */

@@ -19,6 +19,8 @@ export const maxIdentifierValueLength = 256
 export const identifierValuePattern = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
 export const identifierValueRule = `1 to ${maxIdentifierValueLength} characters, no control characters`
 export const maxIdentifiersPerLine = 16
+/** With these, the record of a subject is no larger than other responses. */
+export const maxIdentifiersPerSubject = 1_000
 
 const namePattern = new RegExp(identifierNamePattern)
 const valuePattern = new RegExp(identifierValuePattern, 'u')

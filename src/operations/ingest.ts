@@ -8,6 +8,7 @@ import {
   InvalidLine,
   type PackedBatch,
   parseImportLine,
+  type RefusedRows,
 } from '../domain/ingest.ts'
 import type { IngestQueue } from '../domain/ingest-queue.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
@@ -16,6 +17,7 @@ import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import { type Plan, type RetentionPolicy, type RetentionStore, windowStart } from '../domain/retention.ts'
 import { timeSlices } from '../domain/semaphore.ts'
+import { maxIdentifiersPerSubject } from '../domain/subject-identifier.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
 
 /** How far ahead the clock of a data source may be. */
@@ -174,7 +176,7 @@ export class LineBatch {
     summary.rows += rows - ofErased
     summary.ofErased += ofErased
     summary.unchanged += unchanged
-    for (const { trackerId, rows } of refused) this.#refuseRows(trackerId, rows)
+    for (const rows of refused) this.#refuseRows(rows)
     summary.subjects += subjects
     summary.sessions += sessions
     summary.events += events
@@ -204,17 +206,17 @@ export class LineBatch {
     return false
   }
 
-  /** Reports rows whose tracker was deleted after it was looked up. */
-  #refuseRows(id: string, rows: number): void {
+  /** Reports rows that the store refused. Only the first line of their tracker is known. */
+  #refuseRows({ trackerId, rows, reason }: RefusedRows): void {
     const summary = this.#summary
     summary.rows -= rows
     summary.badLines += rows
-    const { source, number } = this.#windows.get(id)?.first ?? { source: '', number: 0 }
-    this.#options.onBadLine(
-      source,
-      number,
-      `tracker "${id}" was deleted; ${rows} of its lines were not stored`,
-    )
+    const { source, number } = this.#windows.get(trackerId)?.first ?? { source: '', number: 0 }
+    const cause =
+      reason === 'identifiers'
+        ? `a data subject has at most ${maxIdentifiersPerSubject} identifiers`
+        : `tracker "${trackerId}" was deleted`
+    this.#options.onBadLine(source, number, `${cause}; ${rows} lines of this tracker were not stored`)
   }
 
   /** Stores a longer window before rows that depend on it are stored. */

@@ -88,7 +88,7 @@ describe('deleting a tracker', () => {
     const onBadLine = (...told: unknown[]) => void bad.push(told)
     const summary = await importLines({ ...deps(), ingest }, blocks(), { onBadLine })
     assert.partialDeepStrictEqual(summary, { lines: 2, badLines: 2, rows: 0, events: 0 })
-    const reason = `tracker "${trackerId}" was deleted; 2 of its lines were not stored`
+    const reason = `tracker "${trackerId}" was deleted; 2 lines of this tracker were not stored`
     assert.deepEqual(bad, [['visits.ndjson', 5, reason]])
   })
 })

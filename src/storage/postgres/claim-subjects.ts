@@ -1,3 +1,4 @@
+import type { RefusedRows } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
 import { integer, integerOrNull, keyText, text } from '../nouns/row.ts'
@@ -12,6 +13,7 @@ import {
   type SubjectChange,
   withoutErased,
 } from '../rules/ingest-batch.ts'
+import { withinIdentifierLimits } from './identifier-limit.ts'
 import {
   deleteSubjects,
   insertSubjects,
@@ -41,25 +43,27 @@ export interface Addition {
   identifiers: BroughtIdentifier[]
 }
 
-/** Claims the subjects of a batch, without the rows that an erasure refuses. */
+/** Claims the subjects of a batch, without the rows that an erasure or the limit on identifiers refuses. */
 export async function claimLiving(
   run: Run,
   batch: readonly SubjectBatch[],
+  owners: ReadonlyMap<string, string>,
   keys: readonly TombstoneKey[],
   shards: readonly number[],
-): Promise<{ additions: Addition[]; ofErased: number }> {
+): Promise<{ additions: Addition[]; ofErased: number; refused: RefusedRows[] }> {
   const early = withoutErased(batch, await findTombstones(run, batch, keys))
   const grouping = await groupingOf(
     run,
     early.living.map(({ key }) => keyText(key)),
     shards,
   )
-  const additions = await claimSubjects(run, early.living, grouping)
+  const { allowed, refused } = await withinIdentifierLimits(run, early.living, owners, grouping)
+  const additions = await claimSubjects(run, allowed, grouping)
   // From here on nobody can erase them before the transaction ends, but somebody may have done so before.
-  const late = withoutErased(early.living, await findTombstones(run, early.living, keys))
+  const late = withoutErased(allowed, await findTombstones(run, allowed, keys))
   const ofErased = early.ofErased + late.ofErased
-  if (late.ofErased === 0) return { additions, ofErased }
-  return { additions: await claimLess(run, additions, late.living, grouping), ofErased }
+  if (late.ofErased === 0) return { additions, ofErased, refused }
+  return { additions: await claimLess(run, additions, late.living, grouping), ofErased, refused }
 }
 
 /**

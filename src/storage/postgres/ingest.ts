@@ -6,6 +6,7 @@ import { postgresOnly } from '../nouns/statement.ts'
 import {
   bySubject,
   DailyChanges,
+  mergeRefused,
   rowCount,
   type SubjectBatch,
   unchangedRows,
@@ -70,8 +71,10 @@ export function ingestStore(connections: Connections): IngestStore {
   ): Promise<IngestResult> {
     if (connections.isDistributed) commitTogether(run)
     const owners = await lockTrackers(run, [...new Set(subjects.map(({ trackerId }) => trackerId))].sort())
-    const { accepted, ...refused } = withoutRefused(subjects, (id) => owners.has(id), rowCount)
-    const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.shards)
+    const { accepted, refused: unowned = [] } = withoutRefused(subjects, (id) => owners.has(id), rowCount)
+    const claimed = await claimLiving(run, accepted, owners, keys, connections.shards)
+    const { additions, ofErased } = claimed
+    const refused = mergeRefused([...unowned, ...claimed.refused])
     await writeAdditions(client, run, additions)
     await writeIdentifiers(client, run, additions, owners)
     for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
@@ -108,14 +111,11 @@ export function ingestStore(connections: Connections): IngestStore {
 
 function sumOf(a: IngestResult, b: IngestResult): IngestResult {
   const [ofErased, unchanged] = [sumIf(a.ofErased, b.ofErased), sumIf(a.unchanged, b.unchanged)]
-  const rows = new Map<string, number>()
-  for (const each of [...(a.refused ?? []), ...(b.refused ?? [])])
-    rows.set(each.trackerId, (rows.get(each.trackerId) ?? 0) + each.rows)
   return {
     subjects: a.subjects + b.subjects,
     sessions: a.sessions + b.sessions,
     events: a.events + b.events,
-    ...(rows.size > 0 && { refused: Array.from(rows, ([trackerId, rows]) => ({ trackerId, rows })) }),
+    ...mergeRefused([...(a.refused ?? []), ...(b.refused ?? [])]),
     ...(ofErased > 0 && { ofErased }),
     ...(unchanged > 0 && { unchanged }),
   }

@@ -2,7 +2,13 @@ import type { DerivationStore, DerivedIdentifier, SourceRow } from '../../domain
 import type { IncomingIdentifiers } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { maxPageBytes, type Page } from '../../domain/page.ts'
-import { type BroughtIdentifier, comparableValue, isBroughtLater } from '../../domain/subject-identifier.ts'
+import {
+  type BroughtIdentifier,
+  comparableValue,
+  isBroughtLater,
+  maxIdentifiersPerSubject,
+  type SubjectIdentifier,
+} from '../../domain/subject-identifier.ts'
 import { asInteger, asJson, asText, type Values } from '../nouns/row.ts'
 import type { SubjectBatch } from './ingest-batch.ts'
 
@@ -32,6 +38,52 @@ export function broughtIdentifiers({ sessions, events }: SubjectBatch): BroughtI
     if (!known || isBroughtLater(identifier, known)) brought.set(key, identifier)
   }
   return [...brought.values()]
+}
+
+/** A subject's identifiers in the store. */
+export interface KnownIdentifiers {
+  /** How many there are; the limit if there are more. */
+  count: number
+  has(identifier: SubjectIdentifier): boolean
+}
+
+/** How many identifiers a subject's rows contain, counting repetitions. */
+export function countIdentifiers({ sessions, events }: SubjectBatch): number {
+  let count = 0
+  for (const rows of [sessions, events])
+    for (const { identifiers } of rows) for (const _ in identifiers) count += 1
+  return count
+}
+
+/** The subject without the rows whose new identifiers would be more than it may have. */
+export function withinIdentifierLimit(subject: SubjectBatch, stored: KnownIdentifiers): SubjectBatch {
+  let left = maxIdentifiersPerSubject - stored.count
+  if (countIdentifiers(subject) <= left) return subject
+  // As written, because most rows of a subject repeat them, and for comparison.
+  const [written, compared] = [new Set<string>(), new Set<string>()]
+  /** Those that the subject does not have yet; `null` if they are too many. */
+  function freshIn(identifiers: IncomingIdentifiers): { text: string; key: string }[] | null {
+    const fresh = []
+    for (const [name, value] of Object.entries(identifiers)) {
+      const text = `${name}\0${value}`
+      if (written.has(text)) continue
+      const key = `${name}\0${comparableValue({ name, value })}`
+      if (compared.has(key) || stored.has({ name, value })) written.add(text)
+      else if (fresh.push({ text, key }) > left) return null
+    }
+    return fresh
+  }
+  const fits = ({ identifiers }: { identifiers: IncomingIdentifiers | undefined }) => {
+    const fresh = identifiers ? freshIn(identifiers) : []
+    if (fresh === null) return false
+    for (const { text, key } of fresh) {
+      written.add(text)
+      compared.add(key)
+    }
+    left -= fresh.length
+    return true
+  }
+  return { ...subject, sessions: subject.sessions.filter(fits), events: subject.events.filter(fits) }
 }
 
 /** The SQL to update an identifier that already exists, shared by the engines. */

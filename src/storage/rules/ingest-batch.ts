@@ -1,5 +1,5 @@
 import { type Day, dayOf } from '../../domain/daily-total.ts'
-import type { IncomingIdentifiers, IncomingRow, IngestResult } from '../../domain/ingest.ts'
+import type { IncomingIdentifiers, IncomingRow, IngestResult, RefusedRows } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { subjectKey } from '../../domain/subject.ts'
 import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
@@ -108,6 +108,21 @@ export function withoutRefused<Subject extends { trackerId: string }>(
   })
   if (refused.size === 0) return { accepted }
   return { accepted, refused: Array.from(refused, ([trackerId, rows]) => ({ trackerId, rows })) }
+}
+
+/** Reports rows of a subject with more identifiers than it may have. */
+export function tooManyIdentifiers({ trackerId }: SubjectBatch, rows: number): RefusedRows {
+  return { trackerId, rows, reason: 'identifiers' }
+}
+
+/** Rows refused for the same reason, as one. */
+export function mergeRefused(all: readonly RefusedRows[]): Pick<IngestResult, 'refused'> {
+  const merged = new Map<string, RefusedRows>()
+  for (const each of all) {
+    const name = `${each.reason} ${each.trackerId}`
+    merged.set(name, { ...each, rows: each.rows + (merged.get(name)?.rows ?? 0) })
+  }
+  return merged.size === 0 ? {} : { refused: [...merged.values()] }
 }
 
 export function rowCount({ sessions, events }: SubjectBatch): number {

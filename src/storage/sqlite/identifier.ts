@@ -1,7 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
-import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
-import { broughtAgain } from '../rules/identifier.ts'
+import {
+  type BroughtIdentifier,
+  lookupKey,
+  maxIdentifiersPerSubject,
+} from '../../domain/subject-identifier.ts'
+import { integer } from '../nouns/row.ts'
+import { broughtAgain, type KnownIdentifiers } from '../rules/identifier.ts'
 import type { SubjectBatch } from '../rules/ingest-batch.ts'
 
 /** The identifiers of the subject with `key` since an instant, as JSON. */
@@ -25,6 +30,20 @@ export function identifierWriting(
       put.run(key, lookupKey(organisationId, identifier), trackerId, subjectId, name, value, broughtAt)
     }
   }
+}
+
+/** What a subject has of the identifiers in a batch. */
+export function identifierCounting(
+  db: DatabaseSync,
+): (organisationId: string, key: Uint8Array) => KnownIdentifiers {
+  const count = db.prepare(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM identifiers WHERE subject_key = ? LIMIT ${maxIdentifiersPerSubject})`,
+  )
+  const find = db.prepare('SELECT 1 FROM identifiers WHERE subject_key = ? AND lookup_key = ?')
+  return (organisationId, key) => ({
+    count: integer(count.get(key) ?? {}, 'count'),
+    has: (identifier) => find.get(key, lookupKey(organisationId, identifier)) !== undefined,
+  })
 }
 
 /** Stores the names of identifiers for their organisation within a transaction. */

@@ -3,16 +3,18 @@ import type { IngestResult, IngestStore, PackedBatch } from '../../domain/ingest
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import { asInteger, asText, text } from '../nouns/row.ts'
 import { checkKeys, listSecrets } from '../nouns/secret.ts'
-import { broughtIdentifiers } from '../rules/identifier.ts'
+import { broughtIdentifiers, countIdentifiers, withinIdentifierLimit } from '../rules/identifier.ts'
 import {
   changeSubject,
   DailyChanges,
+  mergeRefused,
   rowCount,
   rowsAfter,
   type SessionLookup,
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
+  tooManyIdentifiers,
   unchangedRows,
   withoutRefused,
 } from '../rules/ingest-batch.ts'
@@ -20,7 +22,7 @@ import { maxPlainEvents } from '../rules/interleaving.ts'
 import { type PackedSubject, packRows, unpackRows, unpackSubjects } from '../rules/packed-rows.ts'
 import { transaction } from './connection.ts'
 import { type Connections, prepareValues, type SqliteRun, statementRunner } from './connections.ts'
-import { identifierNameWriting, identifierWriting } from './identifier.ts'
+import { identifierCounting, identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting, type KnownSubject } from './interleaving.ts'
 import { type BatchDigests, digestReader, precomputeDigests, tombstoneLookup } from './prepare-ingest.ts'
 
@@ -73,6 +75,7 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   const putSubject = subjectWriting(db)
   const putIdentifiers = identifierWriting(db)
   const putNames = identifierNameWriting(db)
+  const identifiersOf = identifierCounting(db)
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
   const lookUpTombstones = tombstoneLookup(db, run)
@@ -110,6 +113,11 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
     return { change, unchanged: unchangedRows(subject, newEvents.length, change) }
   }
 
+  function withinLimit(subject: SubjectBatch, organisationId: string): SubjectBatch {
+    if (countIdentifiers(subject) === 0) return subject
+    return withinIdentifierLimit(subject, identifiersOf(organisationId, subject.key))
+  }
+
   function ingestBatch(
     subjects: readonly PackedSubject[],
     digests: ReturnType<typeof digestReader>,
@@ -120,17 +128,21 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
     const names = new Map<string, Set<string>>()
     const ownerOf = lookUpOwners()
     const isThere = (trackerId: string) => ownerOf(trackerId) !== null
-    const { accepted, ...refused } = withoutRefused(subjects, isThere, ({ lines }) => lines.length)
+    const { accepted, refused: unowned = [] } = withoutRefused(subjects, isThere, ({ lines }) => lines.length)
     const refusedUntil = lookUpTombstones(digests)
     const living = (packed: PackedSubject) => rowsAfter(unpackRows(packed), refusedUntil(packed))
     // Nothing else is kept per subject: objects that survive the batch are expensive to collect.
     const changes: { change: SubjectChange; packed: PackedSubject }[] = []
+    const refused = [...unowned]
     for (const packed of accepted) {
-      const subject = living(packed)
-      const rows = rowCount(subject)
-      ofErased += packed.lines.length - rows
-      if (rows === 0) continue
-      const ingested = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals, names)
+      const sent = living(packed)
+      ofErased += packed.lines.length - rowCount(sent)
+      const organisationId = ownerOf(sent.trackerId) ?? ''
+      const subject = withinLimit(sent, organisationId)
+      const excess = rowCount(sent) - rowCount(subject)
+      if (excess > 0) refused.push(tooManyIdentifiers(sent, excess))
+      if (rowCount(subject) === 0) continue
+      const ingested = ingestSubject(subject, organisationId, totals, names)
       const { change } = ingested
       unchanged += ingested.unchanged
       if (change) changes.push({ change, packed })
@@ -145,7 +157,8 @@ export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
     }
     writeTotals(totals)
     for (const [organisationId, own] of names) putNames(organisationId, own)
-    return { ...added, ...refused, ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
+    const others = mergeRefused(refused)
+    return { ...added, ...others, ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
   }
 
   return {

@@ -113,6 +113,30 @@ export function identifierContract(fixture: Fixture): void {
       assert.equal((await fixture.store.maintenance.scrubState()).isDue, true)
     })
 
+    it('is at most a thousand identifiers: rows with more are refused, and others stored', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const row = (number: number, identifiers: Record<string, string>) =>
+        eventRow({ trackerId, subjectId, eventId: `e${number}`, occurredAt: start + number, identifiers })
+      const many = (from: number, count: number) =>
+        Array.from({ length: count }, (_, i) =>
+          row(from + i, { userId: `${from + i}`, email: `a@${from + i}.example` }),
+        )
+      assert.equal((await ingest(many(0, 499))).refused, undefined)
+      const full = await ingest([...many(499, 2), row(501, { userId: '7' }), row(502, { userId: 'last' })])
+      const refused = [{ trackerId, rows: 2, reason: 'identifiers' }]
+      assert.deepEqual(full, { subjects: 0, sessions: 0, events: 2, refused })
+      assert.equal((await identifiersOf(tracker))?.length, 1_000)
+      const again = await ingest([row(503, { email: 'A@8.example' }), row(504, { userId: 'more' })])
+      assert.deepEqual(again, {
+        ...full,
+        events: 1,
+        refused: [{ trackerId, rows: 1, reason: 'identifiers' }],
+      })
+      const bob = eventRow({ trackerId, subjectId: 'bob', eventId: 'b', identifiers: { userId: 'more' } })
+      assert.equal((await ingest([bob])).events, 1)
+    })
+
     it('loses what a tombstone refuses that came from elsewhere', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
