@@ -247,8 +247,8 @@ const stepUp = `Bearer error="insufficient_user_authentication", max_age="${rece
 /** Above this number of unread bytes, streamed responses are spooled to disk. */
 const maxSpoolMemoryBytes = maxUnreadBytes / 2
 
-/** Longer responses are compressed. Shorter ones, such as receipts, arrive sooner as they are. */
-const minCompressedBytes = 4_096
+/** Longer responses are compressed. */
+const minCompressedBytes = 1_024
 
 /**
  * Whether data after this request cannot be trusted: Node drops data after an upgrade request, and HTTP/1.0

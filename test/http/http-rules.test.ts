@@ -115,7 +115,7 @@ describe('a long answer', () => {
 
   test('is compressed for clients that accept gzip, and no others', async () => {
     const plain = await read(subjectsPath, null)
-    assert.ok(plain.bytes.length > 4_096)
+    assert.ok(plain.bytes.length > 1_024)
     assert.equal(plain.headers.vary, 'Accept-Encoding')
     for (const encodings of ['gzip', 'br, GZIP;q=0.5', 'deflate,gzip']) {
       const packed = await read(subjectsPath, encodings)
@@ -131,12 +131,6 @@ describe('a long answer', () => {
       assert.equal(headers['content-encoding'], undefined, encodings)
       assert.equal(bytes.length, plain.bytes.length)
     }
-  })
-
-  test('is sent as it is where it is short', async () => {
-    const { headers, bytes } = await read(`${subjectsPath}?limit=10`, 'gzip')
-    assert.ok(bytes.length > 1_024 && bytes.length < 4_096, `${bytes.length} bytes`)
-    assert.equal(headers['content-encoding'], undefined)
   })
 
   test('has no body for HEAD, packed or not', async () => {
