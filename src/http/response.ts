@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { gzip } from 'node:zlib'
+import { gzip, gzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
 import { type BudgetState, type CountedBudget, tryAgainIn } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
@@ -61,7 +61,7 @@ export function responder(deps: ResponderDeps): Responder {
     else send(context, status, body, bytes, list)
   }
 
-  /** Compresses a long response, off the event loop, if the client accepts it. */
+  /** Compresses a response if the client accepts it, off the event loop unless that takes longer. */
   function pack(
     context: RequestContext,
     status: number,
@@ -74,13 +74,20 @@ export function responder(deps: ResponderDeps): Responder {
       send(context, status, body, bytes, headers)
       return
     }
+    const sendPacked = (packed: Buffer) => {
+      headers.push('Content-Encoding', 'gzip')
+      send(context, status, packed, packed.length, headers)
+      countUnread(context, packed.length)
+    }
+    if (bytes <= maxPackedAtOnceBytes) {
+      sendPacked(gzipSync(body))
+      return
+    }
     context.isPacking = true
     gzip(body, (error, packed) => {
       try {
         if (error) throw error
-        headers.push('Content-Encoding', 'gzip')
-        send(context, status, packed, packed.length, headers)
-        countUnread(context, packed.length)
+        sendPacked(packed)
       } catch (cause) {
         logger.error({ requestId: context.keptId, err: cause }, 'failed to compress a response')
         context.response.destroy()
@@ -249,6 +256,8 @@ const maxSpoolMemoryBytes = maxUnreadBytes / 2
 
 /** Longer responses are compressed. */
 const minCompressedBytes = 1_024
+/** Up to this size, such as a receipt, compression takes less than a trip to a thread and back. */
+const maxPackedAtOnceBytes = 4_096
 
 /**
  * Whether data after this request cannot be trusted: Node drops data after an upgrade request, and HTTP/1.0

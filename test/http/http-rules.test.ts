@@ -133,6 +133,16 @@ describe('a long answer', () => {
     }
   })
 
+  test('is one of more than 1 KiB', async () => {
+    for (const limit of [1, 10]) {
+      const { headers, bytes } = await read(`${subjectsPath}?limit=${limit}`, 'identity')
+      const packed = await read(`${subjectsPath}?limit=${limit}`, 'gzip')
+      assert.equal(packed.headers['content-encoding'], bytes.length > 1_024 ? 'gzip' : undefined)
+      assert.equal(headers['content-encoding'], undefined)
+      assert.equal(bytes.length > 1_024, limit === 10)
+    }
+  })
+
   test('has no body for HEAD, packed or not', async () => {
     for (const encodings of ['gzip', null]) {
       const { headers, bytes } = await read(subjectsPath, encodings, 'HEAD')
