@@ -53,6 +53,8 @@ export interface EraseSize {
   events: number[]
   /** How many subjects of each size are erased in a round. */
   subjects: number[]
+  /** Of one more subject, with ten events each. */
+  overlappingSessions: number
   rounds: number
   otherSubjects: number
   quietSeconds: number
@@ -186,6 +188,7 @@ const full: Sizes = {
   erase: {
     events: [10, 1_000, 100_000, 1_000_000],
     subjects: [20, 10, 3, 1],
+    overlappingSessions: 10_000,
     rounds: 3,
     otherSubjects: 20_000,
     quietSeconds: 5,
@@ -276,7 +279,14 @@ const quick: Sizes = {
     rounds: 1,
     erasures: 10,
   },
-  erase: { events: [100_000], subjects: [1], rounds: 3, otherSubjects: 2_000, quietSeconds: 0 },
+  erase: {
+    events: [100_000],
+    subjects: [1],
+    overlappingSessions: 10_000,
+    rounds: 3,
+    otherSubjects: 2_000,
+    quietSeconds: 0,
+  },
   import: { orders: ['by time'], lines: 100_000, rounds: 1 },
   start: { warmUps: 1, rounds: 2, memoryRounds: 1, loadSeconds: 1, connections: 64 },
 }
@@ -314,7 +324,14 @@ const toy: Sizes = {
     requests: 2,
     erasures: 2,
   },
-  erase: { events: [10, 1_000], subjects: [2, 1], rounds: 1, otherSubjects: 50, quietSeconds: 0.1 },
+  erase: {
+    events: [10, 1_000],
+    subjects: [2, 1],
+    overlappingSessions: 150,
+    rounds: 1,
+    otherSubjects: 50,
+    quietSeconds: 0.1,
+  },
   import: { orders: ['by time'], lines: 500, rounds: 1 },
   ingest: {
     stores: ['SQLite', 'PostgreSQL'],

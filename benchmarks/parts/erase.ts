@@ -9,23 +9,31 @@ import { Figures, type Group } from '../report/results.ts'
 import type { EraseSize } from '../sizes.ts'
 import { copyStore } from '../stores/copy-store.ts'
 import { type BenchStore, emptyStore, subjectsPath } from '../stores/empty-store.ts'
-import { addSubject, fillStore } from '../stores/fill-store.ts'
+import { addOverlapping, addSubject, fillStore } from '../stores/fill-store.ts'
 
 const eventsEach = 10
 
 export async function measureErase(bench: Bench<EraseSize>): Promise<Group[]> {
   const { size, lifetime, tell } = bench
   const store = await emptyStore(lifetime)
-  const large = size.events.flatMap((events, kind) =>
+  const plain = size.events.flatMap((events, kind) =>
     Array.from({ length: size.subjects[kind] ?? 1 }, (_, number) => ({
+      name: `${events.toLocaleString('en')} events`,
       subjectId: `visitor-of-${events}-${number}`,
       events,
     })),
   )
+  const overlapping = {
+    name: `${(size.overlappingSessions * 10).toLocaleString('en')} events in ${size.overlappingSessions.toLocaleString('en')} overlapping sessions`,
+    subjectId: 'visitor-of-overlapping',
+    events: size.overlappingSessions * 10,
+  }
+  const large = [...plain, overlapping]
   tell(`${large.length} large subjects among ${size.otherSubjects}`)
   await fillStore(store.env, size.otherSubjects, eventsEach)
   const services = await openServices(readConfig(store.env))
-  for (const { subjectId, events } of [...large, ...warmUps]) await addSubject(services, subjectId, events)
+  for (const { subjectId, events } of [...plain, ...warmUps]) await addSubject(services, subjectId, events)
+  await addOverlapping(services, overlapping.subjectId, size.overlappingSessions)
   await services.close()
   const erasures = new Figures()
   const reads = new Figures()
@@ -36,7 +44,7 @@ export async function measureErase(bench: Bench<EraseSize>): Promise<Group[]> {
     const path = copyStore(store, 'erased')
     const server = await startLethe(lifetime, { ...store.env, LETHE_STORE: `sqlite:${path}` })
     for (const { subjectId, events } of warmUps) await erase(server, store.key, subjectId, events)
-    for (const [index, { subjectId, events }] of large.entries()) {
+    for (const [index, { name, subjectId, events }] of large.entries()) {
       const isWatched = events === Math.max(...size.events) && size.quietSeconds > 0
       let tookMs = Number.NaN
       const work = async () => {
@@ -45,7 +53,7 @@ export async function measureErase(bench: Bench<EraseSize>): Promise<Group[]> {
       if (isWatched) await readsMeanwhile({ server, ...reading }, 'during the erasure', work, reads)
       else await work()
       const { bareMs = Number.NaN, truncatedMs = Number.NaN } = bare[index] ?? {}
-      erasures.add(`${events.toLocaleString('en')} events`, {
+      erasures.add(name, {
         bareMs,
         truncatedMs,
         eraseMs: tookMs,

@@ -85,6 +85,25 @@ export async function addSubject(services: Services, subjectId: string, events: 
   }
 }
 
+/** Adds one subject whose sessions of ten events overlap their neighbours, spread over a hundred days. */
+export async function addOverlapping(services: Services, subjectId: string, sessions: number): Promise<void> {
+  const eventsEach = 10
+  const stepMs = (100 * dayMs) / sessions
+  const firstAt = Date.now() - 100 * dayMs
+  for (let next = 0; next < sessions; next += batchSize / eventsEach) {
+    const batch: IncomingRow[] = []
+    for (let session = next; session < Math.min(next + batchSize / eventsEach, sessions); session++) {
+      for (let event = 0; event < eventsEach; event++) {
+        // Lasts almost twice the time until the next one.
+        const occurredAt = Math.floor(firstAt + session * stepMs + (event * 2 * stepMs) / eventsEach)
+        const row = eventOf(0, session * eventsEach + event, daysBack)
+        batch.push({ ...row, subjectId, sessionId: `session-${session}`, occurredAt })
+      }
+    }
+    await services.ingest.ingest(batch, services.keyring.tombstoneKeys)
+  }
+}
+
 export function subjectId(number: number): string {
   return `visitor-${number.toString().padStart(8, '0')}`
 }
