@@ -1,6 +1,7 @@
 // Lethe on a Citus cluster compared with its coordinator alone: requests one at a time, sweeps and imports.
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
+import type { Services } from '../../src/domain/services.ts'
 import { sweepAged } from '../../src/maintenance/sweep.ts'
 import { openServices } from '../../src/start.ts'
 import { freshDistributedStore, freshSchema, namedCluster } from '../../test/support/citus.ts'
@@ -34,10 +35,13 @@ export async function measureCluster(bench: Bench<ClusterSize>): Promise<Group[]
   tell('sweeps')
   for (const { server } of [single, cluster]) await server.stop()
   const sweeps = new Figures()
+  const alone = await openServices(readConfig(single.store.env))
+  const spread = await openServices(readConfig(cluster.store.env))
   for (let round = 0; round < size.sweeps; round++) {
-    const [singleRate, rate] = [await sweepSome(single, round), await sweepSome(cluster, round)]
+    const [singleRate, rate] = [await sweepSome(alone, round), await sweepSome(spread, round)]
     sweeps.add('sweep', toRates(rate, singleRate))
   }
+  for (const services of [alone, spread]) await services.close()
   tell(`imports of ${size.lines} lines`)
   const file = join(single.store.folder, 'visits.ndjson')
   await writeFile(file, size.lines, 'by time')
@@ -99,8 +103,7 @@ async function timed({ store, server }: Place, path: string, method = 'GET'): Pr
 }
 
 /** Sweeps a twentieth of the days that are left; returns the deleted rows in a second. */
-async function sweepSome({ store }: Place, round: number): Promise<number> {
-  const services = await openServices(readConfig(store.env))
+async function sweepSome(services: Services, round: number): Promise<number> {
   const days = Math.round(daysBack * (1 - (round + 1) / 20))
   const policy = {
     retentionDays: { ...services.retentionDays, free: days },
@@ -111,7 +114,6 @@ async function sweepSome({ store }: Place, round: number): Promise<number> {
   const from = performance.now()
   const swept = await sweepAged({ ...services, ...policy })
   const seconds = (performance.now() - from) / 1_000
-  await services.close()
   return (swept.events + swept.sessions + swept.subjects) / seconds
 }
 

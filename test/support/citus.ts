@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
-import { createCluster, startPostgres } from './postgres.ts'
+import { createCluster, type PostgresServer, startPostgres } from './postgres.ts'
 import type { Lifetime } from './service.ts'
 
 /** The address of a database on the coordinator of a Citus cluster, in which tests make schemas of their own. */
@@ -22,27 +22,57 @@ export function citusPrograms(): string | null {
 
 /** Starts a cluster of one node that holds all shards, and tells its address. */
 export async function startCitus(lifetime: Lifetime, programs: string): Promise<string> {
-  const server = await startPostgres(
-    {
-      ...{ shared_preload_libraries: 'citus', 'citus.node_conninfo': 'sslmode=prefer', fsync: 'off' },
-      // Enough to tell one from several, and made in an eighth of the time that the usual 32 take.
-      'citus.shard_count': '4',
-    },
-    async (folder) => {
-      mkdirSync(join(folder, 'native'))
-      symlinkSync(programs, join(folder, 'native', 'bin'))
-      const password = await createCluster(folder)
-      // A node also connects to itself, and knows no password.
-      writeFileSync(join(folder, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
-      return password
-    },
-  )
+  // Enough shards to tell one from several, and made in an eighth of the time that the usual 32 take.
+  const { url } = await startNode(lifetime, programs, { fsync: 'off', 'citus.shard_count': '4' })
+  const { port } = new URL(url)
+  await query(url, `SELECT citus_set_coordinator_host('127.0.0.1', ${port})`)
+  await query(url, `SELECT citus_set_node_property('127.0.0.1', ${port}, 'shouldhaveshards', true)`)
+  return url
+}
+
+/** A cluster whose nodes can be stopped. */
+export interface WholeCluster {
+  coordinator: PostgresServer
+  workers: [PostgresServer, PostgresServer]
+}
+
+/** Starts a coordinator and two workers, as careful as PostgreSQL is. */
+export async function startWholeCluster(lifetime: Lifetime, programs: string): Promise<WholeCluster> {
+  const start = () => startNode(lifetime, programs, { wal_level: 'logical', 'citus.shard_count': '8' })
+  const cluster: WholeCluster = { coordinator: await start(), workers: [await start(), await start()] }
+  const { url } = cluster.coordinator
+  await query(url, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(url).port})`)
+  for (const worker of cluster.workers) await addWorker(cluster.coordinator, worker)
+  return cluster
+}
+
+export async function addWorker(coordinator: PostgresServer, worker: PostgresServer): Promise<void> {
+  await query(coordinator.url, `SELECT citus_add_node('127.0.0.1', ${new URL(worker.url).port})`)
+}
+
+/** Settings of a server with the extension. */
+export const citusSettings = { shared_preload_libraries: 'citus', 'citus.node_conninfo': 'sslmode=prefer' }
+
+/** Starts a server with the extension, on its own. */
+export async function startNode(
+  lifetime: Lifetime,
+  programs: string,
+  settings: Record<string, string> = {},
+): Promise<PostgresServer> {
+  const server = await startPostgres({ ...citusSettings, ...settings }, async (folder) => {
+    mkdirSync(join(folder, 'native'))
+    symlinkSync(programs, join(folder, 'native', 'bin'))
+    const password = await createCluster(folder)
+    // Nodes connect to each other and to themselves, and know no password.
+    writeFileSync(
+      join(folder, 'data', 'pg_hba.conf'),
+      'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n',
+    )
+    return password
+  })
   lifetime.after(() => server.remove())
-  const { port } = new URL(server.url)
   await query(server.url, 'CREATE EXTENSION citus')
-  await query(server.url, `SELECT citus_set_coordinator_host('127.0.0.1', ${port})`)
-  await query(server.url, `SELECT citus_set_node_property('127.0.0.1', ${port}, 'shouldhaveshards', true)`)
-  return server.url
+  return server
 }
 
 /** The address of an empty schema on a cluster. */

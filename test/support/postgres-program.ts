@@ -29,6 +29,8 @@ export async function preparePostgres(folder: string): Promise<void> {
     ...postgresUser(),
   })
   if (!error) return
+  // It may be a link to the programs of the system, which a copy would overwrite.
+  if (existsSync(join(folder, 'native'))) throw error
   cpSync(join(packageFolder(), 'native'), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
 }
 

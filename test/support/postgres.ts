@@ -1,7 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash, createHmac, pbkdf2Sync, randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -105,17 +114,24 @@ export async function startPostgres(
 }
 
 /** Starts a copy of a server that follows it, change by change, until it is promoted. The server is restarted for it. */
-export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+export async function startStandby(
+  primary: PostgresServer,
+  settings: Record<string, string> = {},
+): Promise<PostgresServer> {
   const { hostname, port, username, password } = new URL(primary.url)
   const primary_conninfo = `host=${hostname} port=${port} user=${username} password=${password}`
   await primary.stop('fast')
-  const standby = startPostgres({ primary_conninfo }, async (folder) => {
+  const standby = startPostgres({ primary_conninfo, ...settings }, async (folder) => {
     const user = postgresUser()
-    await preparePostgres(folder)
-    await execute('cp', ['-a', join(primary.folder, 'data'), folder])
+    // It runs the same programs.
+    const own = ['data', 'native']
+      .map((part) => join(primary.folder, part))
+      .filter((path) => existsSync(path))
+    await execute('cp', ['-a', ...own, folder])
     writeFileSync(join(folder, 'data', 'standby.signal'), '')
     if (user)
       for (const path of [folder, join(folder, 'data', 'standby.signal')]) chownSync(path, user.uid, user.gid)
+    await preparePostgres(folder)
     await primary.start()
     return password
   })
