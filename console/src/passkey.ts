@@ -7,6 +7,11 @@ export function canUsePasskeys(): boolean {
   return typeof PublicKeyCredential === 'function'
 }
 
+/** Whether the console was opened at an IP address, for which there can be no passkey. */
+export function hasIpAddress(): boolean {
+  return /^\[|^[\d.]+$/.test(location.hostname)
+}
+
 /** Asks for a passkey. Throws an `ApiError` that says what to do if there is none. */
 export async function askForPasskey(optionsJSON: PasskeyRequest): Promise<object> {
   const { startAuthentication } = await import('./passkey-script.ts')

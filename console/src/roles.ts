@@ -12,9 +12,9 @@ export function may(role: Role, needed: Role = 'viewer'): boolean {
 
 export const roleTitles: Record<Role, string> = { viewer: 'Viewer', desk: 'Desk', admin: 'Admin' }
 
-/** What a role may do, besides what those before it may do. */
+/** What a role may do. */
 export const roleHints: Record<Role, string> = {
   viewer: 'Sees everything, and changes nothing.',
-  desk: 'Also handles requests: exports and erases data.',
-  admin: 'Also manages members, keys, trackers and settings.',
+  desk: 'Sees everything, handles requests, and exports and erases data.',
+  admin: 'Does everything, and manages members, keys, trackers and settings.',
 }

@@ -26,29 +26,31 @@ function use(theme: Theme): void {
   }
 }
 
-/** Light, dark or the system's theme. */
-export function ThemeSwitch() {
+/** Light, dark or the system's theme. Its label is shown where nothing else says what it is. */
+export function ThemeSwitch({ hasLabel = false }) {
   const [chosen, choose] = useState(current)
   const name = useId()
   return (
-    <fieldset class="segments">
-      <legend class="visually-hidden">Theme</legend>
-      {themes.map(({ theme, title, icon }) => (
-        <label key={theme}>
-          <input
-            type="radio"
-            name={name}
-            checked={chosen === theme}
-            onChange={() => {
-              use(theme)
-              choose(theme)
-            }}
-          />
-          <span>
-            <Icon name={icon} /> {title}
-          </span>
-        </label>
-      ))}
+    <fieldset class="choice">
+      <legend class={hasLabel ? 'label' : 'visually-hidden'}>Theme</legend>
+      <div class="segments">
+        {themes.map(({ theme, title, icon }) => (
+          <label key={theme}>
+            <input
+              type="radio"
+              name={name}
+              checked={chosen === theme}
+              onChange={() => {
+                use(theme)
+                choose(theme)
+              }}
+            />
+            <span>
+              <Icon name={icon} /> {title}
+            </span>
+          </label>
+        ))}
+      </div>
     </fieldset>
   )
 }

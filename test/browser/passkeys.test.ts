@@ -146,6 +146,10 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await elsewhere.page.goto('/console/sign-in')
     await elsewhere.page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await elsewhere.page.getByText('Passkeys need a host name').waitFor()
+    await signInAs(elsewhere.page, client, service.url)
+    await elsewhere.page.goto('/console/account')
+    await elsewhere.page.getByRole('link', { name: `${at.url}/console/account` }).waitFor()
+    assert.equal(await elsewhere.page.getByRole('button', { name: 'Add a passkey' }).count(), 0)
   })
 
   test('after ten minutes, an action asks for the passkey first, and is then carried out', async () => {

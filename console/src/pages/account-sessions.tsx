@@ -27,11 +27,12 @@ export function SessionsCard() {
         {hasOthers && <Button onClick={() => setEnding(true)}>End all others</Button>}
       </header>
       <p>
-        The browsers in which you are signed in. If you do not recognise one, end it and change your password.
+        The browsers in which you are signed in. End sessions that you do not recognise. If you have a
+        password, change it as well.
       </p>
       <Loaded resource={list} lines={2}>
         {({ signIns }) => (
-          <div class="table-frame">
+          <div class="table-frame sessions">
             <table class="table">
               <caption class="visually-hidden">Sessions, last used first</caption>
               <thead>

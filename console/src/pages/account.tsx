@@ -74,9 +74,11 @@ function AppearanceCard() {
         onChange={choose}
       />
       <p class="note">
-        What you open starts in this language. The console is in English. The theme is kept in this browser.
+        Certificates and replies start in this language, and you can change it for each. The console is in
+        English.
       </p>
-      <ThemeSwitch />
+      <ThemeSwitch hasLabel />
+      <p class="note">The theme applies to this browser.</p>
     </section>
   )
 }

@@ -5,7 +5,7 @@ import { Confirm, NameDialog } from '../components/dialog.tsx'
 import { Menu } from '../components/menu.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { Ago } from '../components/when.tsx'
-import { canUsePasskeys, makePasskey } from '../passkey.ts'
+import { canUsePasskeys, hasIpAddress, makePasskey } from '../passkey.ts'
 import type { AddedFactor, Passkey, PasskeyCreation, SecondFactors } from '../types.ts'
 import { refreshFactors, useNewCodes } from './recovery-codes-card.tsx'
 
@@ -15,7 +15,7 @@ export function PasskeysCard({ factors: { passkeys } }: { factors: SecondFactors
   const [doing, setDoing] = useState<Doing>(null)
   const codes = useNewCodes()
   const stop = () => setDoing(null)
-  const isPossible = canUsePasskeys()
+  const isPossible = canUsePasskeys() && !hasIpAddress()
   async function add(name: string): Promise<void> {
     const options = await change<PasskeyCreation>('/account/passkeys/options')
     const response = await makePasskey(options)
@@ -40,7 +40,7 @@ export function PasskeysCard({ factors: { passkeys } }: { factors: SecondFactors
       </p>
       {!isPossible && (
         <p class="muted">
-          Passkeys need a secure connection: open the console with <code>https://</code>.
+          <Obstacle />
         </p>
       )}
       {passkeys.length > 0 && (
@@ -49,7 +49,14 @@ export function PasskeysCard({ factors: { passkeys } }: { factors: SecondFactors
             <li key={passkey.id}>
               <span class="strong wrap">{passkey.name}</span>
               <span class="muted">
-                Added <Ago at={passkey.createdAt} />, last used <Ago at={passkey.lastUsedAt} none="never" />
+                Added <Ago at={passkey.createdAt} />
+                {passkey.lastUsedAt === null ? (
+                  ', not used yet'
+                ) : (
+                  <>
+                    , last used <Ago at={passkey.lastUsedAt} />
+                  </>
+                )}
               </span>
               <Menu
                 label={`Actions for the passkey ${passkey.name}`}
@@ -109,5 +116,24 @@ export function PasskeysCard({ factors: { passkeys } }: { factors: SecondFactors
       )}
       {codes.dialog}
     </section>
+  )
+}
+
+/** Why there can be no passkey here, and where there can be one. */
+function Obstacle() {
+  if (!hasIpAddress()) {
+    return (
+      <>
+        Passkeys need a secure connection: open the console with <code>https://</code>.
+      </>
+    )
+  }
+  const { hostname, port, pathname } = location
+  if (!hostname.startsWith('127.')) return <>Passkeys need a host name. Open the console by its name.</>
+  const address = `http://localhost:${port}${pathname}`
+  return (
+    <>
+      Passkeys need a host name. Open the console at <a href={address}>{address}</a>.
+    </>
   )
 }
