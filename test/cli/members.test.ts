@@ -115,7 +115,7 @@ describe('lethe members', () => {
       cli.run(['members', 'remove', member, '--org', 'acme', ...rest])
 
     assertRefused(await remove(String(ben)), 2, /--email is missing/)
-    assertRefused(await remove(String(ben), '--email', 'ada@acme.example'), 1, /nobody was removed/)
+    assertRefused(await remove(String(ben), '--email', 'ada@acme.example'), 1, /nothing was removed/)
     assertRefused(await remove('mem_none', '--email', 'x@y'), 1, /There is no member mem_none in "acme"/)
     assertRefused(await remove('no@one', '--email', 'no@one'), 1, /There is no member no@one in "acme"/)
     const gone = await remove(String(ben), '--email', ' Ben@acme.example')

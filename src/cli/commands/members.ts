@@ -16,7 +16,7 @@ import { requireOrganisation } from '../../operations/organisation.ts'
 import { removeFactors } from '../../operations/remove-factors.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { table } from '../progress.ts'
-import { consoleUrl, flagOrAnswer } from '../terminal.ts'
+import { consoleUrl, flagOrAnswer, type Terminal } from '../terminal.ts'
 
 interface MemberOptions {
   org?: string
@@ -153,13 +153,7 @@ function addRemove(members: Command, { terminal, withStore }: CommandKit): void 
         const member = await requireMember(services, options.org, named)
         const { id: memberId, organisationId, email } = member
         const question = `${email} will be signed out immediately and can no longer sign in. Type the address to remove the member: `
-        const typed = await flagOrAnswer(terminal, options.email, '--email', question)
-        if (normaliseEmail(typed) !== email) {
-          throw new LetheError(
-            'invalid_request',
-            'the address does not match this member; nobody was removed',
-          )
-        }
+        await confirmAddress(terminal, member, options.email, question)
         await removeMember(services, { organisationId, memberId }, commandLine)
         terminal.print(
           options.json
@@ -183,13 +177,7 @@ function addRemoveFactors(members: Command, { terminal, withStore }: CommandKit)
         const member = await requireMember(services, options.org, named)
         const { id: memberId, organisationId, email } = member
         const question = `${email} will be signed out, and the password alone will be enough to sign in. Type the address to remove the second factors: `
-        const typed = await flagOrAnswer(terminal, options.email, '--email', question)
-        if (normaliseEmail(typed) !== email) {
-          throw new LetheError(
-            'invalid_request',
-            'the address does not match this member; nothing was removed',
-          )
-        }
+        await confirmAddress(terminal, member, options.email, question)
         await removeFactors(services, { organisationId, memberId }, commandLine)
         terminal.print(
           options.json
@@ -235,4 +223,16 @@ function show(
 /** The token is in the fragment, which browsers do not send to servers. */
 export function joinLink(url: string, token: string): string {
   return `${url}/console/join#${token}`
+}
+
+/** Throws `invalid_request` unless the address of the member was given, or is typed now. */
+async function confirmAddress(
+  terminal: Terminal,
+  { email }: Member,
+  given: string | undefined,
+  question: string,
+): Promise<void> {
+  const typed = await flagOrAnswer(terminal, given, '--email', question)
+  if (normaliseEmail(typed) === email) return
+  throw new LetheError('invalid_request', 'the address does not match this member; nothing was removed')
 }
