@@ -9,6 +9,7 @@ import { binaryName, ownTarget } from '../../scripts/packaging/targets.ts'
 import { missing } from '../support/missing.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { useAsStranger } from './installed-program.ts'
+import { useFactors } from './use-factors.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const target = ownTarget()
@@ -21,7 +22,8 @@ describe('the single executable', { skip: noTarget }, () => {
 
   it('does all of a first day in an empty folder, with neither Node nor npm on the path', async (t) => {
     const folder = temporaryFolder(t)
-    await useAsStranger(t, { command: [binary], folder, env: { PATH: '/nowhere', HOME: folder } })
+    const program = { command: [binary], folder, env: { PATH: '/nowhere', HOME: folder } }
+    await useFactors(t, program, await useAsStranger(t, program))
   })
 
   it('unpacks nothing', async (t) => {
@@ -48,7 +50,8 @@ describe('the single executable', { skip: noTarget }, () => {
     // Without a shell in there, chroot itself cannot change to the folder: the program is told where its store is.
     const command = ['chroot', place, '/lethe']
     t.diagnostic(`beside it: ${librariesOf(binary).join(' ')}`)
-    await useAsStranger(t, { command, folder: place, env: { LETHE_STORE: 'sqlite:/state/lethe.db' } })
+    const program = { command, folder: place, env: { LETHE_STORE: 'sqlite:/state/lethe.db' } }
+    await useFactors(t, program, await useAsStranger(t, program))
     assert.ok(existsSync(join(place, 'state/lethe.db')))
   })
 

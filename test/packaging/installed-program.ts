@@ -28,8 +28,8 @@ export async function lethe(
 }
 
 /** Starts the service on a free port, and hands back where it listens. It ends with the test. */
-export async function serve(t: Lifetime, program: InstalledProgram) {
-  const child = start(program, ['serve'], { LETHE_PORT: '0' })
+export async function serve(t: Lifetime, program: InstalledProgram, env: Record<string, string> = {}) {
+  const child = start(program, ['serve'], { LETHE_PORT: '0', ...env })
   const output = collect(child)
   const ended = once(child, 'close')
   t.after(() => void child.kill('SIGKILL'))
@@ -52,8 +52,11 @@ export async function serve(t: Lifetime, program: InstalledProgram) {
   }
 }
 
-/** Does with the program what somebody does on the first day: fills a store, answers a person who asks, erases, proves it, backs it up. */
-export async function useAsStranger(t: Lifetime, program: InstalledProgram): Promise<void> {
+/**
+ * Does with the program what somebody does on the first day: fills a store, answers a person who asks, erases, proves it, backs it up.
+ * Hands back the organisation.
+ */
+export async function useAsStranger(t: Lifetime, program: InstalledProgram): Promise<string> {
   const json = async (...args: string[]) => JSON.parse(await lethe(program, [...args, '--json']))
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.equal(await lethe(program, ['--version']), `${version}\n`)
@@ -96,6 +99,7 @@ export async function useAsStranger(t: Lifetime, program: InstalledProgram): Pro
   await lethe(program, ['backup', 'verify', 'copy.db'])
   assert.equal(await service.stop(), 0)
   await lethe(program, ['ledger', 'verify'])
+  return org
 }
 
 function visits(): string {

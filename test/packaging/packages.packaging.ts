@@ -6,6 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lethe, useAsStranger } from './installed-program.ts'
 import { install, pack } from './packed.ts'
 import { nodes } from './tools.ts'
+import { useFactors } from './use-factors.ts'
 
 describe('the package lethe, installed in an empty folder', () => {
   const packed = temporaryFolder({ after })
@@ -23,7 +24,7 @@ describe('the package lethe, installed in an empty folder', () => {
       // Named by its path, as a shell finds it; the first Node on the path is this one.
       const PATH = [dirname(path), process.env.PATH].join(delimiter)
       const program = { command: [join(folder, 'node_modules/.bin/lethe')], folder, env: { PATH } }
-      await useAsStranger(t, program)
+      await useFactors(t, program, await useAsStranger(t, program))
       const { node } = JSON.parse(await lethe(program, ['status', '--json']))
       t.diagnostic(`ran on Node ${node}`)
     })
