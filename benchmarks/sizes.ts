@@ -205,7 +205,7 @@ const full: Sizes = {
   },
   sweep: {
     subjects: [20_000, 100_000],
-    aged: [0, 1_000, 10_000, 100_000],
+    aged: [0, 10_000, 100_000],
     rounds: 3,
     quietSeconds: 10,
     agedMeanwhile: 100_000,

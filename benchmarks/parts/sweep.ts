@@ -47,7 +47,7 @@ async function measureSweepOf(
 ): Promise<void> {
   const path = copyStore(store, 'swept')
   const services = await openServices(readConfig({ ...store.env, LETHE_STORE: `sqlite:${path}` }))
-  const days = Math.round(windowFor(aged, subjects))
+  const days = Math.floor(windowFor(aged, subjects))
   const retentionDays = { ...services.retentionDays, pro: aged === 0 ? 36_500 : days }
   // Otherwise a shorter window would wait for a day. This also starts the writer thread, which is not measured.
   const policy = { retentionDays, activityDays: services.activityDays }
