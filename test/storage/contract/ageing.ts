@@ -241,6 +241,39 @@ export function ageingContract(fixture: Fixture): void {
     })
   })
 
+  describe('a subject of which a part has aged out', () => {
+    // Sessions are found in two ways, depending on their number.
+    for (const sessions of [40, 60]) {
+      it(`is the same before and after a sweep, with ${sessions} sessions`, async () => {
+        const spread = (trackerId: string) =>
+          Array.from({ length: sessions }, (_, number) => {
+            const owner = { trackerId, subjectId: 'anna', sessionId: `s${number}` }
+            const startedAt = since + (number - sessions / 2) * day
+            return [
+              sessionRow({ ...owner, startedAt, endedAt: startedAt + 1.5 * day }),
+              eventRow({ ...owner, eventId: `first-${number}`, occurredAt: startedAt }),
+              eventRow({ ...owner, eventId: `last-${number}`, occurredAt: startedAt + 1.5 * day }),
+            ]
+          }).flat()
+        const tracker = await fill(spread)
+        const hidden = await fixture.readAll({ ...tracker, since })
+        // Of the one that began a day before the window, one event is left.
+        const left = { sessions: sessions / 2 + 1, events: sessions + 1 }
+        assert.deepEqual(hidden[0]?.record.counts, left)
+        const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 10_000))
+        assert.deepEqual(swept, {
+          ...{ subjects: 0, sessions: sessions / 2 - 1, events: sessions - 1, isDone: true },
+        })
+        assert.deepEqual(await fixture.readAll({ ...tracker, since }), hidden)
+        assert.deepEqual(await fixture.readAll(tracker), hidden)
+        assert.equal(
+          (await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 10_000))).events,
+          0,
+        )
+      })
+    }
+  })
+
   describe('erasing a subject that waits for the sweeper', () => {
     it('of which a part has aged out tells what was to be seen, and deletes all of it', async () => {
       const tracker = await fill(anna, once('ben', since))
