@@ -48,6 +48,7 @@ describe('four eyes in a browser', { skip: noBrowser }, async () => {
       await openRequest(asker, id)
       await page.getByRole('button', { name: 'Erase everything found' }).click()
       const dialog = page.getByRole('dialog')
+      await dialog.getByText('If you erase more than 1 person within 24 hours').waitFor()
       await dialog.getByRole('textbox').fill('1')
       await dialog.getByRole('button', { name: 'Erase for good' }).click()
       await page.getByText('Waiting for another member').waitFor()

@@ -8,8 +8,7 @@ import { useForm } from '../form.ts'
 import { refresh } from '../resource.ts'
 import { useMay } from '../session.tsx'
 import type { ApprovalRule } from '../types.ts'
-
-export const approvalPath = '/organisation/approval'
+import { approvalPath } from './request-approval.tsx'
 
 /** The rule that erasing many people takes two members. */
 export function ApprovalCard({ rule: { above } }: { rule: ApprovalRule }) {

@@ -5,8 +5,9 @@ import { Icon } from '../components/icon.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { ActorName } from '../components/values.tsx'
 import { Ago, counted } from '../components/when.tsx'
+import { useResource } from '../resource.ts'
 import { useMay, useSession } from '../session.tsx'
-import type { Request } from '../types.ts'
+import type { ApprovalRule, Request } from '../types.ts'
 
 type Verdict = 'approve' | 'decline'
 
@@ -16,6 +17,20 @@ interface ApprovalProps {
   /** Whether this member asked for all of them. */
   isOwn: boolean
   onDecide(verdict: Verdict): Promise<unknown>
+}
+
+export const approvalPath = '/organisation/approval'
+
+/** When an erasure will wait for another member, before it starts. */
+export function ApprovalHint() {
+  const { data } = useResource<ApprovalRule>(approvalPath)
+  if (!data || data.above === null) return null
+  return (
+    <p>
+      If you erase more than {counted(data.above, 'person', 'people')} within 24 hours, another member has to
+      approve it first.
+    </p>
+  )
 }
 
 /** That an erasure waits for another member, who decides here. */

@@ -4,6 +4,7 @@ import { showToast } from '../components/toasts.tsx'
 import { counted, formatNumber } from '../components/when.tsx'
 import { changeRequest } from '../requests.ts'
 import type { Request } from '../types.ts'
+import { ApprovalHint } from './request-approval.tsx'
 import type { RequestDialogProps } from './request-dialogs.tsx'
 
 /** Confirms an erasure by the number of records. */
@@ -40,6 +41,7 @@ export function EraseRequestDialog({ request, onClose }: RequestDialogProps) {
         if you close this page, and searches once more at the end. Then who the request is about and its notes
         are deleted, and you get a certificate.
       </p>
+      <ApprovalHint />
     </Confirm>
   )
 }

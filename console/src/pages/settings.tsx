@@ -9,8 +9,9 @@ import { counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { For } from '../session.tsx'
 import type { ApprovalRule, HiddenByPlan, OrganisationProfile, Settings } from '../types.ts'
-import { ApprovalCard, approvalPath } from './approval-card.tsx'
+import { ApprovalCard } from './approval-card.tsx'
 import { ProfileCard, profilePath } from './profile-card.tsx'
+import { approvalPath } from './request-approval.tsx'
 import { SigningInCard } from './signing-in-card.tsx'
 
 export function SettingsPage() {
