@@ -34,6 +34,7 @@ const suites: Record<string, Suite> = {
       'test/guides': 1,
       'test/{examples,packaging,supply-chain,upgrade}': 2,
       'test/{cli/copy,cli/import-process,convert/convert-memory,e2e/black-box,otlp/process}': 2,
+      'test/{limiter/redis-faults,storage/postgres/contention,storage/postgres/faults,storage/postgres/hosts}': 2,
     },
   },
   '': {
