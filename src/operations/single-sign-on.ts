@@ -1,5 +1,6 @@
 import { LetheError, notFound } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { Member } from '../domain/member.ts'
 import { createToken, hashToken } from '../domain/randomness.ts'
 import { recentSignInMs, type SignedIn, type SignInSource, type SignInStore } from '../domain/sign-in.ts'
 import type { FoundChallenge } from '../domain/sign-in-challenge.ts'
@@ -11,7 +12,7 @@ import {
 } from '../domain/single-sign-on.ts'
 import { activityNote } from './activity.ts'
 import { type AdmissionDeps, admitByProvider } from './admit-by-provider.ts'
-import type { FactorDeps } from './second-factor.ts'
+import { type FactorDeps, factorsOf, secondProofs } from './second-factor.ts'
 import { continueSignIn, originOfMember, type SignInOutcome } from './sign-in.ts'
 
 interface RoundTripStart {
@@ -36,12 +37,14 @@ interface Kept {
 
 /**
  * Sends a browser to the identity provider. Only a browser with the token can come back, which may have
- * several round trips under way. Throws `internal_error` if the provider cannot be reached.
+ * several round trips under way. Throws `internal_error` if the provider cannot be reached, and `forbidden` for
+ * a member to verify who has a second factor.
  */
 export async function beginSingleSignOn(
-  deps: Pick<FactorDeps, 'signInChallenges' | 'clock' | 'randomness'> & { provider: IdentityProvider },
+  deps: FactorDeps & { provider: IdentityProvider },
   { redirectUri, browserToken, organisationId = null, signedIn = null }: RoundTripStart,
 ): Promise<{ address: string; browserToken: string }> {
+  if (signedIn && (await hasSecondFactor(deps, signedIn.member))) throw needsSecondFactor()
   const begun = await deps.provider.begin(redirectUri, signedIn && recentSignInMs / 1_000)
   const { state, ...trip } = begun.trip
   const token = browserToken ?? createToken(deps.randomness)
@@ -114,9 +117,11 @@ async function verifyMember(
   const { organisationId } = member
   const origin = originOfMember(member, requestId)
   const account = await deps.singleSignOn.accountOf(member.id)
-  if (account?.subject !== identity.subject || account.issuer !== identity.issuer) {
+  const isSame = account?.subject === identity.subject && account.issuer === identity.issuer
+  if (!isSame || (await hasSecondFactor(deps, member))) {
     const what = { organisationId, kind: 'member.verification-failed', target: 'single sign-on' } as const
     deps.activity.add(activityNote(deps, origin, what)).catch(() => {})
+    if (isSame) throw needsSecondFactor()
     throw new LetheError('forbidden', 'This is not the account with which you sign in here.')
   }
   const what = { organisationId, kind: 'member.verified', target: 'single sign-on' } as const
@@ -126,6 +131,15 @@ async function verifyMember(
   const note = activityNote(deps, origin, what)
   if (!(await deps.signIns.verify({ from, to: hashToken(token) }, member.id, answered, note))) throw expired()
   return { browser: { token, mark: null }, prompt: null }
+}
+
+/** It is then the proof that counts: an organisation may not rely on the provider for it. */
+async function hasSecondFactor(deps: FactorDeps, member: Member): Promise<boolean> {
+  return secondProofs(await factorsOf(deps, member)).length > 0
+}
+
+function needsSecondFactor(): LetheError {
+  return new LetheError('forbidden', 'Confirm with your second factor: your account has one.')
 }
 
 function expired(): LetheError {

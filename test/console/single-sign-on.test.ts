@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
 import { recentSignInMs } from '../../src/domain/sign-in.ts'
 import { roundTripMs } from '../../src/domain/single-sign-on.ts'
+import { totpCode, totpStep } from '../../src/factors/totp-codes.ts'
 import { inviteMember } from '../../src/operations/member.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, copyOf, note, openConsole, password, visitor } from '../support/console.ts'
@@ -469,6 +470,20 @@ describe('proving again who one is', () => {
     dataOf(await isRecent())
     assert.notEqual(browser.cookie, old)
     errorOf(await browser.ask('/session', { headers: { cookie: old } }), 'unauthorized')
+  })
+
+  test('is not a way around a second factor, also if it is added meanwhile', async () => {
+    const ada = account()
+    await invited(ada.email)
+    const [, browser] = await signInAs(ada)
+    const begun = await browser.ask('/verification/single-sign-on', { method: 'POST', body: {} })
+    const back = await provider.visit(textIn(dataOf(begun), 'address'))
+    const offer = dataOf(await browser.ask('/account/totp/offer', { method: 'POST', body: {} }))
+    const code = totpCode(textIn(offer, 'secret'), totpStep(service.services.clock()))
+    dataOf(await browser.ask('/account/totp', { method: 'POST', body: { token: offer.token, code } }))
+    errorOf(await finish(browser, back), 'forbidden')
+    const again = await browser.ask('/verification/single-sign-on', { method: 'POST', body: {} })
+    assert.match(textIn(errorOf(again, 'forbidden'), 'message'), /second factor/)
   })
 
   test('does not work with another account, and says so in the activity', async () => {
