@@ -360,9 +360,12 @@ function readSingleSignOn(read: Read): SingleSignOnConfig | null {
   return { issuer, clientId, ...settings, roles: settings.roles.length > 0 ? settings.roles : null }
 }
 
-/** Without TLS, anybody on the network could answer in the provider's place. */
+/**
+ * Without TLS, anybody on the network could answer in the provider's place. The metadata at the address of the
+ * metadata itself would be accepted whatever issuer it names.
+ */
 function isIssuer(text: string): boolean {
-  if (!isServiceUrl(text)) return false
+  if (!isServiceUrl(text) || text.includes('/.well-known/')) return false
   const { protocol, hostname } = new URL(text)
   return protocol === 'https:' || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)
 }
