@@ -119,6 +119,18 @@ describe('signing in by single sign-on', () => {
     await until(async () => (await kindsOf(organisationId)).at(-1) === refusal)
   })
 
+  test('refuses the same subject of another provider, and its address', async () => {
+    const ada = account()
+    const organisationId = await service.createOrganisation()
+    const member = await addMember(service, organisationId, ada.email)
+    const elsewhere = { issuer: 'https://former.example', subject: ada.subject }
+    const connected = note(service, organisationId, 'member.connected')
+    assert.ok(await service.services.singleSignOn.connect(member, elsewhere, connected))
+    const [answer, browser] = await signInAs(ada)
+    assert.match(textIn(errorOf(answer, 'forbidden'), 'message'), /connected with another account/)
+    errorOf(await browser.ask('/session'), 'unauthorized')
+  })
+
   test('refuses an address that the provider has not verified', async () => {
     for (const isVerified of [false, undefined]) {
       const ada = account({ isVerified })
