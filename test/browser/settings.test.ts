@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { openConsole } from '../support/console.ts'
+import { note, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
@@ -23,6 +23,21 @@ describe('the settings in a browser', { skip: noBrowser }, async () => {
     await keyboard.press('Preview the effect of starter')
     await page.getByText('1 data subject, at most 1 session and 2 events').waitFor()
     assert.equal(await page.getByText('hides no data').count(), 2)
+  })
+
+  test('offer to remove the rule against passwords where single sign-on is no longer set up', async () => {
+    const { signInRules } = shop.services
+    const changed = note(shop, shop.organisationId, 'sign-in-rules.changed')
+    await signInRules.change(shop.organisationId, { passwordAllowed: false }, changed)
+    await page.goto('/console/settings')
+    await settled(page)
+    await page.getByText('has no effect without single sign-on').waitFor()
+    await keyboard.press('Accept passwords again')
+    await page.getByText('Passwords are accepted again').waitFor()
+    assert.equal((await signInRules.find(shop.organisationId)).passwordAllowed, true)
+    assert.equal(await page.getByRole('button', { name: 'Accept passwords again' }).count(), 0)
+    await page.goto('/console/settings')
+    await settled(page)
   })
 
   test('rename the organisation everywhere', async () => {

@@ -15,10 +15,13 @@ export function ProviderRules({ rules }: { rules: SignInRules }) {
   const { provider } = rules
   if (provider === null) {
     return (
-      <p class="muted">
-        Single sign-on is not set up. Your operator can connect an identity provider with{' '}
-        <code>LETHE_OIDC_ISSUER</code>.
-      </p>
+      <>
+        <p class="muted">
+          Single sign-on is not set up. Your operator can connect an identity provider with{' '}
+          <code>LETHE_OIDC_ISSUER</code>.
+        </p>
+        {!rules.passwordAllowed && <Passwords rules={rules} provider={null} />}
+      </>
     )
   }
   return (
@@ -33,6 +36,9 @@ interface PartProps {
   rules: SignInRules
   provider: string
 }
+
+/** `null` if single sign-on is no longer set up, and the rule against passwords has no effect. */
+type PasswordProps = Omit<PartProps, 'provider'> & { provider: string | null }
 
 const roles = [
   ['viewer', 'Viewer'],
@@ -76,7 +82,7 @@ function Domains({ rules, provider }: PartProps) {
 }
 
 /** Whether a password is enough. */
-function Passwords({ rules: { passwordAllowed }, provider }: PartProps) {
+function Passwords({ rules: { passwordAllowed }, provider }: PasswordProps) {
   const form = useForm()
   async function save(): Promise<void> {
     await change(`${rulesPath}/password`, { passwordAllowed: !passwordAllowed })
@@ -85,15 +91,19 @@ function Passwords({ rules: { passwordAllowed }, provider }: PartProps) {
   }
   return (
     <form onSubmit={form.submit(save)}>
-      <p>
-        {passwordAllowed
-          ? `Members can sign in with a password or with ${provider}. You can require ${provider} or a passkey once you have signed in with ${provider} yourself.`
-          : `Passwords are not accepted. Members sign in with ${provider} or a passkey. If ${provider} fails, your operator can create a link that signs a member in.`}
-      </p>
+      <p>{passwordNote(passwordAllowed, provider)}</p>
       <Failure failure={form.failure} />
       <Button type="submit" isBusy={form.isBusy}>
         {passwordAllowed ? 'Stop accepting passwords' : 'Accept passwords again'}
       </Button>
     </form>
   )
+}
+
+function passwordNote(isAllowed: boolean, provider: string | null): string {
+  if (provider === null)
+    return 'An admin decided that passwords are not accepted. That has no effect without single sign-on.'
+  if (isAllowed)
+    return `Members can sign in with a password or with ${provider}. You can require ${provider} or a passkey once you have signed in with ${provider} yourself.`
+  return `Passwords are not accepted. Members sign in with ${provider} or a passkey. If ${provider} fails, your operator can create a link that signs a member in.`
 }
