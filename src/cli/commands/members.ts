@@ -29,7 +29,7 @@ export function addMembersCommand(program: Command, kit: CommandKit): void {
   const members = program
     .command('members')
     .description(
-      'people who can sign in to the console, and their roles: create, link, list, set-role, disconnect, remove',
+      'people who can sign in to the console, and their roles: create, link, list, set-role, disconnect, remove, remove-factors',
     )
   addCreate(members, kit)
   addLink(members, kit)
