@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { addMonths } from '../../src/domain/instant.ts'
 import { identifiersOf, people } from '../fixtures/0.2.0/data.ts'
 import { dataOf, isObject, listIn, textIn } from '../support/answers.ts'
+import { citusPrograms } from '../support/citus.ts'
 import { type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
 import { type ConsoleClient, visitor } from '../support/console.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -15,6 +16,7 @@ import { inReverse } from '../support/in-reverse.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { type Lifetime, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
+import { oldCluster } from './old-cluster.ts'
 
 // Both engines hold the same hash of the same password.
 after(scryptOnce())
@@ -50,6 +52,7 @@ interface OldStore {
 
 /** What 0.2.0 left on an engine. */
 interface Engine {
+  skip?: string | false
   /** Its last store. */
   openStore(t: Lifetime): Promise<OldStore>
   /** The backup made before the last changes, brought up to date with the journal by a command. */
@@ -87,6 +90,20 @@ async function openDump(t: Lifetime, file: string): Promise<OldStore> {
   return filesOf(commandLine(t, address), address, 'postgres')
 }
 
+const citus = citusPrograms()
+
+async function openDistributed(t: Lifetime, file: string): Promise<OldStore> {
+  const address = await oldCluster(t, citus ?? '', file)
+  return filesOf(commandLine(t, address), address, 'postgres')
+}
+
+async function replayJournal(store: OldStore): Promise<OldStore> {
+  const { cli, env } = store
+  const command = ['journal', 'replay', env.LETHE_JOURNAL, '--json']
+  assert.partialDeepStrictEqual(onlyJson(await cli.run(command, { env })), sinceBackup)
+  return store
+}
+
 const engines: Record<string, Engine> = {
   SQLite: {
     async openStore(t) {
@@ -116,13 +133,13 @@ const engines: Record<string, Engine> = {
   PostgreSQL: {
     openStore: (t) => openDump(t, 'store.sql.gz'),
     setBack: (t) => openDump(t, 'backup.sql.gz'),
-    async restoreBackup(t) {
-      const store = await openDump(t, 'backup.sql.gz')
-      const { cli, env } = store
-      const command = ['journal', 'replay', env.LETHE_JOURNAL, '--json']
-      assert.partialDeepStrictEqual(onlyJson(await cli.run(command, { env })), sinceBackup)
-      return store
-    },
+    restoreBackup: async (t) => replayJournal(await openDump(t, 'backup.sql.gz')),
+  },
+  'a cluster': {
+    skip: !citus && 'no Citus extension is installed',
+    openStore: (t) => openDistributed(t, 'store.sql.gz'),
+    setBack: (t) => openDistributed(t, 'backup.sql.gz'),
+    restoreBackup: async (t) => replayJournal(await openDistributed(t, 'backup.sql.gz')),
   },
 }
 
@@ -209,7 +226,8 @@ async function assertVerified({ cli, env, manifest }: OldStore): Promise<void> {
 }
 
 for (const [name, engine] of Object.entries(engines)) {
-  describe(`a store of 0.2.0 on ${name}`, () => {
+  const { skip = false } = engine
+  describe(`a store of 0.2.0 on ${name}`, { skip }, () => {
     const lifetime = inReverse({ after })
     let store: OldStore
     let service: TestService
@@ -314,7 +332,7 @@ for (const [name, engine] of Object.entries(engines)) {
     })
   })
 
-  describe(`a backup and a journal of 0.2.0 on ${name}`, () => {
+  describe(`a backup and a journal of 0.2.0 on ${name}`, { skip }, () => {
     /** Nothing comes back that was erased or withdrawn since the backup, and the ledger goes on where it was. */
     async function assertRestored(t: Lifetime, store: OldStore): Promise<void> {
       const service = await serve(t, store)

@@ -61,20 +61,31 @@ export async function distribute(client: Client): Promise<void> {
       'The Citus extension is not there. Install it on every node, run "CREATE EXTENSION citus" in this database and add the workers, then try again.',
     )
   }
-  await client.query('SELECT pg_advisory_lock($1)', [distributionLock])
-  try {
+  await whileOthersWait(client, async () => {
     for (const setting of planning) await setForRole(client, setting)
     await moveToCoordinator(client)
     await distributeSubjects(client)
-  } finally {
-    await client.query('SELECT pg_advisory_unlock($1)', [distributionLock])
-  }
+  })
 }
 
 /** Brings a store that an earlier version has distributed into this layout. Usually there is nothing to do. */
 export async function upgradeDistribution(client: Client): Promise<void> {
   if ((await nextToMove(client)) !== null || (await kindOf(client, knownTable)) === null)
     await distribute(client)
+}
+
+/** Prepares a distributed store for migrations, which are for tables of the coordinator: on others, Citus refuses them. */
+export async function prepareToMigrate(client: Client): Promise<void> {
+  if ((await nextToMove(client)) !== null) await whileOthersWait(client, () => moveToCoordinator(client))
+}
+
+async function whileOthersWait(client: Client, work: () => Promise<void>): Promise<void> {
+  await client.query('SELECT pg_advisory_lock($1)', [distributionLock])
+  try {
+    await work()
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [distributionLock])
+  }
 }
 
 async function distributeSubjects(client: Client): Promise<void> {

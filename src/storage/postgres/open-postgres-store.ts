@@ -8,10 +8,10 @@ import { transferStore } from '../nouns/transfer.ts'
 import { withClient } from './connect.ts'
 import { Connections } from './connections.ts'
 import { derivationStore } from './derivation.ts'
-import { distribute, isDistributed, listShards, upgradeDistribution } from './distribute.ts'
+import { distribute, isDistributed, listShards, prepareToMigrate, upgradeDistribution } from './distribute.ts'
 import { exportStore } from './export.ts'
 import { ingestStore } from './ingest.ts'
-import { migrate, version } from './migrate.ts'
+import { migrate, migrations, version } from './migrate.ts'
 import { scrubStore } from './scrub.ts'
 import { searchStore } from './search.ts'
 import { eventStore, sessionStore } from './session.ts'
@@ -63,8 +63,10 @@ export function postgresStoreExists(url: string): Promise<boolean> {
 /** Upgrades the store; returns its shards if it is distributed over a cluster. */
 function prepare(url: string): Promise<number[]> {
   return onDatabase(url, async (client) => {
+    const wasDistributed = await isDistributed(client)
+    if (wasDistributed && (await version(client)) < migrations().length) await prepareToMigrate(client)
     await migrate(client)
-    if (!(await isDistributed(client))) return []
+    if (!wasDistributed) return []
     await upgradeDistribution(client)
     return listShards(client)
   })

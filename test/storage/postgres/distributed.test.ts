@@ -69,39 +69,6 @@ if (!cluster) {
       assert.deepEqual(sizes, [{ bytes: 0 }])
     })
 
-    it('moves what an earlier version has copied to every node to the coordinator, and loses nothing', async () => {
-      const address = await freshSchema(lifetime, cluster)
-      const earlier = await openPostgresStore(address)
-      await earlier.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-      await earlier.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-      const rows = Array.from({ length: 100 }, (_, i) =>
-        eventRow({ trackerId: 'shop', subjectId: `s${i}`, eventId: 'e', occurredAt: i }),
-      )
-      await earlier.ingest.ingest(rows, testKeys)
-      const view = { organisationId: 'acme', trackerId: 'shop', since: always }
-      await eraseIn(earlier, view, 's1')
-      await earlier.close()
-      await distributeAsBefore(address)
-      // Another process starts at the same time.
-      const [store, other] = await Promise.all([openPostgresStore(address), openPostgresStore(address)])
-      await other.close()
-      assert.deepEqual(await eraseIn(store, view, 's2'), { sessions: 1, events: 1 })
-      assert.equal((await store.ledger.list('acme', 0, 10)).length, 2)
-      assert.equal(await store.subjects.count(view, 1_000), 98)
-      assert.equal((await store.subjects.read(view, 's50'))?.counts.events, 1)
-      await store.close()
-      const left = await query(
-        address,
-        `SELECT relname FROM pg_dist_partition JOIN pg_class ON oid = logicalrelid
-         WHERE relnamespace = current_schema()::regnamespace ORDER BY 1`,
-      )
-      const known = ['events', 'identifiers', 'scrubs', 'sessions', 'subjects']
-      assert.deepEqual(
-        left.map(({ relname }) => relname),
-        known,
-      )
-    })
-
     it('lists every subject, even if one shard holds all of them', async () => {
       const address = await freshDistributedStore(lifetime, cluster)
       const store = await openPostgresStore(address)
@@ -169,34 +136,4 @@ async function preparedSoFar(address: string): Promise<number> {
     `SELECT coalesce(max(split_part(gid, '_', 4)::bigint), 0) AS number FROM pg_dist_transaction`,
   )
   return Number(row?.number)
-}
-
-/** Distributes a store as version 0.2 did. */
-async function distributeAsBefore(address: string): Promise<void> {
-  const [{ names } = {}] = await query(
-    address,
-    `SELECT json_agg(relname) AS names FROM pg_class
-     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
-  )
-  const distributed = {
-    ...{
-      subjects: 'subject_key',
-      sessions: 'subject_key',
-      events: 'subject_key',
-      identifiers: 'subject_key',
-    },
-    ...{ tombstones: 'digest', ledger_entries: 'organisation_id' },
-  }
-  const first = ['organisations', 'trackers', 'members', 'privacy_requests']
-  const all = [...first, ...(Array.isArray(names) ? names : [])]
-  const others = new Set(
-    all.filter((name) => Array.isArray(names) && names.includes(name) && !(name in distributed)),
-  )
-  others.delete('lethe_migrations')
-  const steps = Array.from(others, (name) => `SELECT create_reference_table('${name}')`)
-  for (const [name, by] of Object.entries(distributed)) {
-    const beside = by === 'subject_key' && name !== 'subjects' ? 'subjects' : 'none'
-    steps.push(`SELECT create_distributed_table('${name}', '${by}', colocate_with => '${beside}')`)
-  }
-  await query(address, steps.join('; '))
 }

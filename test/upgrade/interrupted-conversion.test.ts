@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { describe, it } from 'node:test'
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
+import { citusPrograms, query } from '../support/citus.ts'
+import type { Lifetime } from '../support/service.ts'
+import { oldCluster } from './old-cluster.ts'
+
+const programs = citusPrograms()
+
+/** A way to a server on which each new statement is the last one of its connection: the server does it, and nobody waits for it. */
+async function openCuttingWay(t: Lifetime, url: string): Promise<{ url: string; cuts(): number }> {
+  const seen = new Set<string>()
+  const server = createServer((client) => {
+    const { hostname, port } = new URL(url)
+    const onward = connect({ host: hostname, port: Number(port) })
+    client.on('data', (bytes) => {
+      onward.write(bytes)
+      const text = bytes.toString('latin1')
+      if (!/^[QP]/.test(text) || seen.has(text)) return
+      seen.add(text)
+      client.destroy()
+      onward.end()
+    })
+    onward.on('data', (bytes) => client.write(bytes))
+    for (const [socket, other] of [
+      [client, onward],
+      [onward, client],
+    ] as const) {
+      socket.on('error', () => {})
+      socket.on('close', () => other.end())
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  const address = server.address()
+  const own = new URL(url)
+  own.port = String(typeof address === 'object' ? address?.port : '')
+  return { url: own.href, cuts: () => seen.size }
+}
+
+/** What every table of a store contains, but for the instant at which batches were converted, and which tables Citus knows. */
+async function contents(address: string): Promise<Record<string, unknown>> {
+  const tables = await query(
+    address,
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
+  )
+  const rows: Record<string, unknown> = {}
+  for (const { name } of tables) {
+    if (name === 'lethe_migrations') continue
+    rows[String(name)] = await query(
+      address,
+      `SELECT (to_jsonb(x) - 'closed_at')::text AS row FROM ${name} x ORDER BY 1`,
+    )
+  }
+  const known = await query(
+    address,
+    'SELECT logicalrelid::text, partmethod, repmodel FROM pg_dist_partition ORDER BY 1',
+  )
+  return { ...rows, known }
+}
+
+describe('a store that 0.2.0 has distributed', {
+  skip: !programs && 'no Citus extension is installed',
+}, () => {
+  it('is the same after its conversion was killed at every statement as after one that was not', async (t) => {
+    const [interrupted, undisturbed] = await Promise.all([
+      oldCluster(t, programs ?? ''),
+      oldCluster(t, programs ?? ''),
+    ])
+    const way = await openCuttingWay(t, interrupted)
+    for (;;) {
+      const before = way.cuts()
+      const store = await openPostgresStore(way.url).catch((error) => {
+        if (way.cuts() === before) throw error
+        return null
+      })
+      if (store === null) continue
+      await store.close()
+      break
+    }
+    t.diagnostic(`killed at ${way.cuts()} statements`)
+    assert.ok(way.cuts() > 20)
+    const store = await openPostgresStore(undisturbed)
+    await store.close()
+    assert.deepEqual(await contents(interrupted), await contents(undisturbed))
+  })
+
+  it('is converted once when several processes start at the same time', async (t) => {
+    const address = await oldCluster(t, programs ?? '')
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(address)))
+    for (const store of stores) await store.close()
+    const known = await query(address, 'SELECT logicalrelid::text AS name FROM pg_dist_partition ORDER BY 1')
+    const names = known.map(({ name }) => name)
+    assert.deepEqual(names, ['events', 'identifiers', 'scrubs', 'sessions', 'subjects'])
+  })
+})
