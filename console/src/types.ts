@@ -675,6 +675,10 @@ export interface NothingHeld {
   kind: 'nothing-held'
   index: number
   checkedAt: string
+  request: {
+    id: string
+    reference: string | null
+  } | null
 }
 
 export interface Certificate {
@@ -808,7 +812,18 @@ export interface ErasureList {
 
 export interface ErasureGroup {
   newest: LedgerErasure | NothingHeld
+  by: {
+    actor: {
+      kind: 'member' | 'key'
+      id: string
+      name: string
+    } | {
+      kind: 'command-line'
+    }
+    requestId: string | null
+  } | null
   count: number
+  erased: number
   counts: Counts
   trackerIds: string[]
   cursor: string | null

@@ -12,14 +12,15 @@ import { addCounts, maxGroupSize } from './group-activity.ts'
 
 type Request = RequestOfEntry['request']
 
-/**
- * Consecutive erasures of one request, or of requests with one reference, listed as one; or an entry that nothing was
- * held.
- */
+/** Consecutive entries of one request, or of requests with one reference, listed as one. */
 export interface ErasureGroup {
   newest: DescribedEntry
   request: Request | null
+  /** Who erased; `null` if that is no longer recorded, or if every entry says that nothing was held. */
+  by: DescribedEntry['by']
   count: number
+  /** How many of the entries are erasures of data. */
+  erased: number
   counts: SubjectCounts
   trackerIds: Set<string>
 }
@@ -90,20 +91,24 @@ function callOf({ by }: DescribedEntry): string | null {
 }
 
 function groupOf(newest: DescribedEntry, request: Request | null): ErasureGroup {
-  const group = {
+  const group: ErasureGroup = {
     newest,
     request,
+    by: null,
     count: 0,
+    erased: 0,
     counts: { sessions: 0, events: 0 },
-    trackerIds: new Set<string>(),
+    trackerIds: new Set(),
   }
   extend(group, newest)
   return group
 }
 
-function extend(group: ErasureGroup, { record }: DescribedEntry): void {
+function extend(group: ErasureGroup, { record, by }: DescribedEntry): void {
   group.count += 1
   if (record.version !== 1) return
+  group.by ??= by
+  if (!record.alreadyErased) group.erased += 1
   group.counts = addCounts(group.counts, record.counts)
   group.trackerIds.add(record.trackerId)
 }

@@ -38,10 +38,10 @@ function erased(index: number, events: number, by: typeof ada | typeof key | nul
 }
 
 function nothing(index: number): Checked {
-  return checked({ kind: 'nothing-held', index, checkedAt: '2026-11-19T09:00:00.000Z' })
+  return checked({ kind: 'nothing-held', index, checkedAt: '2026-11-19T09:00:00.000Z', request: null })
 }
 
-const request = { reference: null, receivedAt: '', dueAt: '', closedAt: null }
+const request = { requestId: 'req-1', reference: null, receivedAt: '', dueAt: '', closedAt: null }
 const noRequest = { excluded: 0, startedBy: null, request }
 
 function ofPerson(missing: Partial<Missing> = {}) {
@@ -132,6 +132,8 @@ describe('the summary of a certificate', () => {
     assert.deepEqual(summary.actors, [ada.actor, key.actor])
     assert.deepEqual(summary.requestIds, ['r-1', 'r-2'])
     assert.equal(summary.at, '2026-11-19T10:00:06.000Z')
+    const answered = summarise({ checked: [erased(3, 5)], digest: null, erasure: ofPerson() })
+    assert.deepEqual(answered.requestIds, ['req-1'], 'the request, not the call that began the erasure')
     assert.deepEqual(of(erased(0, 1, null)).actors, [])
   })
 

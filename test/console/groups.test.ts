@@ -134,4 +134,37 @@ describe('erasures in groups', () => {
     const listed = listIn(page, 'erasures').map((erasure) => objectIn({ erasure }, 'erasure').index)
     assert.deepEqual(listed, [4, 3], 'its cursor leads to its erasures')
   })
+
+  test('have one line for a request that found nothing for one of its identifiers, and for a list with one', async () => {
+    await shop.ingest([
+      ...visit('w-1', { events: 2, identifiers: { email: 'w1@example.com' } }),
+      ...visit('w-2', { events: 3, identifiers: { email: 'w2@example.com' } }),
+    ])
+    const emails = (...values: string[]) => values.map((value) => ({ name: 'email', value }))
+    const both = await eraseWithRequest(shop, client, {
+      identifiers: emails('w1@example.com', 'nobody@example.com'),
+    })
+    await eraseWithRequest(shop, client, { identifiers: emails('w2@example.com') }, 1, 'List')
+    const last = await eraseWithRequest(
+      shop,
+      client,
+      { identifiers: emails('nowhere@example.com') },
+      0,
+      'List',
+    )
+    const { groups } = dataOf(await client.ask('/erasures/groups?limit=2'))
+    assert.deepEqual(
+      listIn({ groups }, 'groups')
+        .filter(isObject)
+        .map(({ newest, by, count, erased, counts, trackerIds }) => {
+          const { kind, request } = objectIn({ newest }, 'newest')
+          const actor = objectIn(objectIn({ by }, 'by'), 'actor')
+          return [kind, objectIn({ request }, 'request').id, actor.kind, count, erased, counts, trackerIds]
+        }),
+      [
+        ['nothing-held', last, 'member', 2, 1, { sessions: 1, events: 3 }, ['shop']],
+        ['nothing-held', both, 'member', 2, 1, { sessions: 1, events: 2 }, ['shop']],
+      ],
+    )
+  })
 })

@@ -23,6 +23,7 @@ export interface PersonErasure {
 }
 
 interface AnsweredRequest {
+  requestId: string
   reference: string | null
   receivedAt: string
   dueAt: string
@@ -58,7 +59,7 @@ export interface Summary {
   at: string
   /** Who erased or searched, each once; empty if that is no longer recorded. */
   actors: readonly Actor[]
-  /** The IDs of the HTTP requests that asked for it, each once. */
+  /** The ID of the request that was answered; otherwise those of the HTTP requests that asked for it, each once. */
   requestIds: readonly string[]
   /** The numbers of the entries, such as `13–15, 17`. */
   numbers: string
@@ -83,7 +84,9 @@ export function summarise({ checked, erasure }: Certified): Summary {
     },
     at: entries.map(instantOf).toSorted().at(-1) ?? '',
     actors: by.length > 0 ? distinct(by.map(({ actor }) => actor)) : starterOf(erasure),
-    requestIds: distinct(by.flatMap(({ requestId }) => requestId ?? [])),
+    requestIds: erasure
+      ? [erasure.request.requestId]
+      : distinct(by.flatMap(({ requestId }) => requestId ?? [])),
     numbers: rangesOf(entries.map(({ index }) => index + 1)),
   }
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { encode } from '../api.ts'
 import { GroupRows } from '../components/group-rows.tsx'
 import { Page } from '../components/page.tsx'
@@ -89,8 +90,8 @@ function ErasureTable({ groups, size }: { groups: ErasureGroup[]; size: number }
         </thead>
         <tbody>
           {groups.map((group) =>
-            group.newest.kind === 'erasure' && group.count > 1 ? (
-              <ErasureGroupRows key={group.newest.index} {...{ group, nameOf }} newest={group.newest} />
+            group.count > 1 ? (
+              <ErasureGroupRows key={group.newest.index} {...{ group, nameOf }} />
             ) : (
               <EntryRow key={group.newest.index} entry={group.newest} nameOf={nameOf} />
             ),
@@ -110,7 +111,11 @@ interface EntryRowProps {
 }
 
 function EntryRow({ entry, ...rest }: EntryRowProps) {
-  return entry.kind === 'erasure' ? <ErasureRow erasure={entry} {...rest} /> : <NothingHeldRow {...entry} />
+  return entry.kind === 'erasure' ? (
+    <ErasureRow erasure={entry} {...rest} />
+  ) : (
+    <NothingHeldRow entry={entry} isWithin={rest.isWithin} />
+  )
 }
 
 interface ErasureRowProps extends Omit<EntryRowProps, 'entry'> {
@@ -118,7 +123,7 @@ interface ErasureRowProps extends Omit<EntryRowProps, 'entry'> {
 }
 
 function ErasureRow({ erasure, nameOf, isWithin = false }: ErasureRowProps) {
-  const { index, trackerId, counts, alreadyErased, request } = erasure
+  const { index, trackerId, erasedAt, by, counts, alreadyErased, request } = erasure
   return (
     <tr class={isWithin ? 'leads within' : 'leads'}>
       <th scope="row">
@@ -126,27 +131,41 @@ function ErasureRow({ erasure, nameOf, isWithin = false }: ErasureRowProps) {
         {alreadyErased && <span class="muted">no data was stored</span>}
         {request && !isWithin && <PartOf request={request} isGroup={false} />}
       </th>
-      <ErasureCells {...{ erasure, counts }} tracker={nameOf(trackerId)} />
+      <EntryCells at={erasedAt} tracker={nameOf(trackerId)} by={<CarriedOutBy by={by} />} counts={counts} />
     </tr>
   )
 }
 
-interface ErasureCellsProps {
-  erasure: LedgerErasure
-  counts: LedgerErasure['counts']
-  tracker: string
+/** The service found nothing about a person in any tracker. */
+function NothingHeldRow({ entry, isWithin = false }: { entry: NothingHeld; isWithin?: boolean | undefined }) {
+  const { index, checkedAt, request } = entry
+  return (
+    <tr class={isWithin ? 'leads within' : 'leads'}>
+      <th scope="row">
+        <CertificateLink index={index} />
+        <span class="muted">Nothing held</span>
+        {request && !isWithin && <PartOf request={request} isGroup={false} />}
+      </th>
+      <EntryCells at={checkedAt} tracker="all" by="Lethe" counts={{ sessions: 0, events: 0 }} />
+    </tr>
+  )
 }
 
-function ErasureCells({ erasure: { erasedAt, by }, counts, tracker }: ErasureCellsProps) {
+interface EntryCellsProps {
+  at: string
+  tracker: string
+  by: ComponentChildren
+  counts: LedgerErasure['counts']
+}
+
+function EntryCells({ at, tracker, by, counts }: EntryCellsProps) {
   return (
     <>
       <td data-label="Time">
-        <Ago at={erasedAt} />
+        <Ago at={at} />
       </td>
       <td data-label="Tracker">{tracker}</td>
-      <td data-label="Carried out by">
-        {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer recorded</span>}
-      </td>
+      <td data-label="Carried out by">{by}</td>
       <td class="number" data-label="Sessions">
         {formatNumber(counts.sessions)}
       </td>
@@ -157,27 +176,8 @@ function ErasureCells({ erasure: { erasedAt, by }, counts, tracker }: ErasureCel
   )
 }
 
-/** The service found nothing about a person in any tracker. */
-function NothingHeldRow({ index, checkedAt }: NothingHeld) {
-  return (
-    <tr class="leads">
-      <th scope="row">
-        <CertificateLink index={index} />
-        <span class="muted">Nothing held</span>
-      </th>
-      <td data-label="Time">
-        <Ago at={checkedAt} />
-      </td>
-      <td data-label="Tracker">all</td>
-      <td data-label="Carried out by">Lethe</td>
-      <td class="number" data-label="Sessions">
-        0
-      </td>
-      <td class="number" data-label="Events">
-        0
-      </td>
-    </tr>
-  )
+function CarriedOutBy({ by }: Pick<LedgerErasure, 'by'>) {
+  return by ? <ActorName actor={by.actor} /> : <span class="muted">no longer recorded</span>
 }
 
 function CertificateLink({ index }: { index: number }) {
@@ -190,32 +190,35 @@ function CertificateLink({ index }: { index: number }) {
 
 interface ErasureGroupRowsProps {
   group: ErasureGroup
-  newest: LedgerErasure
   nameOf: NameOf
 }
 
 /** The erasures of a request, or of requests with one reference. Its link has all of them. */
-function ErasureGroupRows({ group, newest, nameOf }: ErasureGroupRowsProps) {
-  const { count, counts, trackerIds, cursor } = group
+function ErasureGroupRows({ group, nameOf }: ErasureGroupRowsProps) {
+  const { newest, by, count, erased, counts, trackerIds, cursor } = group
   const parameters = new URLSearchParams({ limit: String(Math.min(count, pageSize)) })
   if (cursor !== null) parameters.set('cursor', cursor)
-  const requestId = newest.by?.requestId
+  const nothingHeld = `${counted(count - erased, 'entry', 'entries')} with nothing held`
+  const link = newest.request ? (
+    <PartOf request={newest.request} isGroup />
+  ) : by?.requestId ? (
+    <Link to={`/console/activity?request=${encode(by.requestId)}`}>Activity</Link>
+  ) : null
   return (
     <GroupRows<ErasureList>
-      title={`${formatNumber(count)} data subjects erased`}
+      title={erased > 0 ? `${counted(erased, 'data subject')} erased` : nothingHeld}
       detail={
-        newest.request ? (
-          <PartOf request={newest.request} isGroup />
-        ) : (
-          requestId && <Link to={`/console/activity?request=${encode(requestId)}`}>Activity</Link>
-        )
+        <>
+          {link}
+          {erased > 0 && erased < count && `${link ? ' · ' : ''}${nothingHeld}`}
+        </>
       }
       cells={
-        <ErasureCells
-          {...{ erasure: newest, counts }}
-          tracker={
-            trackerIds.length > 2 ? `${trackerIds.length} trackers` : trackerIds.map(nameOf).join(', ')
-          }
+        <EntryCells
+          at={newest.kind === 'erasure' ? newest.erasedAt : newest.checkedAt}
+          tracker={trackersInWords(trackerIds, nameOf)}
+          by={trackerIds.length > 0 ? <CarriedOutBy by={by} /> : 'Lethe'}
+          counts={counts}
         />
       }
       path={`/erasures?${parameters}`}
@@ -237,4 +240,9 @@ function ErasureGroupRows({ group, newest, nameOf }: ErasureGroupRowsProps) {
       )}
     </GroupRows>
   )
+}
+
+function trackersInWords(ids: readonly string[], nameOf: NameOf): string {
+  if (ids.length === 0) return 'all'
+  return ids.length > 2 ? `${ids.length} trackers` : ids.map(nameOf).join(', ')
 }

@@ -18,6 +18,10 @@ import { anyOf, boolean, integer, list, object, oneOf, orNull, text, type ValueO
 import { Actor, instant } from './fields.ts'
 import { provenEntryParameters } from './ledger.ts'
 
+/** The request that an entry was part of. */
+const PartOfRequest = orNull(object({ id: text(), reference: orNull(text()) }))
+const CarriedOutBy = orNull(object({ actor: Actor, requestId: orNull(text()) }))
+
 const LedgerErasure = object(
   {
     kind: oneOf(['erasure']),
@@ -26,16 +30,15 @@ const LedgerErasure = object(
     erasedAt: instant,
     alreadyErased: boolean(),
     counts: Counts,
-    by: orNull(object({ actor: Actor, requestId: orNull(text()) })),
-    /** The request it was part of. */
-    request: orNull(object({ id: text(), reference: orNull(text()) })),
+    by: CarriedOutBy,
+    request: PartOfRequest,
   },
   { title: 'LedgerErasure' },
 )
 
 /** An entry that nothing was held about a person. */
 const NothingHeld = object(
-  { kind: oneOf(['nothing-held']), index: integer(), checkedAt: instant },
+  { kind: oneOf(['nothing-held']), index: integer(), checkedAt: instant, request: PartOfRequest },
   { title: 'NothingHeld' },
 )
 
@@ -49,7 +52,10 @@ export const ErasureList = object(
 const ErasureGroup = object(
   {
     newest: Entry,
+    by: CarriedOutBy,
     count: integer(),
+    /** How many of the entries are erasures of data. */
+    erased: integer(),
     counts: Counts,
     trackerIds: list(text()),
     /** The cursor of the list of its erasures. */
@@ -151,7 +157,7 @@ function presentEntry(
   request: RequestOfEntry['request'] | null,
 ): ValueOf<typeof Entry> {
   if (record.version === 2) {
-    return { kind: 'nothing-held', index, checkedAt: formatInstant(record.checkedAt) }
+    return { kind: 'nothing-held', index, checkedAt: formatInstant(record.checkedAt), request }
   }
   const { trackerId, alreadyErased, counts } = record
   const erasedAt = formatInstant(record.erasedAt)
