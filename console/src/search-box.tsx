@@ -120,7 +120,7 @@ export function SearchBox() {
           aria-controls={listId}
           aria-autocomplete="list"
           aria-activedescendant={isOpen && options[selected] ? `${listId}-${selected}` : undefined}
-          placeholder="Search or go to…"
+          placeholder="Search or go to"
           value={text}
           maxLength={300}
           autocomplete="off"

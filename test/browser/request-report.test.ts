@@ -37,10 +37,10 @@ describe('the report of requests in a browser', { skip: noBrowser }, async () =>
     assert.deepEqual(await rows(), [
       [nameOf(month - 2), 'Access', '2', '1', '1', '0', '12 hours', '12 hours', '100%'],
       [nameOf(month - 2), 'Erasure', '3', '3', '0', '0', '2 days', '40 days', '66%'],
-      [nameOf(month - 1), 'Erasure', '1', '0', '0', '1, 1 overdue', '–', '–', '0%'],
+      [nameOf(month - 1), 'Erasure', '1', '0', '0', '1 (1 overdue)', '–', '–', '0%'],
       ['Total', 'Access', '2', '1', '1', '0', '12 hours', '12 hours', '100%'],
-      ['Total', 'Erasure', '4', '3', '0', '1, 1 overdue', '2 days', '40 days', '50%'],
-      ['Total', 'All', '6', '4', '1', '1, 1 overdue', '1.5 days', '40 days', '66%'],
+      ['Total', 'Erasure', '4', '3', '0', '1 (1 overdue)', '2 days', '40 days', '50%'],
+      ['Total', 'All', '6', '4', '1', '1 (1 overdue)', '1.5 days', '40 days', '66%'],
     ])
     assert.deepEqual(await page.locator('.figures dd').allInnerTexts(), [
       '6',

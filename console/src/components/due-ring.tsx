@@ -37,7 +37,7 @@ export function DueRing({ request, now }: { request: Request; now: number }) {
         />
       </svg>
       <span class={days > 99 ? 'many' : undefined}>
-        {urgency === 'overdue' && days > 0 ? `−${days}` : days}
+        {urgency === 'overdue' && days > 0 ? `−${Math.min(days, 999)}` : days}
       </span>
     </span>
   )

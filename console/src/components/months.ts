@@ -60,6 +60,7 @@ const oneDigit = { style: 'unit', unitDisplay: 'long', maximumFractionDigits: 1 
 /** A time to answer in the largest unit that fits, such as 3.5 days. */
 export function formatTime(ms: number | null): string {
   if (ms === null) return '–'
+  if (ms < 60_000) return 'under a minute'
   const [unit, length] = units.find(([, length]) => ms >= length) ?? ['minute', 60_000]
   return new Intl.NumberFormat(undefined, { ...oneDigit, unit }).format(ms / length)
 }

@@ -183,9 +183,13 @@ function ActivityGroupRows({ group, narrowed }: { group: ActivityGroup; narrowed
       title={title}
       detail={
         <>
-          {[...others, deleted].filter(Boolean).join(' · ')}
-          {ledgerIndex !== null && <CertificateLink index={ledgerIndex} />}
-          {' · '}
+          {[...others, deleted].filter(Boolean).map((part) => `${part} · `)}
+          {ledgerIndex !== null && (
+            <>
+              <CertificateLink index={ledgerIndex} />
+              {' · '}
+            </>
+          )}
           <Link to={all}>All entries of this request</Link>
         </>
       }
@@ -217,18 +221,18 @@ function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity })
   return (
     <span class="detail">
       {[target, deleted].filter(Boolean).join(' · ')}
-      {ledgerIndex !== null && <CertificateLink index={ledgerIndex} />}
+      {ledgerIndex !== null && (
+        <>
+          {' · '}
+          <CertificateLink index={ledgerIndex} />
+        </>
+      )}
     </span>
   )
 }
 
 function CertificateLink({ index }: { index: number }) {
-  return (
-    <>
-      {' · '}
-      <Link to={certificateAddress(index)}>Certificate {index + 1}</Link>
-    </>
-  )
+  return <Link to={certificateAddress(index)}>Certificate {index + 1}</Link>
 }
 
 /** The state of the erasure ledger, with its signature verified in the browser. */

@@ -80,7 +80,7 @@ function IdentifierBox({ certificates }: BoxProps) {
     <section class="card receipt-box" aria-labelledby="check-identifier">
       <h2 id="check-identifier">Check an identifier</h2>
       <p class="muted">
-        Enter an identifier, such as an email address, to check whether it is the one about which nothing was
+        Enter an identifier, such as an e-mail address, to check whether it is the one about which nothing was
         held. If it is, you can download the receipt.
       </p>
       <form onSubmit={box.submit}>

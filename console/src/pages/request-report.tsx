@@ -245,7 +245,7 @@ function Row({ title, isAgain, isTotal = false, row }: RowProps) {
     formatNumber(done),
     formatNumber(rejected),
     overdue > 0 ? (
-      <span class="overdue">{`${formatNumber(open)}, ${formatNumber(overdue)} overdue`}</span>
+      <span class="overdue">{`${formatNumber(open)} (${formatNumber(overdue)} overdue)`}</span>
     ) : (
       formatNumber(open)
     ),

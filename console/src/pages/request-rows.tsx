@@ -95,8 +95,9 @@ function RequestRow({ row: { request, size }, now }: { row: Row; now: number }) 
 function foundInWords({ kind, state, found, erased }: Request): string {
   if (kind === 'erasure' && state === 'running')
     return `${formatNumber(erased.subjects)} of ${counted(found.subjects, 'record')} erased`
+  if (found.subjects === 0) return 'nothing held'
   if (kind === 'erasure' && state === 'done') return `${counted(erased.subjects, 'record')} erased`
-  return found.subjects === 0 ? 'nothing held' : counted(found.subjects, 'record')
+  return counted(found.subjects, 'record')
 }
 
 function Assignee({ request }: { request: Request }) {
