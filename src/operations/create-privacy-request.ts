@@ -63,7 +63,7 @@ export function checkWanted(
 export const namesThePerson = 'reference must not name the person, because it is kept'
 
 export function checkReference(reference: string, problems: Problems): void {
-  if (!isWellFormedText(reference, oneLine, maxReferenceLength))
+  if (!isWellFormedText(reference, oneLine, maxReferenceLength) || reference.trim() === '')
     problems.add('reference', `reference must be ${referenceRule}`)
 }
 

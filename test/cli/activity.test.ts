@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { activityRow } from '../../src/cli/commands/activity.ts'
 import { activityKinds } from '../../src/domain/activity.ts'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { openStoreAt } from '../support/empty-store.ts'
@@ -100,6 +101,12 @@ describe('lethe activity', () => {
     const oldest = await cli.run(['activity', '--org', 'acme', '--until', '2026-11-01T00:01:00Z'])
     assert.match(oldest.stdout, /a\\u001b\[2Jb/)
     assert.equal(oldest.stderr, '')
+    const erasure = { id: 'e', organisationId: 'acme', at: start, actor: { kind: 'command-line' } } as const
+    const counts = { sessions: 1, events: 1_000 }
+    const shown = activityRow({
+      ...{ ...erasure, kind: 'subject.erased', target: 'shop', requestId: null, counts, ledgerIndex: 0 },
+    })
+    assert.match(shown, / shop · 1 session, 1,000 events$/m)
   })
 
   it('refuses an organisation that is not there, a kind there is not, and a limit of nothing', async () => {

@@ -71,6 +71,11 @@ describe('a request over HTTP', () => {
       ['kind', 'person', 'receivedAt', 'reference', 'requestId', 'more'],
     ],
     ['nobody', { kind: 'access', person: {} }, ['person']],
+    [
+      'a blank reference',
+      { kind: 'access', person: { identifiers: [part] }, reference: '  ' },
+      ['reference'],
+    ],
     ['too many', { kind: 'access', person: { identifiers: Array(33).fill(part) } }, ['person']],
     [
       'too many in total',

@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { streamActivity } from '../../operations/activity.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
 import { type CommandKit, readInstantOption, readLimit } from '../command-kit.ts'
-import { legible } from '../progress.ts'
+import { counted, legible } from '../progress.ts'
 import { UsageError } from '../terminal.ts'
 
 interface ActivityOptions {
@@ -48,17 +48,18 @@ export function addActivityCommand(program: Command, { terminal, withStore }: Co
           for await (const entry of found) {
             hasMore = left-- === 0
             if (hasMore) return
-            yield json ? `${JSON.stringify(toJson(entry))}\n` : row(entry)
+            yield json ? `${JSON.stringify(toJson(entry))}\n` : activityRow(entry)
           }
         }
       }),
     )
 }
 
-function row({ at, kind, actor, target, requestId, counts }: ActivityEntry): string {
+/** An entry as a line for people. */
+export function activityRow({ at, kind, actor, target, requestId, counts }: ActivityEntry): string {
   const what = [
     target,
-    counts && `${counts.sessions} sessions, ${counts.events} events`,
+    counts && `${counted(counts.sessions, 'session')}, ${counted(counts.events, 'event')}`,
     requestId && `request ${requestId}`,
   ]
   const who = actor.kind === 'command-line' ? actor.kind : actor.name

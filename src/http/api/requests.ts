@@ -5,7 +5,12 @@ import {
   requestStates,
   type PrivacyRequest as StoredRequest,
 } from '../../domain/privacy-request.ts'
-import { identifierValuePattern } from '../../domain/subject-identifier.ts'
+import {
+  identifierNamePattern,
+  identifierNameRule,
+  identifierValuePattern,
+  identifierValueRule,
+} from '../../domain/subject-identifier.ts'
 import {
   checkWanted,
   createRequest,
@@ -45,7 +50,7 @@ export const personField = object(
       list(
         object(
           {
-            name: text({ maxLength: 32, pattern: '^[a-z][A-Za-z0-9_]{0,31}$' }),
+            name: text({ maxLength: 32, pattern: identifierNamePattern }),
             value: text({ minLength: 1, maxLength: 256, pattern: identifierValuePattern }),
           },
           closed,
@@ -60,7 +65,7 @@ export const personField = object(
   {
     ...closed,
     description: `The person: ${personRule}.`,
-    'x-rule': `an object with identifiers, subjects or both, ${personRule}`,
+    'x-rule': `an object with identifiers, subjects or both, ${personRule}; each identifier has a name (${identifierNameRule}) and a value (${identifierValueRule})`,
   },
 )
 

@@ -91,6 +91,10 @@ function pageHead(
 `
 }
 
+function periodInWords(first: string, last: string, formats: Formats): string {
+  return first === last ? formats.say(texts.day)(first) : formats.say(texts.period)(first, last)
+}
+
 function overview({ request }: ArchiveContext, facts: PersonFacts, formats: Formats): Markup {
   const { totals, firstSeenAt, lastSeenAt } = facts
   const figures = [
@@ -102,7 +106,7 @@ function overview({ request }: ArchiveContext, facts: PersonFacts, formats: Form
   return html`<section>
 <h2>${formats.say(texts.overview)}</h2>
 <ul class="figures">${figures.map(([count, noun]) => html`<li><strong>${formats.number(count)}</strong> ${formats.say(noun)[count === 1 ? 0 : 1]}</li>`)}</ul>
-${isEmpty ? null : html`<p>${formats.say(texts.period)(formats.day(firstSeenAt), formats.day(lastSeenAt))}</p>`}
+${isEmpty ? null : html`<p>${periodInWords(formats.day(firstSeenAt), formats.day(lastSeenAt), formats)}</p>`}
 <p class="note">${formats.say(texts.words)}</p>
 ${isEmpty ? null : months(facts.months, formats)}
 ${searched(request.identifiers, formats)}

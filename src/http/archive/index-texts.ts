@@ -41,6 +41,10 @@ export const texts = {
     (first, last) => `From ${first} to ${last}.`,
     (first, last) => `Vom ${first} bis zum ${last}.`,
   ),
+  day: both<Say<[day: string]>>(
+    (day) => `On ${day}.`,
+    (day) => `Am ${day}.`,
+  ),
   words: both(
     'A record is what one website or app has recorded about one browser or account. A visit is a period in which it was used. An event is something that happened during a visit, such as opening a page.',
     'Ein Datensatz enthält, was eine Website oder App über einen Browser oder ein Konto erfasst hat. Ein Besuch ist ein Zeitraum, in dem sie benutzt wurde. Ein Ereignis ist etwas, das während eines Besuchs geschah, zum Beispiel das Öffnen einer Seite.',

@@ -79,6 +79,11 @@ describe('the page of an archive', () => {
     assert.doesNotMatch(page, /undefined|null|\[object|NaN|Infinity/)
   })
 
+  it('names a single day once', async () => {
+    const { page } = await filesOf([{ ...ada, events: 0, sessions: 1 }])
+    assert.ok(page.includes('<p>On 10 August 2026.</p>'))
+  })
+
   it('is in German on request', async () => {
     const { page } = await filesOf([ada], { language: 'de' })
     for (const part of [
