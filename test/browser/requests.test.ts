@@ -104,6 +104,18 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await page.getByRole('heading', { name: 'soon', level: 1 }).waitFor()
   })
 
+  test('says that a reply must not promise an answer by a date that has passed', async () => {
+    const due = page.getByText(/^The answer was due on .*\. If the text promises it by then,/)
+    await goTo(page, '/requests')
+    await page.getByText('soon', { exact: true }).click()
+    await page.getByRole('button', { name: 'Copy reply' }).waitFor()
+    assert.equal(await due.count(), 0)
+    await goTo(page, '/requests')
+    await page.getByText('over', { exact: true }).click()
+    await due.waitFor()
+    await assertAccessible(page, 'the reply to an overdue request')
+  })
+
   test('has pages, and a request of another organisation is not found', async () => {
     for (let i = 0; i < 50; i++) await create(`more ${i}`, 2)
     await goTo(page, '/requests')

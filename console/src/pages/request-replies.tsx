@@ -1,7 +1,10 @@
 import { useId, useState } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
+import { useNow } from '../components/due-ring.tsx'
 import { Choice, useCopying } from '../components/field.tsx'
+import { Icon } from '../components/icon.tsx'
 import { LoadError, Skeleton } from '../components/states.tsx'
+import { When } from '../components/when.tsx'
 import { languages, replyTitle } from '../replies.ts'
 import { isClosed } from '../requests.ts'
 import { useResource } from '../resource.ts'
@@ -9,6 +12,9 @@ import { Link } from '../router.tsx'
 import { For, useMay } from '../session.tsx'
 import type { Request, RequestReply } from '../types.ts'
 import { CertificateLink, ExportLink } from './request-actions.tsx'
+
+/** Texts that announce an answer. */
+const isPromise = /\.(?:received|more-information|extended)$/
 
 /** The texts to answer with, with the facts filled in. */
 export function RequestReplies({ request }: { request: Request }) {
@@ -51,6 +57,7 @@ function Replies({
 }) {
   const [name, setName] = useState(suggested ?? replies[0]?.name ?? '')
   const id = useId()
+  const now = useNow()
   const text = replies.find((each) => each.name === name)?.text ?? ''
   const { area, isCopied, copy } = useCopying('Reply', text)
   const mayExport = useMay('desk')
@@ -69,6 +76,15 @@ function Replies({
             ))}
           </select>
         </div>
+      )}
+      {isPromise.test(name) && !isClosed(request) && Date.parse(request.dueAt) < now && (
+        <p class="note problem">
+          <Icon name="alert" />
+          <span>
+            The answer was due on <When at={request.dueAt} as="day" />. If the text promises it by then,
+            change the date in your mail.
+          </span>
+        </p>
       )}
       <textarea
         ref={area}

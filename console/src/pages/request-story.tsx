@@ -134,7 +134,7 @@ function Found({ request }: { request: Request }) {
       title={isNobody ? 'Nobody found' : `One person with ${counted(found.subjects, 'record')}`}
     >
       <p>
-        {isNobody ? 'Nothing is held about this person in any tracker.' : figures}
+        {isNobody ? 'Nothing is held about this person in any tracker' : figures}
         {state === 'open' && <span class="muted"> · as of now</span>}
       </p>
       {state === 'open' && <RequestRecords request={request} />}
