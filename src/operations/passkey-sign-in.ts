@@ -29,7 +29,7 @@ export async function beginPasskeySignIn(
 
 interface PasskeySignInDeps extends FactorDeps {
   signIns: SignInStore
-  /** Counts an attempt on the account of an address. Rejects with `rate_limited` after too many. */
+  /** Counts a wrong answer on the account of an address. Rejects with `rate_limited` after too many. */
   countGuess(email: string): Promise<void>
 }
 
@@ -49,7 +49,6 @@ export async function signInWithPasskey(
   const found = isCurrent ? await deps.passkeys.find(response.id) : null
   if (found === null) throw refused()
   const { passkey, member, passwordHash } = found
-  await deps.countGuess(member.email)
   const checked = await checkAuthentication(response, token, relyingParty, passkey)
   if (checked !== null && checked !== 'copied') {
     const proof = { kind: 'passkey', id: passkey.id, signCount: checked.signCount } as const
@@ -57,6 +56,8 @@ export async function signInWithPasskey(
     const browser = await beginSignIn(deps, verified, source, { challengeHash: null, proof })
     if (browser) return browser
   }
+  // A right answer cannot be guessed, so that guesses of the password must not keep its owner out.
+  await deps.countGuess(member.email)
   const origin = originOfMember(member, source.requestId)
   const copied = checked === 'copied' ? passkey : null
   noteRefusal(deps, member, { refused: 'passkey', copied }, 'member.sign-in-failed', origin)

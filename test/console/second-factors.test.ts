@@ -39,8 +39,8 @@ async function addTotp(client: ConsoleClient): Promise<{ secret: string; codes: 
   return { secret: String(secret), codes }
 }
 
-async function addPasskey(client: ConsoleClient, name = 'Laptop', options = {}) {
-  const passkey = softwarePasskey(origin, options)
+async function addPasskey(client: ConsoleClient, name = 'Laptop', options = {}, where = origin) {
+  const passkey = softwarePasskey(where, options)
   const asked = dataOf(await client.ask('/account/passkeys/options', post()))
   const made = { challenge: textIn(asked, 'challenge'), user: { id: textIn(asked.user, 'id') } }
   const response = passkey.register(made)
@@ -182,6 +182,24 @@ describe('a passkey', () => {
     const next = dataOf(await browser.ask('/sign-in/passkey/options', post()))
     const late = passkey.answer({ challenge: textIn(next, 'challenge') })
     errorOf(await visitor(at).ask('/sign-in/passkey', post({ passkey: late })), 'unauthorized')
+  })
+
+  test('signs in alone while the password is guessed from many addresses', async (t) => {
+    const guarded = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1,::1' })
+    const here = { ...guarded, url: guarded.url.replace('127.0.0.1', 'localhost') }
+    await guarded.createOrganisation('acme')
+    const client = await signedIn(here, await addMember(guarded, 'acme'))
+    const { passkey } = await addPasskey(client, 'Laptop', {}, here.url)
+    const from = (address: number, path: string, body: object) =>
+      visitor(here).ask(path, { ...post(body), headers: { 'x-forwarded-for': `198.51.100.${address}` } })
+    const guess = { email: client.member.email, password: 'wrong' }
+    for (let i = 1; i <= 100; i++) errorOf(await from(i, '/sign-in', guess), 'unauthorized')
+    errorOf(await from(101, '/sign-in', { ...guess, password }), 'rate_limited')
+    const asked = async () => dataOf(await from(102, '/sign-in/passkey/options', {}))
+    const wrong = passkey.answer({ challenge: textIn(await asked(), 'challenge') }, { rpId: 'evil.example' })
+    errorOf(await from(102, '/sign-in/passkey', { passkey: wrong }), 'rate_limited')
+    const right = passkey.answer({ challenge: textIn(await asked(), 'challenge') })
+    dataOf(await from(102, '/sign-in/passkey', { passkey: right }))
   })
 
   test('ends the session that the browser had, alone and as a second step', async () => {
