@@ -228,6 +228,16 @@ describe('two processes on one PostgreSQL', () => {
     errorOf(await second.ask('/session'), 'unauthorized')
   })
 
+  test('refuse every cookie from before a change of the password with the next request', async () => {
+    const { email, browser } = await newMember()
+    const [stolen, second] = [elsewhere(browser), browserAt(urls[1])]
+    await post(second, '/sign-in', { email, password })
+    for (const each of [stolen, second]) dataOf(await each.ask('/session'))
+    await post(browser, '/account/password', { currentPassword: password, password: 'copper meadow lantern' })
+    for (const each of [stolen, second]) errorOf(await each.ask('/session'), 'unauthorized')
+    dataOf(await elsewhere(browser).ask('/session'))
+  })
+
   test('keep no secret of all this in a table, a line of the log or a refusal', async (t) => {
     // Rows of what is under way are there too.
     const browser = browserAt(urls[0])
