@@ -115,7 +115,9 @@ async function takePictures(): Promise<void> {
 
   async function newPage(look: 'light' | 'dark' | 'phone'): Promise<Page> {
     const isPhone = look === 'phone'
-    const { page } = await openPage(browser, service, member, {
+    // At a host name, because passkeys need one.
+    const at = { ...service, url: service.url.replace('127.0.0.1', 'localhost') }
+    const { page } = await openPage(browser, at, member, {
       viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 860 },
       deviceScaleFactor: isPhone ? 1.5 : 1,
       hasTouch: isPhone,
