@@ -46,7 +46,7 @@ function RuleForm({ above }: ApprovalRule) {
         value={typed}
         onInput={setTyped}
         problem={form.fields.above}
-        hint="Per member within 24 hours; a list counts all its people. Leave it empty for no rule. Requests that wait go on waiting, and API keys are not affected."
+        hint="Per member within 24 hours; a list counts all its people. Leave it empty for no rule. Requests that already wait for approval are not released, and API keys are not affected."
         isRequired={false}
       />
       <Failure failure={form.failure} />

@@ -68,7 +68,8 @@ function SecondFactorForm({ current }: { current: Rule }) {
         ))}
       </fieldset>
       <p class="note">
-        It applies from the next request on. Members who lack the factor can add it, and do nothing else.
+        The rule applies from the next request on. Members who lack the factor can do nothing else before they
+        add it.
       </p>
       <Failure failure={form.failure} />
       <Button type="submit" kind="primary" isBusy={form.isBusy} isDisabled={chosen === current}>
