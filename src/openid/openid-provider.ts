@@ -162,12 +162,10 @@ async function authentication(secret: string | null): Promise<ClientAuth> {
   }
 }
 
-function identityOf(
-  idToken: Claims,
-  userInfo: Claims,
-  { issuer, roleClaim }: OpenIdSettings,
-): ProviderIdentity {
-  const { sub, auth_time: time } = idToken
+function identityOf(idToken: Claims, userInfo: Claims, { roleClaim }: OpenIdSettings): ProviderIdentity {
+  // The issuer as the provider spells it: the settings may have one slash more, or less.
+  const { iss: issuer, sub, auth_time: time } = idToken
+  if (typeof issuer !== 'string') throw new Error('The ID token has no issuer.')
   if (typeof sub !== 'string' || sub === '') throw new Error('The ID token has no subject.')
   // An address is only as verified as the answer that states it.
   const source = hasAddress(userInfo) && !hasAddress(idToken) ? userInfo : idToken

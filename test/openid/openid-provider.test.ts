@@ -81,6 +81,12 @@ describe('a round trip to the identity provider', () => {
     assert.deepEqual(failures, [])
   })
 
+  test('names the issuer as the provider does, with or without a slash at the end in the settings', async () => {
+    const settings = { issuer: `${provider.issuer}/` }
+    const { issuer } = await attempt({ claims: { email: 'ada@acme.example' } }, { settings })
+    assert.equal(issuer, provider.issuer)
+  })
+
   test('reads the metadata once, and again after a failure', async () => {
     const sso = client()
     const answers = {
