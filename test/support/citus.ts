@@ -37,8 +37,13 @@ export interface WholeCluster {
 }
 
 /** Starts a coordinator and two workers, as careful as PostgreSQL is. */
-export async function startWholeCluster(lifetime: Lifetime, programs: string): Promise<WholeCluster> {
-  const start = () => startNode(lifetime, programs, { wal_level: 'logical', 'citus.shard_count': '8' })
+export async function startWholeCluster(
+  lifetime: Lifetime,
+  programs: string,
+  settings: Record<string, string> = {},
+): Promise<WholeCluster> {
+  const start = () =>
+    startNode(lifetime, programs, { wal_level: 'logical', 'citus.shard_count': '8', ...settings })
   const cluster: WholeCluster = { coordinator: await start(), workers: [await start(), await start()] }
   const { url } = cluster.coordinator
   await query(url, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(url).port})`)

@@ -89,8 +89,9 @@ async function whileOthersWait(client: Client, work: () => Promise<void>): Promi
 }
 
 async function distributeSubjects(client: Client): Promise<void> {
+  // By itself, because reads wait as long as it is locked. The tables that are distributed can be read meanwhile.
+  await client.query(dropReference)
   const added = await inTransaction(client, async () => {
-    await client.query(dropReference)
     const added: string[] = []
     for (const { table, beside } of distributed) {
       if ((await kindOf(client, table)) === 'distributed') continue

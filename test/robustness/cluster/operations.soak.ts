@@ -18,7 +18,7 @@ import {
   textOf,
 } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
-import { startStandby } from '../../support/postgres.ts'
+import { type PostgresServer, startStandby } from '../../support/postgres.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertGone, queryable, withDatabase } from '../fleet/fleet.ts'
@@ -44,7 +44,7 @@ describe('a cluster is changed while it serves', {
   before(async () => {
     cluster = await startWholeCluster(lifetime, programs ?? '')
     store = cluster.coordinator.url
-    const rows = [...kept, ...ids('doomed', 4_000)].flatMap((id) => visit(id, { events: 20 }))
+    const rows = [...kept, ...ids('doomed', 5_000)].flatMap((id) => visit(id, { events: 20 }))
     await buildShopAt(store, rows)
     cli = commandLine(lifetime, store)
     const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:collect']
@@ -74,8 +74,25 @@ describe('a cluster is changed while it serves', {
   const rowsIn = async (table: string) =>
     Number((await query(store, `SELECT count(*) FROM ${table}`))[0]?.count)
 
+  /** Starts a standby that has every change of a node before the node confirms it. */
+  async function startSynchronousStandby(node: PostgresServer): Promise<PostgresServer> {
+    const standby = await startStandby(node, { ...citusSettings, ...nodeSettings })
+    lifetime.after(() => standby.remove())
+    await withDatabase(node.url, async (client) => {
+      await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      await client.query('SELECT pg_reload_conf()')
+      await until(async () => {
+        const { rows } = await client.query('SELECT sync_state FROM pg_stat_replication')
+        return rows[0]?.sync_state === 'sync'
+      })
+    })
+    return standby
+  }
+  const answersAll = async () =>
+    (await Promise.all(kept.slice(0, 40).map(read))).every((status) => status === 200)
+
   it('is distributed under load, also after the command was killed', async (t) => {
-    const load = startLoad(() => server.url, key, ids('doomed', 4_000).slice(0, 500), kept)
+    const load = startLoad(() => server.url, key, ids('doomed', 5_000).slice(0, 500), kept)
     t.after(() => load.stop())
     await until(() => load.erased.length > 20)
     t.diagnostic(`before: ${summary(load)}`)
@@ -103,7 +120,7 @@ describe('a cluster is changed while it serves', {
   })
 
   it('gets another worker, and shards move there under load', async (t) => {
-    const load = startLoad(() => server.url, key, ids('doomed', 4_000).slice(500, 2_500), kept)
+    const load = startLoad(() => server.url, key, ids('doomed', 5_000).slice(500, 2_500), kept)
     t.after(() => load.stop())
     await until(() => load.erased.length > 20)
     t.diagnostic(`before: ${summary(load)}`)
@@ -125,23 +142,41 @@ describe('a cluster is changed while it serves', {
     await assertKept(load)
   })
 
+  it('goes on with the standby of a worker', async (t) => {
+    const [worker] = cluster.workers
+    const standby = await startSynchronousStandby(worker)
+    await until(answersAll)
+    const load = startLoad(() => server.url, key, ids('doomed', 5_000).slice(2_500, 3_500), kept)
+    t.after(() => load.stop())
+    await until(() => load.erased.length > 50)
+    load.forget()
+    await worker.stop('killed')
+    await until(() => (load.kinds.read.statuses.get(500) ?? 0) > 0)
+    const [before, after] = [worker, standby].map(({ url }) => new URL(url).port)
+    await query(standby.url, 'SELECT pg_promote()')
+    const promotedAt = performance.now()
+    await query(
+      store,
+      `SELECT citus_update_node(nodeid, '127.0.0.1', ${after}) FROM pg_dist_node WHERE nodeport = ${before}`,
+    )
+    await until(answersAll)
+    t.diagnostic(`all answered ${Math.round(performance.now() - promotedAt)} ms after the promotion`)
+    await query(store, 'SELECT recover_prepared_transactions()')
+    const erased = load.erased.length
+    await until(() => load.erased.length > erased + 50)
+    await load.stop()
+    t.diagnostic(summary(load))
+    await assertKept(load)
+  })
+
   it('goes on with the standby of its coordinator', async (t) => {
     await stopServer(server)
-    const standby = await startStandby(cluster.coordinator, { ...citusSettings, ...nodeSettings })
-    lifetime.after(() => standby.remove())
-    await withDatabase(store, async (client) => {
-      await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
-      await client.query('SELECT pg_reload_conf()')
-      await until(async () => {
-        const { rows } = await client.query('SELECT sync_state FROM pg_stat_replication')
-        return rows[0]?.sync_state === 'sync'
-      })
-    })
+    const standby = await startSynchronousStandby(cluster.coordinator)
     const [first, second] = [new URL(store), new URL(standby.url)]
     const both = `${store.replace(first.host, `${first.host},${second.host}`)}?target_session_attrs=read-write`
     const start = () => startRoomyServer(cli, { LETHE_STORE: both })
     server = await start()
-    const load = startLoad(() => server.url, key, ids('doomed', 4_000).slice(2_500), kept)
+    const load = startLoad(() => server.url, key, ids('doomed', 5_000).slice(3_500), kept)
     t.after(() => load.stop())
     await until(() => load.erased.length > 50)
     load.forget()
@@ -155,9 +190,7 @@ describe('a cluster is changed while it serves', {
       `SELECT citus_update_node(nodeid, '127.0.0.1', ${second.port}) FROM pg_dist_node WHERE groupid = 0`,
     )
     store = standby.url
-    await until(async () =>
-      (await Promise.all(kept.slice(0, 40).map(read))).every((status) => status === 200),
-    )
+    await until(answersAll)
     t.diagnostic(`all answered ${Math.round(performance.now() - promotedAt)} ms after the promotion`)
     await query(store, 'SELECT recover_prepared_transactions()')
     await load.stop()
