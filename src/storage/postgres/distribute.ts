@@ -89,8 +89,7 @@ async function whileOthersWait(client: Client, work: () => Promise<void>): Promi
 }
 
 async function distributeSubjects(client: Client): Promise<void> {
-  // By itself, because reads wait as long as it is locked. The tables that are distributed can be read meanwhile.
-  await client.query(dropReference)
+  await dropReferenceBesideOthers(client)
   const added = await inTransaction(client, async () => {
     const added: string[] = []
     for (const { table, beside } of distributed) {
@@ -114,6 +113,21 @@ async function distributeSubjects(client: Client): Promise<void> {
 
 /** Trackers are on the coordinator, and a distributed table cannot refer to them. */
 const dropReference = 'ALTER TABLE subjects DROP CONSTRAINT IF EXISTS subjects_tracker_id_fkey'
+
+/**
+ * Drops the reference while requests are served. By itself, because reads wait for it, and not for what comes
+ * next; and it locks the tables in the order in which batches do, which would otherwise deadlock with it.
+ */
+async function dropReferenceBesideOthers(client: Client): Promise<void> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_constraint WHERE conrelid = to_regclass('subjects') AND conname = 'subjects_tracker_id_fkey'`,
+  )
+  if (rowCount === 0) return
+  await inTransaction(client, async () => {
+    await client.query('LOCK TABLE trackers, subjects IN ACCESS EXCLUSIVE MODE')
+    await client.query(dropReference)
+  })
+}
 
 /**
  * Earlier versions copied most tables to every node, and distributed the ledgers and the tombstones. Tables

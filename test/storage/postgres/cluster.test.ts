@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Client } from 'pg'
+import type { Store } from '../../../src/domain/store.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { withDatabase } from '../../robustness/fleet/fleet.ts'
 import {
@@ -7,7 +9,6 @@ import {
   freshDistributedStore,
   freshSchema,
   namedCluster,
-  query,
   startCitus,
 } from '../../support/citus.ts'
 import { inReverse } from '../../support/in-reverse.ts'
@@ -30,25 +31,47 @@ describe('on a cluster', { skip }, () => {
   })
   shardTests(() => address)
 
-  it('a subject can be read while the data moves', async () => {
+  /** A store with one subject that is not distributed yet. */
+  async function openAlone(): Promise<{ alone: string; store: Store }> {
     const alone = await freshSchema(lifetime, cluster)
     const store = await openPostgresStore(alone)
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
     const row = eventRow({ trackerId: 'shop', subjectId: 'ada', eventId: 'e', occurredAt: 1 })
     await store.ingest.ingest([row], testKeys)
+    return { alone, store }
+  }
+  /** Waits until somebody waits for one of the tables. */
+  const isWaitedFor = (client: Client, tables: string) =>
+    until(async () => {
+      const waiting = `SELECT FROM pg_locks WHERE relation = ANY ('{${tables}}'::regclass[]) AND NOT granted`
+      return (await client.query(waiting)).rowCount !== 0
+    })
+
+  it('a subject can be read while the data moves', async () => {
+    const { alone, store } = await openAlone()
     await withDatabase(alone, async (client) => {
       await client.query('BEGIN; LOCK TABLE events IN ROW EXCLUSIVE MODE')
       const distributing = store.maintenance.distribute()
       // Subjects and sessions are moved, and the next table waits for this transaction.
-      await until(async () => {
-        const waiting = `SELECT 1 FROM pg_locks WHERE relation = 'events'::regclass AND NOT granted`
-        return (await query(alone, waiting)).length > 0
-      })
+      await isWaitedFor(client, 'events')
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }
       assert.equal((await store.subjects.read(view, 'ada'))?.counts.events, 1)
       await client.query('COMMIT')
       await distributing
+    })
+    await store.close()
+  })
+
+  it('the data begins to move when a batch that is being stored is complete, without a deadlock', async () => {
+    const { alone, store } = await openAlone()
+    await withDatabase(alone, async (client) => {
+      await client.query('BEGIN; SELECT FROM trackers FOR KEY SHARE')
+      const moved = assert.doesNotReject(store.maintenance.distribute())
+      await isWaitedFor(client, 'trackers,subjects')
+      await client.query('UPDATE subjects SET event_count = event_count')
+      await client.query('COMMIT')
+      await moved
     })
     await store.close()
   })
