@@ -405,7 +405,7 @@ describe('the second step', () => {
   })
 })
 
-test('secrets and codes are in no log, no activity and no later answer', async () => {
+test('secrets and codes are in no log, no activity, no later answer and, in no form, in the store', async () => {
   const client = await join()
   const { secret, codes } = await addTotp(client)
   const { answer, token } = await firstStep(client)
@@ -417,4 +417,11 @@ test('secrets and codes are in no log, no activity and no later answer', async (
   const later = dataOf(await client.ask('/account/second-factors'))
   const told = [...service.logged, JSON.stringify(rows), JSON.stringify(later)].join('\n')
   for (const each of [secret, token, ...codes]) assert.ok(!told.includes(each), each)
+  const { transfer } = service.services
+  const table = transfer.tables.find(({ name }) => name === 'recovery_codes')
+  assert.ok(table)
+  const stored = JSON.stringify(await transfer.read(table, null, 10_000))
+  assert.ok(stored.includes(client.member.id))
+  for (const code of codes)
+    for (const form of [code, code.replaceAll('-', '')]) assert.ok(!stored.includes(form), form)
 })
