@@ -211,8 +211,9 @@ function Storing({ reference, people }: { reference: string; people: number }) {
   }, [])
   const path = `/request-groups?reference=${encode(reference)}`
   const group = useResource<RequestGroup>(isLong ? path : null, { pollMs: () => pollIntervalMs })
-  if (!isLong) return null
-  const stored = Math.min(people, group.data ? totalOf(group.data) : 0)
+  // Before the first one is stored, the member may still have to confirm who they are.
+  if (!group.data) return null
+  const stored = Math.min(people, totalOf(group.data))
   return (
     <div role="status">
       <progress max={people} value={stored} aria-label="Requests stored" />
