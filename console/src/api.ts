@@ -54,7 +54,7 @@ function inJson(body: object): Pick<RequestInit, 'headers' | 'body'> {
 
 async function send<Data>(path: string, init: RequestInit): Promise<Data> {
   const response = await sendSignedIn(path, init)
-  const envelope: Envelope<Data> = await response.json().catch(() => ({}))
+  const envelope: Envelope<Data> = await response.text().then(JSON.parse).catch(() => ({}))
   if (response.ok && envelope.data !== undefined) return envelope.data
   const { error, meta } = envelope
   const fields = Object.fromEntries((error?.details ?? []).map(({ field, message }) => [field, message]))
@@ -76,14 +76,20 @@ async function sendSignedIn(path: string, init: RequestInit): Promise<Response> 
   return (await (needsProof ? verify() : signInAgain())) ? fetchResponse(path, init) : response
 }
 
+/** Changes without a response yet. Each may renew the token of the session. */
+const changing = new Set<Promise<Response>>()
+
 /** Whether there is a session: its token may have been renewed while a request was on its way. */
 export async function isSignedIn(): Promise<boolean> {
+  await Promise.allSettled(changing)
   return (await fetchResponse('/session', {})).ok
 }
 
 async function fetchResponse(path: string, init: RequestInit): Promise<Response> {
+  const fetched = fetch(base + path, { credentials: 'same-origin', ...init })
+  if (init.method !== undefined) changing.add(fetched)
   try {
-    return await fetch(base + path, { credentials: 'same-origin', ...init })
+    return await fetched
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new ApiError(
@@ -92,6 +98,8 @@ async function fetchResponse(path: string, init: RequestInit): Promise<Response>
       'The server cannot be reached. Check your connection and try again.',
       null,
     )
+  } finally {
+    changing.delete(fetched)
   }
 }
 
