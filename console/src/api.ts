@@ -54,7 +54,10 @@ function inJson(body: object): Pick<RequestInit, 'headers' | 'body'> {
 
 async function send<Data>(path: string, init: RequestInit): Promise<Data> {
   const response = await sendSignedIn(path, init)
-  const envelope: Envelope<Data> = await response.text().then(JSON.parse).catch(() => ({}))
+  const envelope: Envelope<Data> = await response
+    .text()
+    .then(JSON.parse)
+    .catch(() => ({}))
   if (response.ok && envelope.data !== undefined) return envelope.data
   const { error, meta } = envelope
   const fields = Object.fromEntries((error?.details ?? []).map(({ field, message }) => [field, message]))
