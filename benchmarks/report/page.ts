@@ -18,7 +18,7 @@ compared with a baseline that does the same work with nothing around it, in inte
 both. Figures are medians, with the lowest and the highest round in brackets. Ratios are more portable than absolute figures.
 
 ${resultTable(results)}
-${growthSection(results)}[results.json](benchmarks/results.json) contains every round of these and of all other measurements.
+${obstacles(results)}${growthSection(results)}[results.json](benchmarks/results.json) contains every round of these and of all other measurements.
 [CONTRIBUTING.md](../CONTRIBUTING.md#benchmarks) describes the parts and how to run them.
 
 ${provenance(results)}`
@@ -28,6 +28,15 @@ ${provenance(results)}`
 export function resultTable(results: Results, rows: readonly Goal[] = goals): string {
   const cells = rows.map((goal) => [goal.what, ...Object.values(judge(goal, results))])
   return table(['', 'result', 'compared with', 'ratio', 'goal', ''], cells)
+}
+
+/** What is known to keep the goals that were not reached from theirs. */
+function obstacles(results: Results): string {
+  const missed = goals.filter((goal) => goal.obstacle && judge(goal, results).verdict === notReached)
+  const byObstacle = Map.groupBy(missed, ({ obstacle }) => obstacle)
+  if (byObstacle.size === 0) return ''
+  const lines = [...byObstacle].map(([obstacle, [first]]) => `- **${first?.what}**: ${obstacle}\n`)
+  return `Not reached, and what keeps them:\n\n${lines.join('')}\n`
 }
 
 interface Judgement {
@@ -78,8 +87,10 @@ function findRow({ part, group }: Goal, name: string, results: Results): Row | u
   return name === 'last' ? rows?.at(-1) : rows?.find((row) => row.name === name)
 }
 
+const notReached = '**not reached**'
+
 function verdictOf(isReached: boolean): string {
-  return isReached ? 'reached' : '**not reached**'
+  return isReached ? 'reached' : notReached
 }
 
 /** When, where and on which commit each part was measured; one sentence if all parts agree. */

@@ -79,6 +79,18 @@ describe('the results table', () => {
   })
 })
 
+describe('the page', () => {
+  const memory = (megabytes: number) => ({
+    start: part([{ name: 'memory', rows: [{ name: 'idle', figures: { megabytes: [megabytes] } }] }]),
+  })
+
+  it('says what keeps a goal from being reached, and only then', () => {
+    const obstacle = /^- \*\*idle memory of the installed package\*\*: ./m
+    assert.match(makePage(memory(101)), obstacle)
+    assert.doesNotMatch(makePage(memory(99)), /what keeps them/)
+  })
+})
+
 describe('the results page', () => {
   it('names the machine and the commit once if all parts share them, and each if not', () => {
     const [erase, sweep] = [part([]), part([])]
