@@ -1,4 +1,5 @@
-import { type Client, escapeIdentifier } from 'pg'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Client, DatabaseError, escapeIdentifier } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 import { postgresOnly } from '../nouns/statement.ts'
 import type { Run } from './transaction.ts'
@@ -114,19 +115,32 @@ async function distributeSubjects(client: Client): Promise<void> {
 /** Trackers are on the coordinator, and a distributed table cannot refer to them. */
 const dropReference = 'ALTER TABLE subjects DROP CONSTRAINT IF EXISTS subjects_tracker_id_fkey'
 
+/** Each less than the second after which PostgreSQL looks for a deadlock, and ends one of those in it. */
+const lockWaitsMs = [100, 200, 400, ...Array.from({ length: 40 }, () => 800)]
+const lockNotAvailable = '55P03'
+
 /**
  * Drops the reference while requests are served. By itself, because reads wait for it, and not for what comes
- * next; and it locks the tables in the order in which batches do, which would otherwise deadlock with it.
+ * next. Batches lock trackers first and reads subjects, so it gives up its locks and tries again.
  */
 async function dropReferenceBesideOthers(client: Client): Promise<void> {
   const { rowCount } = await client.query(
     `SELECT FROM pg_constraint WHERE conrelid = to_regclass('subjects') AND conname = 'subjects_tracker_id_fkey'`,
   )
   if (rowCount === 0) return
-  await inTransaction(client, async () => {
-    await client.query('LOCK TABLE trackers, subjects IN ACCESS EXCLUSIVE MODE')
-    await client.query(dropReference)
-  })
+  for (const [tries, waitMs] of lockWaitsMs.entries()) {
+    try {
+      return await inTransaction(client, async () => {
+        await client.query(`SET LOCAL lock_timeout = ${waitMs}`)
+        await client.query('LOCK TABLE trackers, subjects IN ACCESS EXCLUSIVE MODE')
+        await client.query(dropReference)
+      })
+    } catch (error) {
+      const isLast = tries === lockWaitsMs.length - 1
+      if (isLast || !(error instanceof DatabaseError) || error.code !== lockNotAvailable) throw error
+      await delay(waitMs)
+    }
+  }
 }
 
 /**

@@ -63,16 +63,22 @@ describe('on a cluster', { skip }, () => {
     await store.close()
   })
 
-  it('the data begins to move when a batch that is being stored is complete, without a deadlock', async () => {
-    const { alone, store } = await openAlone()
-    await withDatabase(alone, async (client) => {
-      await client.query('BEGIN; SELECT FROM trackers FOR KEY SHARE')
-      const moved = assert.doesNotReject(store.maintenance.distribute())
-      await isWaitedFor(client, 'trackers,subjects')
-      await client.query('UPDATE subjects SET event_count = event_count')
-      await client.query('COMMIT')
-      await moved
+  const transactions = {
+    batch: ['SELECT FROM trackers FOR KEY SHARE', 'UPDATE subjects SET event_count = event_count'],
+    read: ['SELECT FROM subjects', 'SELECT FROM trackers'],
+  }
+  for (const [what, [first, second = '']] of Object.entries(transactions)) {
+    it(`the data begins to move after a ${what} that is going on, without a deadlock`, async () => {
+      const { alone, store } = await openAlone()
+      await withDatabase(alone, async (client) => {
+        await client.query(`BEGIN; ${first}`)
+        const moved = assert.doesNotReject(store.maintenance.distribute())
+        await isWaitedFor(client, 'trackers,subjects')
+        await client.query(second)
+        await client.query('COMMIT')
+        await moved
+      })
+      await store.close()
     })
-    await store.close()
-  })
+  }
 })
