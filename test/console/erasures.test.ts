@@ -107,7 +107,7 @@ describe('an entry that nothing is held', () => {
     const [proven] = await holdsNothing(own.services, own.organisationId, emails('ada@example.com'))
     assert.ok(proven)
     const checkedAt = new Date(proven.checkedAt).toISOString()
-    const row = { kind: 'nothing-held', index: 0, checkedAt }
+    const row = { kind: 'nothing-held', index: 0, checkedAt, request: null }
     assert.deepEqual(listIn(dataOf(await browser.ask('/erasures')), 'erasures'), [row])
     const found = dataOf(await browser.ask('/erasures/certificate?index=0'))
     assert.partialDeepStrictEqual(found, { entry: row, trackerName: null, receipt: null })
