@@ -169,7 +169,7 @@ function Figures(total: TotalOfRequests) {
       <Figure title="Answered in time" detail={`${formatNumber(inTime)} of ${formatNumber(inTime + late)}`}>
         {formatShareInTime(total)}
       </Figure>
-      <Figure title="Overdue now">{formatNumber(overdue)}</Figure>
+      <Figure title="Still overdue">{formatNumber(overdue)}</Figure>
     </dl>
   )
 }
