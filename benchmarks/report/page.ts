@@ -36,7 +36,7 @@ function obstacles(results: Results): string {
   const byObstacle = Map.groupBy(missed, ({ obstacle }) => obstacle)
   if (byObstacle.size === 0) return ''
   const lines = [...byObstacle].map(([obstacle, [first]]) => `- **${first?.what}**: ${obstacle}\n`)
-  return `Not reached, and what keeps them:\n\n${lines.join('')}\n`
+  return `What keeps the others from their goals:\n\n${lines.join('')}\n`
 }
 
 interface Judgement {

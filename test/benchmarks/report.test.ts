@@ -87,7 +87,7 @@ describe('the page', () => {
   it('says what keeps a goal from being reached, and only then', () => {
     const obstacle = /^- \*\*idle memory of the installed package\*\*: ./m
     assert.match(makePage(memory(101)), obstacle)
-    assert.doesNotMatch(makePage(memory(99)), /what keeps them/)
+    assert.doesNotMatch(makePage(memory(99)), /What keeps the others/)
   })
 })
 
