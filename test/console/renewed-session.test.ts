@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { test } from 'node:test'
 import { change, isSignedIn, onSignedOut, read } from '../../console/src/api.ts'
 
 const answer = (status: number) => Response.json(status === 200 ? { data: {} } : {}, { status })
 
-test('a request refused while a change renews the session waits for the change before it asks who is signed in', async () => {
+test('a request refused while a change renews the session waits for the change before it asks who is signed in', async (t) => {
   const asked: string[] = []
   const verified = Promise.withResolvers<Response>()
   let isRenewed = false
-  mock.method(globalThis, 'fetch', async (path: string) => {
+  t.mock.method(globalThis, 'fetch', async (path: string) => {
     asked.push(path.slice('/console/api'.length))
     return path.endsWith('/verification') ? verified.promise : answer(isRenewed ? 200 : 401)
   })
