@@ -21,8 +21,21 @@ export function activityNote(
   { actor, requestId }: Origin,
   what: { organisationId: string; kind: ActivityKind; target: string | null },
 ): ActivityNote {
-  const id = randomness.uuid()
-  return { id, at: clock(), actor, requestId: requestId && withoutCredentials(requestId), ...what }
+  const at = clock()
+  const id = noteId(at, randomness)
+  return { id, at, actor, requestId: requestId && withoutCredentials(requestId), ...what }
+}
+
+/** The instant of the last note of this process, and how many it had before that one. */
+const last = { at: 0, notesBefore: 0 }
+
+/** A UUID of version 7, whose counter keeps the notes of one instant in the order in which they were made. */
+function noteId(at: Instant, randomness: Randomness): string {
+  last.notesBefore = at === last.at ? last.notesBefore + 1 : 0
+  last.at = at
+  const time = at.toString(16).padStart(12, '0')
+  const counter = (last.notesBefore % 4_096).toString(16).padStart(3, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${randomness.uuid().slice(19)}`
 }
 
 interface ActivityListOptions {
