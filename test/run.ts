@@ -19,7 +19,8 @@ interface Suite {
 /** A file is in the first suite that names it, so the last one is everything else. */
 const suites: Record<string, Suite> = {
   '--browser': { alone: [], shared: { 'test/browser': 3 } },
-  // Whole processes that are killed, starved, flooded and fuzzed, and what is shipped, installed and followed to the letter.
+  // Whole processes that are killed, starved, flooded and fuzzed, what is shipped, installed and followed to the letter, and the console
+  // once more on PostgreSQL.
   '--system': {
     alone: [
       'test/robustness/fuzz/on-postgres.test.ts',
@@ -28,6 +29,7 @@ const suites: Record<string, Suite> = {
       'test/client/export-memory.test.ts',
       'test/bin/*.test.ts',
       'test/e2e/on-postgres.test.ts',
+      'test/console/on-postgres.test.ts',
     ],
     shared: {
       'test/robustness': 5,
@@ -42,7 +44,6 @@ const suites: Record<string, Suite> = {
     alone: [
       'test/storage/postgres/store.test.ts',
       'test/http/on-postgres.test.ts',
-      'test/console/on-postgres.test.ts',
       'test/storage/sqlite/query-plan.test.ts',
     ],
     shared: {
