@@ -107,7 +107,7 @@ function vitals(page: Page): Promise<{ paintMs: number; shift: number }> {
 function scrollDown(page: Page): Promise<void> {
   return page.evaluate(async () => {
     performance.setResourceTimingBufferSize(100_000)
-    while (!document.querySelector('.timeline-end')?.textContent?.startsWith('That is all')) {
+    while (!document.querySelector('.timeline-end')?.textContent?.startsWith('No earlier')) {
       scrollTo(0, document.documentElement.scrollHeight)
       await new Promise(requestAnimationFrame)
     }
