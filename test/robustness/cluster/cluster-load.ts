@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type CommandLine, onlyJson, textOf } from '../../support/command-line.ts'
 import { anHourAgo, subjectPath, subjectsPath } from '../../support/shop.ts'
 
 /** What requests of a kind were answered: how often with which status, and how long the slowest took. */
@@ -18,6 +19,20 @@ export interface ClusterLoad {
   /** Forgets what was answered so far, but not what was acknowledged. */
   forget(): void
   stop(): Promise<void>
+}
+
+/** Creates a key for everything that a load asks for. */
+export async function createLoadKey(cli: CommandLine): Promise<string> {
+  const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:collect']
+  const create = ['keys', 'create', '--org', 'acme', '--name', 'all', '--json', '--scope', ...scopes]
+  return textOf(onlyJson(await cli.run(create)), 'key')
+}
+
+/** The status with which a subject is read. Rejects if there is no response. */
+export async function readStatus(address: string, key: string, id: string): Promise<number> {
+  const response = await fetch(address + subjectPath(id), { headers: { authorization: `Bearer ${key}` } })
+  await response.arrayBuffer()
+  return response.status
 }
 
 const batchPath = '/v1/ingest/trackers/shop/batches'

@@ -2,22 +2,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { citusPrograms, query, startWholeCluster, type WholeCluster } from '../../support/citus.ts'
-import {
-  type CommandLine,
-  commandLine,
-  onlyJson,
-  type RunningProgram,
-  textOf,
-} from '../../support/command-line.ts'
+import { type CommandLine, commandLine, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { subjectPath, visit } from '../../support/shop.ts'
+import { visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertGone, queryable, withDatabase } from '../fleet/fleet.ts'
 import { assertSound } from '../kill/invariants.ts'
 import { startRoomyServer } from '../kill/server.ts'
 import { buildShopAt, ids } from '../kill/visits.ts'
-import { type ClusterLoad, startLoad, summary } from './cluster-load.ts'
+import { type ClusterLoad, createLoadKey, readStatus, startLoad, summary } from './cluster-load.ts'
 
 const programs = citusPrograms()
 const kept = ids('kept', 200)
@@ -33,29 +27,11 @@ describe('a cluster whose parts fail', { skip: !programs && 'no Citus extension 
     const rows = [...kept, ...ids('doomed', 3_000)].flatMap((id) => visit(id, { events: 5 }))
     await buildShopAt(cluster.coordinator.url, rows, (store) => store.maintenance.distribute())
     cli = commandLine(lifetime, cluster.coordinator.url)
-    const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:collect']
-    const created = await cli.run([
-      'keys',
-      'create',
-      '--org',
-      'acme',
-      '--name',
-      'all',
-      '--json',
-      '--scope',
-      ...scopes,
-    ])
-    key = textOf(onlyJson(created), 'key')
+    key = await createLoadKey(cli)
     server = await startRoomyServer(cli)
   })
 
-  const read = async (id: string) => {
-    const response = await fetch(server.url + subjectPath(id), {
-      headers: { authorization: `Bearer ${key}` },
-    }).catch(() => null)
-    await response?.arrayBuffer()
-    return response?.status ?? 0
-  }
+  const read = (id: string) => readStatus(server.url, key, id).catch(() => 0)
   const answersAll = () =>
     Promise.all(kept.slice(0, 40).map(read)).then((all) => all.every((status) => status === 200))
 

@@ -10,22 +10,16 @@ import {
   startWholeCluster,
   type WholeCluster,
 } from '../../support/citus.ts'
-import {
-  type CommandLine,
-  commandLine,
-  onlyJson,
-  type RunningProgram,
-  textOf,
-} from '../../support/command-line.ts'
+import { type CommandLine, commandLine, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { type PostgresServer, startStandby } from '../../support/postgres.ts'
-import { subjectPath, visit } from '../../support/shop.ts'
+import { visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertGone, queryable, withDatabase } from '../fleet/fleet.ts'
 import { assertSound } from '../kill/invariants.ts'
 import { startRoomyServer, stopServer } from '../kill/server.ts'
 import { buildShopAt, ids } from '../kill/visits.ts'
-import { type ClusterLoad, startLoad, summary } from './cluster-load.ts'
+import { type ClusterLoad, createLoadKey, readStatus, startLoad, summary } from './cluster-load.ts'
 
 const programs = citusPrograms()
 const kept = ids('kept', 200)
@@ -47,18 +41,11 @@ describe('a cluster is changed while it serves', {
     const rows = [...kept, ...ids('doomed', 5_000)].flatMap((id) => visit(id, { events: 20 }))
     await buildShopAt(store, rows)
     cli = commandLine(lifetime, store)
-    const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:collect']
-    const create = ['keys', 'create', '--org', 'acme', '--name', 'all', '--json', '--scope', ...scopes]
-    key = textOf(onlyJson(await cli.run(create)), 'key')
+    key = await createLoadKey(cli)
     server = await startRoomyServer(cli)
   })
 
-  const read = async (id: string) => {
-    const headers = { authorization: `Bearer ${key}` }
-    const response = await fetch(server.url + subjectPath(id), { headers }).catch(() => null)
-    await response?.arrayBuffer()
-    return response?.status ?? 0
-  }
+  const read = (id: string) => readStatus(server.url, key, id).catch(() => 0)
 
   /** Fails unless everything that was acknowledged is so, and the store is in order. */
   async function assertKept(load: ClusterLoad): Promise<void> {

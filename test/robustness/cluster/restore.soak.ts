@@ -5,23 +5,17 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { citusPrograms, query, startWholeCluster, type WholeCluster } from '../../support/citus.ts'
-import {
-  type CommandLine,
-  commandLine,
-  onlyJson,
-  type RunningProgram,
-  textOf,
-} from '../../support/command-line.ts'
+import { type CommandLine, commandLine, onlyJson, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import type { PostgresServer } from '../../support/postgres.ts'
 import { postgresUser } from '../../support/postgres-program.ts'
-import { subjectPath, visit } from '../../support/shop.ts'
+import { visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertGone, queryable, withDatabase } from '../fleet/fleet.ts'
 import { assertSound } from '../kill/invariants.ts'
 import { startRoomyServer, stopServer } from '../kill/server.ts'
 import { buildShopAt, ids } from '../kill/visits.ts'
-import { startLoad, summary } from './cluster-load.ts'
+import { createLoadKey, readStatus, startLoad, summary } from './cluster-load.ts'
 
 const programs = citusPrograms()
 const kept = ids('kept', 200)
@@ -77,18 +71,11 @@ describe('a cluster is restored to a restore point', {
     await buildShopAt(store, rows, ({ maintenance }) => maintenance.distribute())
     cli = commandLine(lifetime, store)
     env = { LETHE_JOURNAL: join(cli.folder, 'lethe.journal') }
-    const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:collect']
-    const create = ['keys', 'create', '--org', 'acme', '--name', 'all', '--json', '--scope', ...scopes]
-    key = textOf(onlyJson(await cli.run(create)), 'key')
+    key = await createLoadKey(cli)
     server = await startRoomyServer(cli, env)
   })
   const nodes = () => [cluster.coordinator, ...cluster.workers]
-  const isStored = async (id: string) => {
-    const headers = { authorization: `Bearer ${key}` }
-    const response = await fetch(server.url + subjectPath(id), { headers })
-    await response.arrayBuffer()
-    return response.status === 200
-  }
+  const isStored = async (id: string) => (await readStatus(server.url, key, id)) === 200
   async function stored(all: readonly string[]): Promise<string[]> {
     const found = await Promise.all(all.map(isStored))
     return all.filter((_, i) => found[i])
