@@ -81,6 +81,7 @@ export async function openPage(
   })
   context.setDefaultTimeout(stepTimeoutMs)
   const page = await context.newPage()
+  await slowDown(page)
   if (client) await signInAs(page, client, url)
   const requested: string[] = []
   const complaints: string[] = []
@@ -91,6 +92,20 @@ export async function openPage(
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
   return { page, requested, complaints }
+}
+
+/**
+ * Makes a page as slow as `LETHE_TEST_SLOW=6,400` says: scripts take six times as long, and every answer comes 400 ms later. Finds tests
+ * that count on a fast machine.
+ */
+async function slowDown(page: Page): Promise<void> {
+  const slowness = process.env.LETHE_TEST_SLOW
+  if (slowness === undefined) return
+  const [rate = 1, latency = 0] = slowness.split(',').map(Number)
+  const session = await page.context().newCDPSession(page)
+  await session.send('Emulation.setCPUThrottlingRate', { rate })
+  const unlimited = { downloadThroughput: -1, uploadThroughput: -1 }
+  await session.send('Network.emulateNetworkConditions', { offline: false, latency, ...unlimited })
 }
 
 /** Signs the page in as another member, from the next load on. */
