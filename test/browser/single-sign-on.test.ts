@@ -50,6 +50,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     service.passTime(-idleTimeoutMs)
     await again.click()
     await page.getByText('Renamed to “Acme Holding”').waitFor()
+    await rename.waitFor({ state: 'hidden' })
     assert.deepEqual(complaints, [])
   })
 

@@ -108,6 +108,15 @@ describe('the variables of a tracker in a browser', { skip: noBrowser }, async (
   })
 
   test('are not lost without a question', async () => {
+    await editor.focus()
+    // A link that is followed at once, before the browser has drawn what was typed.
+    await page.evaluate(async () => {
+      document.execCommand('insertText', false, ' ')
+      await new Promise((resolve) => setTimeout(resolve))
+      for (const link of document.querySelectorAll('a')) if (link.innerText === 'Activity') link.click()
+    })
+    await dialog.getByText('Your changes have not been saved.').waitFor()
+    await page.keyboard.press('Escape')
     await write('{"colour": "unsaved"}')
     await keyboard.press('Activity')
     await dialog.getByText('Your changes have not been saved.').waitFor()

@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { guardPage } from '../router.tsx'
 import { Confirm } from './dialog.tsx'
 
 /** Asks before a page with unsaved changes is left. */
 export function LeaveGuard() {
   const [asked, setAsked] = useState<{ leave(): void } | null>(null)
-  useEffect(() => {
+  // Before the browser handles anything else: a link may be followed right after a key.
+  useLayoutEffect(() => {
     const warn = (event: Event) => event.preventDefault()
     const stop = guardPage((leave) => setAsked({ leave }))
     addEventListener('beforeunload', warn)

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { LeaveGuard } from '../components/leave-guard.tsx'
@@ -61,7 +61,8 @@ function Document({ path, latest }: { path: string; latest: VariableSet }) {
     setReview(null)
     editor.current?.load(formatVariables(set.variables))
   }
-  useEffect(() => {
+  // At once: what is typed in the meantime must not be replaced.
+  useLayoutEffect(() => {
     if (latest.version > base.version && !isDirty) open(latest)
   }, [latest.version])
   function finish(saved: VariableSet): void {
