@@ -158,6 +158,16 @@ export async function startNavigation(page: Page, path: string): Promise<void> {
   }, `/console${path}`)
 }
 
+/** Holds back the requests of a page to some addresses until the returned function is called. */
+export async function holdBack(page: Page, addresses: string): Promise<() => void> {
+  const held = Promise.withResolvers<void>()
+  await page.route(addresses, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  return held.resolve
+}
+
 /** By how many pixels a page is wider than the viewport. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - innerWidth)

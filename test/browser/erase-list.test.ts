@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
+import { goTo, holdBack, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('erasing a list in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -75,18 +76,13 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
   })
 
   test('leaves no erased person in cached lists', async () => {
-    const held = Promise.withResolvers<void>()
-    await page.route('**/trackers/shop/subjects?*', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await holdBack(page, '**/trackers/shop/subjects?*')
     await page.getByRole('link', { name: 'Trackers' }).click()
     await page.getByRole('main').getByRole('link', { name: 'shop' }).first().click()
     await page.locator('.skeleton').first().waitFor()
     assert.equal((await page.content()).includes('anna'), false)
-    held.resolve()
+    release()
     await page.getByRole('rowheader', { name: 'cora' }).waitFor()
-    await page.unroute('**/trackers/shop/subjects?*')
   })
 
   test('offers to match by e-mail address when a list of IDs looks like addresses', async () => {
@@ -103,8 +99,22 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
     assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
   })
 
+  test('shows no preview of a list that was changed while it was on its way', async () => {
+    const release = await holdBack(page, '**/erasure-lists/preview')
+    await keyboard.type('List', 'anna@example.com')
+    await keyboard.press('Preview matches')
+    await keyboard.type('List', 'cora@example.com\ndora@example.com')
+    const previewed = page.waitForResponse('**/erasure-lists/preview')
+    release()
+    await previewed
+    await settled(page)
+    assert.equal(await page.getByRole('heading', { name: 'Preview' }).count(), 0)
+  })
+
   test('is created from a column of a file', async () => {
-    await goTo(page, '/requests/erase-list')
+    // Another load, because the form keeps what was chosen before.
+    await page.goto('/console/requests/erase-list')
+    await settled(page)
     await keyboard.type('Reference', 'A file')
     const buffer = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.",anna@example.com\n')
     await page.getByLabel('Choose a file').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
@@ -117,6 +127,7 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
     await page
       .getByLabel('Choose a file')
       .setInputFiles({ name: 'broken.csv', mimeType: 'text/csv', buffer: broken })
+    await until(async () => (await page.getByLabel('List').inputValue()) === broken.toString())
     await keyboard.press('Preview matches')
     await page.getByText(/line 3 opens a quoted field that is never closed/).waitFor()
     const dataTransfer = await page.evaluateHandle(() => {

@@ -40,16 +40,17 @@ function bodyOf({ text, by, column, trackerIds, reference }: Draft) {
 export function EraseListPage() {
   const trackers = useResource<TrackerList>('/trackers')
   const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeErasureList() }))
-  const [plan, setPlan] = useState<ErasureListPlan | null>(null)
+  const [preview, setPreview] = useState<{ of: Draft; plan: ErasureListPlan } | null>(null)
   const [fileProblem, setFileProblem] = useState<string | null>(null)
   const [isConfirming, setConfirming] = useState(false)
   const [isStoring, setStoring] = useState(false)
   const form = useForm()
   const textId = useId()
   const problem = fileProblem ?? form.fields.text
+  // The draft may have changed while its preview was on its way.
+  const plan = preview?.of === draft ? preview.plan : null
   function edit(changes: Partial<Draft>): void {
     setDraft((before) => ({ ...before, ...changes }))
-    setPlan(null)
     setFileProblem(null)
   }
   async function take(file: File | undefined): Promise<void> {
@@ -74,7 +75,7 @@ export function EraseListPage() {
         noValidate
         class="card list-form"
         onSubmit={form.submit(async () =>
-          setPlan(await change<ErasureListPlan>('/erasure-lists/preview', bodyOf(draft))),
+          setPreview({ of: draft, plan: await change('/erasure-lists/preview', bodyOf(draft)) }),
         )}
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
