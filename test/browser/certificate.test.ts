@@ -7,7 +7,7 @@ import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
+import { goTo, holdBack, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('the certificate of an erasure in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -117,6 +117,14 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await keyboard.type('Data subject ID', 'anna')
     await keyboard.press('Check ID')
     await page.getByText('Yes, in entry 1. The receipt is valid and belongs to this data subject.').waitFor()
+    const release = await holdBack(page, '**/erasures/receipt')
+    await keyboard.press('Check ID')
+    await keyboard.type('Data subject ID', 'ben')
+    const answered = page.waitForResponse('**/erasures/receipt')
+    release()
+    await answered
+    await settled(page)
+    assert.equal(await page.getByText('Yes, in entry 1.').count(), 0, 'no answer about another ID')
     for (const address of seat.requested.slice(before)) {
       assert.equal(address.includes('anna'), false, address)
     }

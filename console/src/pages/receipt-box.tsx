@@ -44,10 +44,7 @@ function SubjectBox({ certificates }: BoxProps) {
         <Field
           label="Data subject ID"
           value={subjectId}
-          onInput={(text) => {
-            setSubjectId(text)
-            box.forget()
-          }}
+          onInput={setSubjectId}
           problem={box.form.fields.subjectId}
           isCode
         />
@@ -72,10 +69,7 @@ function SubjectBox({ certificates }: BoxProps) {
 function IdentifierBox({ certificates }: BoxProps) {
   const [identifier, setIdentifier] = useState<Identifier>({ name: 'email', value: '' })
   const box = useAnswer(certificates, { identifier })
-  const write = (changed: Partial<Identifier>) => {
-    setIdentifier({ ...identifier, ...changed })
-    box.forget()
-  }
+  const write = (changed: Partial<Identifier>) => setIdentifier({ ...identifier, ...changed })
   return (
     <section class="card receipt-box" aria-labelledby="check-identifier">
       <h2 id="check-identifier">Check an identifier</h2>
@@ -104,10 +98,14 @@ function IdentifierBox({ certificates }: BoxProps) {
 
 /** A form that asks the service whether one of the entries is about someone. */
 function useAnswer(certificates: Certificate[], sought: { subjectId: string } | { identifier: Identifier }) {
-  const [answer, setAnswer] = useState<Answer | null>(null)
+  const [answered, setAnswered] = useState<{ question: string; answer: Answer } | null>(null)
   const form = useForm()
+  // The field may have changed while the answer was on its way.
+  const question = JSON.stringify(sought)
+  const answer = answered?.question === question ? answered.answer : null
   async function check(): Promise<void> {
-    setAnswer(null)
+    setAnswered(null)
+    const setAnswer = (answer: Answer) => setAnswered({ question, answer })
     for (const certificate of certificates) {
       const { index } = certificate.entry
       const { receipt } = await change<ReceiptAgain>('/erasures/receipt', { index, ...sought })
@@ -117,7 +115,7 @@ function useAnswer(certificates: Certificate[], sought: { subjectId: string } | 
     }
     setAnswer({ is: 'another' })
   }
-  return { form, answer, submit: form.submit(check), forget: () => setAnswer(null) }
+  return { form, answer, submit: form.submit(check) }
 }
 
 function AnswerText({ answer, whom, another }: { answer: Answer | null; whom: string; another: string }) {
