@@ -39,10 +39,12 @@ export async function assertAccessible(
   for (const colorScheme of colorSchemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const text = await page.evaluateHandle(textOfOtherColours, [...knownColours])
-    const colours = await text.evaluate(({ colours }) => [...colours])
-    if (colours.length === 0) continue
     assert.deepEqual(await violationsOn(page, onlyColours, text), [], `${what}, ${colorScheme}`)
-    for (const colour of colours) knownColours.add(colour)
+    // What has gone meanwhile, such as a toast, was not checked.
+    const checked = await text.evaluate(({ colours, elements }) =>
+      elements.every(({ isConnected }) => isConnected) ? [...colours] : [],
+    )
+    for (const colour of checked) knownColours.add(colour)
   }
   colorSchemes.reverse()
 }
@@ -53,9 +55,11 @@ async function violationsOn(page: Page, options: object, text?: JSHandle<Coloure
       const { axe } = globalThis as unknown as {
         axe: { run(where: object, options: object): Promise<{ violations: Violation[] }> }
       }
+      const shown = text?.elements.filter(({ isConnected }) => isConnected)
+      if (shown?.length === 0) return []
       // Passes are not reported, and style sheets are not fetched again for rules that are off.
       const how = { ...options, resultTypes: ['violations'], preload: false }
-      return (await axe.run(text ? { include: text.elements } : document, how)).violations
+      return (await axe.run(shown ? { include: shown } : document, how)).violations
     },
     { options, text },
   )

@@ -181,10 +181,14 @@ export class Keyboard {
     this.page = page
   }
 
-  /** Presses Tab, or Shift+Tab if that is shorter, until an element has the focus; fails if it never does. */
+  /**
+   * Presses Tab, or Shift+Tab if that is shorter, until an element has the focus, which may still be loading;
+   * fails if it never does.
+   */
   async reach(name: string | RegExp): Promise<void> {
     const seen = new Set<string>()
-    for (let presses = 0; presses < 80; ) {
+    const deadline = performance.now() + stepTimeoutMs
+    for (let presses = 0; presses < 80 || performance.now() < deadline; ) {
       const { focused, steps, isBehind } = await this.page.evaluate(wayTo, name)
       if (steps === 0) return
       seen.add(focused)

@@ -84,7 +84,11 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     }
     assert.equal(told.split('is signed').length, 3, 'the check, and how to check it')
     const logo = page.getByRole('article').getByRole('img', { name: 'Logo' })
-    assert.equal(await logo.evaluate((image: HTMLImageElement) => image.naturalWidth), 40)
+    const width = await logo.evaluate(async (image: HTMLImageElement) => {
+      await image.decode()
+      return image.naturalWidth
+    })
+    assert.equal(width, 40)
     assert.doesNotMatch(await page.content(), /laptop|phone|ada@example/)
     await assertAccessible(page, 'a certificate with a logo')
   })

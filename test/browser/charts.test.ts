@@ -58,10 +58,11 @@ describe('the charts of a tracker in a browser', { skip: noBrowser }, async () =
       'up',
       `50% from 2 on ${written(9)}`,
     ])
-    const [first, last] = [await barAt(6, 7), await barAt(0, 7)]
     const plot = await page.locator('.days-bars').boundingBox()
-    for (const { x, y } of [first, last]) {
+    for (const days of [6, 0]) {
+      const { x, y } = await barAt(days, 7)
       await page.mouse.move(x, y)
+      await tip.getByText(written(days)).waitFor()
       const box = await tip.boundingBox()
       assert.ok(plot && box && box.x >= plot.x && box.x + box.width <= plot.x + plot.width)
     }

@@ -6,7 +6,8 @@ import { listIn, objectIn } from '../support/answers.ts'
 import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { noBrowser, openBrowser, openPage, settled } from './browser.ts'
+import { until } from '../support/until.ts'
+import { holdBack, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 const email = 'ada@example.com'
 
@@ -79,7 +80,7 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     const receipts: string[] = []
     page.on('download', async (download) => receipts.push(readFileSync(await download.path(), 'utf8')))
     await page.getByRole('button', { name: 'Download 3 receipts' }).click()
-    while (receipts.length < 3) await page.waitForTimeout(20)
+    await until(() => receipts.length === 3)
     const { verifierKeys } = await clientOf(shop).readLedger()
     const verified = await Promise.all(receipts.map((receipt) => verifyReceipt(receipt, { verifierKeys })))
     assert.equal(
@@ -93,18 +94,14 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     await settled(page)
     const html = await page.content()
     for (const trace of [email, 'laptop', 'phone', 'reader']) assert.equal(html.includes(trace), false, trace)
-    const held = Promise.withResolvers<void>()
-    await page.route('**/console/api/find', async (route) => {
-      await held.promise
-      await route.continue()
-    })
+    const release = await holdBack(page, '**/console/api/find')
     const asking = page.waitForRequest((request) => request.postDataJSON()?.text === email)
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type(email)
     await asking
     await page.getByRole('option', { name: 'New request for' }).waitFor()
     assert.equal(await options.count(), 1, 'nobody is remembered from before')
-    held.resolve()
+    release()
     await page.getByText('No people found.').waitFor()
     assert.deepEqual(complaints, [])
   })

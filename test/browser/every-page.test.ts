@@ -38,7 +38,8 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     return page
   }
 
-  test('requests six files, then the session and its data, and nothing twice', () => {
+  test('requests six files, then the session and its data, and nothing twice', async () => {
+    await seat.page.waitForLoadState('networkidle')
     const asked = seat.requested.map((address) =>
       address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),
     )
@@ -137,10 +138,12 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await assertAccessible(page, 'small', { coloursAreKnown: true })
     await page.getByRole('button', { name: /^Account: / }).tap()
+    const more = page.getByRole('navigation', { name: 'More' })
+    await more.waitFor()
     await assertAccessible(page, 'small, with the menu', { coloursAreKnown: true })
-    await page.getByRole('navigation', { name: 'More' }).getByRole('link', { name: 'Members' }).tap()
+    await more.getByRole('link', { name: 'Members' }).tap()
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
-    await page.getByRole('navigation', { name: 'More' }).waitFor({ state: 'hidden' })
+    await more.waitFor({ state: 'hidden' })
     await page.setViewportSize({ width: 1280, height: 720 })
   })
 

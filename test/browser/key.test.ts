@@ -49,6 +49,7 @@ describe('the page of a key in a browser', { skip: noBrowser }, async () => {
     await keyboard.type('Name', 'privacy desk')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'privacy desk', level: 1 }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await keyboard.press('Rotate')
     await page.getByText('There is no overlap').waitFor()
     await keyboard.press('Rotate the key')

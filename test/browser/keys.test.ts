@@ -5,6 +5,7 @@ import { inviteMember } from '../../src/operations/member.ts'
 import { password } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 import { type ConsolePage, goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 after(scryptOnce(16))
@@ -59,7 +60,10 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await keyboard.press('Copy key')
     await page.getByRole('button', { name: 'Copy key' }).getByText('Copied').waitFor()
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), strings[0])
-    const line = await page.getByLabel('Command', { exact: true }).inputValue()
+    const command = () => page.getByLabel('Command', { exact: true }).inputValue()
+    // Until the trackers have loaded, it has a placeholder.
+    await until(async () => (await command()).includes('/shop/'))
+    const line = await command()
     const [, key, address = ''] = /^curl -H 'Authorization: Bearer (\S+)' '(\S+)'$/.exec(line) ?? []
     assert.equal(key, strings[0])
     const response = await fetch(address, { headers: { authorization: `Bearer ${key}` } })
