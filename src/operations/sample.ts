@@ -25,7 +25,7 @@ interface Sample {
 
 const batchSize = 2_000
 
-/** Sample data: a shop with about 1,000 visitors, a blog that some of them read, variables, a key and a member. */
+/** Sample data: a shop with about 1,000 visitors, a blog that some of them read, variables, keys and a member. */
 export async function createSample(deps: Services): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',
@@ -56,7 +56,15 @@ export async function createSample(deps: Services): Promise<Sample> {
     { organisationId, email: 'you@sample.example', role: 'admin' },
     commandLine,
   )
-  await createSampleRequests(deps, organisationId, invited.member.id)
+  // Earlier than the other key, so that both are always listed in the same order.
+  const yesterday = { ...deps, clock: () => deps.clock() - day }
+  const { key } = await createKey(yesterday, {
+    organisationId,
+    name: 'account page',
+    scopes: ['analytics:manage-requests', 'analytics:delete-data'],
+    expiresAt: null,
+  })
+  await createSampleRequests(deps, organisationId, invited.member.id, key)
   const subjectId = busiestRecent(visits, deps.clock())
   return { organisationId, trackerId, subjectId, issued, variableToken, invited }
 }

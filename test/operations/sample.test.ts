@@ -3,6 +3,8 @@ import { before, describe, it } from 'node:test'
 import { allScopes } from '../../src/domain/api-key.ts'
 import { isIdentifier } from '../../src/domain/identifier.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
+import { isClosed, type PrivacyRequest, requestStates } from '../../src/domain/privacy-request.ts'
+import { runPrivacyRequests } from '../../src/maintenance/privacy-requests.ts'
 import { authenticateKey } from '../../src/operations/api-key.ts'
 import { certifyRequest } from '../../src/operations/certify-privacy-request.ts'
 import { createSample, sampleVisits } from '../../src/operations/sample.ts'
@@ -75,6 +77,11 @@ describe('the sample', () => {
     sample = await createSample(deps())
   })
 
+  async function requests(): Promise<PrivacyRequest[]> {
+    const query = { limit: 50, after: null, state: null, kind: null, dueBefore: null }
+    return (await deps().privacyRequests.list('sample', query)).rows
+  }
+
   async function trackersOf(email: string): Promise<string[]> {
     const sought = { identifier: { name: 'email', value: email } }
     const { rows } = await deps().search.subjects(view, { sought, limit: 9, after: null })
@@ -105,21 +112,23 @@ describe('the sample', () => {
     ['Ticket 1042', 'open', { dueInDays: 29 }],
     ['Ticket 1043', 'open', { dueInDays: 29 }],
     ['Ticket 1044', 'open', { dueInDays: 29 }],
+    ['Ticket 1045', 'running', { dueInDays: 30, resumesInMinutes: 60 }],
   ]
-  it('has requests in every state but running, with the receipts of what was erased', async () => {
-    const query = { limit: 50, after: null, state: null, kind: null, dueBefore: null }
-    const { rows } = await deps().privacyRequests.list('sample', query)
+  it('has requests in every state, with the receipts of what was erased', async () => {
+    const rows = await requests()
     const byReference = rows.toSorted((a, b) => ((a.reference ?? '') < (b.reference ?? '') ? -1 : 1))
     const found = await Promise.all(
       byReference.map(async (request) => {
         const entries: string[] = []
         const signal = new AbortController().signal
         await certifyRequest(deps(), request, async ({ kind }) => void entries.push(kind), signal)
-        const { reference, state, person, closedAt, dueAt, erased, left, assigneeId } = request
-        assert.equal(person === null, state !== 'open')
-        assert.equal(closedAt, state === 'open' ? null : noon)
+        const { reference, state, person, closedAt, dueAt, erased, left, assigneeId, resumesAt } = request
+        const isEnded = isClosed(request)
+        assert.equal(person === null, isEnded)
+        assert.equal(closedAt, isEnded ? noon : null)
         const isAssigned = assigneeId === sample.invited.member.id
-        const dueInDays = state === 'open' ? (dueAt - noon) / day : null
+        const dueInDays = isEnded ? null : (dueAt - noon) / day
+        const resumesInMinutes = resumesAt === null ? null : (resumesAt - noon) / 60_000
         return [
           reference,
           state,
@@ -130,11 +139,15 @@ describe('the sample', () => {
             left,
             entries,
             isAssigned,
+            resumesInMinutes,
           },
         ]
       }),
     )
-    const usual = { dueInDays: null, isLate: false, erased: 0, left: null, entries: [], isAssigned: false }
+    const nothingErased = { isLate: false, erased: 0, left: null, entries: [] }
+    const usual = { ...nothingErased, dueInDays: null, isAssigned: false, resumesInMinutes: null }
+    const states = new Set(rows.map(({ state }) => state))
+    assert.deepEqual([...states].sort(), [...requestStates].sort())
     assert.deepEqual(
       found,
       expected.map(([reference, state, fields]) => [reference, state, { ...usual, ...fields }]),
@@ -144,7 +157,27 @@ describe('the sample', () => {
   it('holds no more of the people whom its requests erased, and everything of the others', async () => {
     for (const name of ['nuno', 'jonas', 'viktor'])
       assert.deepEqual(await trackersOf(`${name}@example.com`), [])
-    for (const name of ['bela', 'carlos', 'goran', 'hanna', 'karim', 'lena', 'marie'])
+    for (const name of ['bela', 'carlos', 'goran', 'hanna', 'karim', 'lena', 'marie', 'paul'])
       assert.equal((await trackersOf(`${name}@example.com`)).length, 3, name)
+  })
+
+  it('has a request that waits for the budget of its key, and which the service ends an hour later', async () => {
+    const later = { ...deps(), clock: () => noon + 3_600_000 }
+    const countErasure = () => ({ granted: true, resetsAt: later.clock(), countedAt: later.clock() })
+    const limits = { paceMs: 1, budgetWindowMs: 3_600_000, countErasure }
+    const ended = await new Promise<PrivacyRequest>((onFinished, onError) => {
+      const loop = runPrivacyRequests(later, limits, {
+        onError,
+        onFinished: (request) => void loop.stop().then(() => onFinished(request), onError),
+      })
+    })
+    const { reference, state, erased, left } = ended
+    assert.deepEqual([reference, state, erased.subjects, left], ['Ticket 1045', 'done', 3, 0])
+    assert.deepEqual(await trackersOf('paul@example.com'), [])
+    const keys = await deps().apiKeys.list('sample')
+    assert.deepEqual(
+      keys.filter(({ lastUsedAt }) => lastUsedAt !== null).map(({ id }) => id),
+      [ended.startedBy?.kind === 'key' && ended.startedBy.id],
+    )
   })
 })

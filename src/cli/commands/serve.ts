@@ -94,7 +94,7 @@ async function introduce(
   const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
   return [
     '',
-    'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, a dozen requests,',
+    'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, requests in every state,',
     'and this key, which can read, send and erase data and is not shown again:',
     '',
     `  ${issued.keyString}`,
