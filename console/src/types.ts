@@ -757,6 +757,10 @@ export interface Activity {
   requestId: string | null
   counts: Counts | null
   ledgerIndex: number | null
+  request: {
+    id: string
+    reference: string | null
+  } | null
 }
 
 export interface ActivityList {

@@ -147,12 +147,15 @@ export class NotWaiting extends Error {
   }
 }
 
+/** What a list of something else says about a request. */
+export type NamedRequest = Pick<PrivacyRequest, 'id' | 'reference'>
+
 export interface RequestOfEntry {
   ledgerIndex: number
   sealedNonce: string
   /** The name of the identifier, such as `email`, of an entry that nothing was held. */
   identifier: string | null
-  request: Pick<PrivacyRequest, 'id' | 'reference'>
+  request: NamedRequest
 }
 
 /** A closed request in the order of closings. */
@@ -222,6 +225,8 @@ export interface PrivacyRequestStore {
   ): Promise<'created' | 'taken' | 'absent'>
   /** `null` if the organisation has no such request. */
   find(ref: PrivacyRequestRef): Promise<PrivacyRequest | null>
+  /** Those of these IDs that the organisation has, in no order. */
+  findMany(organisationId: string, ids: readonly string[]): Promise<NamedRequest[]>
   /** Soonest due first; requests due at the same instant are in order of ID. A page holds about 1 MiB. */
   list(
     organisationId: string,

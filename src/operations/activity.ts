@@ -13,6 +13,7 @@ import { withoutCredentials } from '../domain/credential.ts'
 import type { Problems } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant, readInstant } from '../domain/instant.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageSize, readCursor } from '../domain/page.ts'
+import type { NamedRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { csvLine } from './csv.ts'
 
@@ -84,6 +85,19 @@ export async function listActivity(
 ): Promise<{ entries: ActivityEntry[]; nextCursor: string | null }> {
   const { rows, next } = await activity.list(organisationId, query)
   return { entries: rows, nextCursor: next && activityCursor(organisationId, filters, next) }
+}
+
+/** The requests that entries are about, by ID of the entry; `null` for those that no longer exist. */
+export async function requestsOfActivity(
+  { privacyRequests }: { privacyRequests: PrivacyRequestStore },
+  organisationId: string,
+  entries: readonly ActivityEntry[],
+): Promise<Map<string, NamedRequest | null>> {
+  const about = entries.filter(({ kind }) => kind.startsWith('request.'))
+  const ids = new Set(about.map(({ target }) => target).filter((id) => id !== null))
+  const found = ids.size === 0 ? [] : await privacyRequests.findMany(organisationId, [...ids])
+  const requests = new Map(found.map((request) => [request.id, request]))
+  return new Map(about.map(({ id, target }) => [id, requests.get(target ?? '') ?? null]))
 }
 
 /** The cursor of the entries after a position. */

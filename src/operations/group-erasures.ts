@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SubjectCounts } from '../domain/activity.ts'
-import type { PrivacyRequestStore, RequestOfEntry } from '../domain/privacy-request.ts'
+import type { NamedRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import {
   type DescribedEntry,
   describeEntries,
@@ -10,12 +10,10 @@ import {
 } from './erasure.ts'
 import { addCounts, maxGroupSize } from './group-activity.ts'
 
-type Request = RequestOfEntry['request']
-
 /** Consecutive entries of one request, or of requests with one reference, listed as one. */
 export interface ErasureGroup {
   newest: DescribedEntry
-  request: Request | null
+  request: NamedRequest | null
   /** Who erased; `null` if that is no longer recorded, or if every entry says that nothing was held. */
   by: DescribedEntry['by']
   count: number
@@ -65,14 +63,14 @@ export async function requestsOf(
   { privacyRequests }: Pick<GroupDeps, 'privacyRequests'>,
   organisationId: string,
   erasures: readonly DescribedEntry[],
-): Promise<Map<number, Request>> {
+): Promise<Map<number, NamedRequest>> {
   const indexes = erasures.map(({ index }) => index)
   const found = await privacyRequests.ofEntries(organisationId, indexes)
   // Reversed: if an erasure settled items of several requests, the newest is shown.
   return new Map(found.reverse().map(({ ledgerIndex, request }) => [ledgerIndex, request]))
 }
 
-function isTogether(group: ErasureGroup, erasure: DescribedEntry, request: Request | null): boolean {
+function isTogether(group: ErasureGroup, erasure: DescribedEntry, request: NamedRequest | null): boolean {
   if (group.count >= maxGroupSize) return false
   if (group.request && request)
     return (
@@ -90,7 +88,7 @@ function callOf({ by }: DescribedEntry): string | null {
   return `${by.actor.kind === 'command-line' ? '' : by.actor.id} ${by.requestId}`
 }
 
-function groupOf(newest: DescribedEntry, request: Request | null): ErasureGroup {
+function groupOf(newest: DescribedEntry, request: NamedRequest | null): ErasureGroup {
   const group: ErasureGroup = {
     newest,
     request,

@@ -13,7 +13,7 @@ import type { MaintenanceStore } from '../domain/maintenance.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
 import type { Organisation } from '../domain/organisation.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, maxPageBytes, readCursor } from '../domain/page.ts'
-import type { PrivacyRequestStore, RequestOfEntry } from '../domain/privacy-request.ts'
+import type { NamedRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import { formatReceipt } from '../domain/receipt.ts'
 import type { Sought } from '../domain/subject-search.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
@@ -178,7 +178,7 @@ function commitmentOf(record: LedgerRecord): string {
 export interface EntryCertificate extends Pick<ProvenEntry, 'record' | 'proof' | 'checkpoint'> {
   entry: DescribedEntry
   /** `null` if it was not part of a request. */
-  request: RequestOfEntry['request'] | null
+  request: NamedRequest | null
   verifierKeys: string[]
   /** `null` for an entry that nothing was held. */
   trackerName: string | null

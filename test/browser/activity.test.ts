@@ -57,4 +57,14 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
     await page.getByText('Recomputed from 2 entries: the root hash matches.').waitFor()
     assert.deepEqual(complaints, [])
   })
+
+  test('names the request of an entry by its reference, and links to it', async () => {
+    const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects: [] }
+    const body = { kind: 'access', person, reference: 'Ticket 7' }
+    await client.ask('/requests', { method: 'POST', body })
+    await goTo(page, '/activity?kind=request.created')
+    await page.getByRole('link', { name: 'Ticket 7', exact: true }).click()
+    await page.getByRole('heading', { name: 'Ticket 7', level: 1 }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { createTracker } from '../../src/operations/tracker.ts'
-import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
-import { addMember, openConsole, password, visitor } from '../support/console.ts'
+import { dataOf, errorOf, isObject, listIn, objectIn, textIn } from '../support/answers.ts'
+import { addMember, note, openConsole, password, visitor } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -57,6 +57,33 @@ describe('the activity', () => {
       actor: { kind: 'member', id: client.member.id, name: 'ada@acme.example' },
     })
     assert.doesNotMatch(JSON.stringify(exported), /anna/)
+  })
+
+  test('names the request that an entry is about as long as it exists', async () => {
+    const create = async (reference?: string) => {
+      const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects: [] }
+      const body = { kind: 'access', person, reference }
+      return textIn(
+        objectIn(dataOf(await client.ask('/requests', { method: 'POST', body })), 'request'),
+        'requestId',
+      )
+    }
+    const [named, unnamed] = [await create('Ticket 7'), await create()]
+    const { activity, clock } = shop.services
+    const gone = { ...note(shop, organisationId, 'request.closed'), at: clock() - 1, target: 'gone' }
+    await activity.add(gone)
+    const requestOf = async (target: string) =>
+      (await entries()).find((entry) => entry.target === target)?.request
+    assert.deepEqual(await requestOf(named), { id: named, reference: 'Ticket 7' })
+    assert.deepEqual(await requestOf(unnamed), { id: unnamed, reference: null })
+    assert.equal(await requestOf('gone'), null)
+    assert.equal(await requestOf('shop'), null)
+    const groups = listIn(dataOf(await client.ask('/activity/groups?kind=request.created')), 'groups')
+    const newest = groups.filter(isObject).map((group) => objectIn(group, 'newest').request)
+    assert.deepEqual(newest, [
+      { id: unnamed, reference: null },
+      { id: named, reference: 'Ticket 7' },
+    ])
   })
 
   test('has every tracker that was created, from the console and the command line', async () => {

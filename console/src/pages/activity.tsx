@@ -11,6 +11,7 @@ import { showFailure } from '../components/toasts.tsx'
 import { ActorName } from '../components/values.tsx'
 import { Ago, counted } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
+import { requestAddress } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { For } from '../session.tsx'
@@ -215,12 +216,16 @@ function ActivityGroupRows({ group, narrowed }: { group: ActivityGroup; narrowed
   )
 }
 
-function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity }) {
+function Detail({ entry: { target, counts, ledgerIndex, request } }: { entry: Activity }) {
   if (target === null && counts === null) return null
   const deleted = counts && `${counted(counts.sessions, 'session')}, ${counted(counts.events, 'event')}`
   return (
     <span class="detail">
-      {[target, deleted].filter(Boolean).join(' · ')}
+      {request ? (
+        <Link to={requestAddress(request.id)}>{request.reference ?? request.id}</Link>
+      ) : (
+        [target, deleted].filter(Boolean).join(' · ')
+      )}
       {ledgerIndex !== null && (
         <>
           {' · '}

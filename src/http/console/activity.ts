@@ -1,6 +1,7 @@
 import { type ActivityEntry, activityKinds } from '../../domain/activity.ts'
 import { Problems } from '../../domain/errors.ts'
 import { formatInstant, instantRule } from '../../domain/instant.ts'
+import type { NamedRequest } from '../../domain/privacy-request.ts'
 import type { GiveWay } from '../../domain/semaphore.ts'
 import type { Services } from '../../domain/services.ts'
 import {
@@ -10,6 +11,7 @@ import {
   pagesOfActivity,
   planActivityList,
   readActivityFilters,
+  requestsOfActivity,
   toCsvLine,
 } from '../../operations/activity.ts'
 import { type ActivityGroup as Group, listActivityGroups } from '../../operations/group-activity.ts'
@@ -18,7 +20,7 @@ import { sessionListParameters } from '../api/sessions.ts'
 import { type HttpTools, identityOf, type RequestContext } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { Actor, instant, noControlCharacters } from './fields.ts'
+import { AboutRequest, Actor, instant, noControlCharacters } from './fields.ts'
 
 const Activity = object(
   {
@@ -30,6 +32,7 @@ const Activity = object(
     requestId: orNull(text()),
     counts: orNull(Counts),
     ledgerIndex: orNull(integer()),
+    request: AboutRequest,
   },
   { title: 'Activity' },
 )
@@ -88,7 +91,8 @@ export const activityRoutes = [
       const plan = planActivityList(organisationId, query, problems)
       problems.throwIfAny()
       const { entries, nextCursor } = await listActivity(services, organisationId, plan)
-      return { entries: entries.map(presentActivity), nextCursor }
+      const requests = await requestsOfActivity(services, organisationId, entries)
+      return { entries: entries.map((entry) => presentListed(entry, requests)), nextCursor }
     },
   }),
   defineRoute({
@@ -103,7 +107,9 @@ export const activityRoutes = [
       const plan = planActivityList(organisationId, query, problems)
       problems.throwIfAny()
       const { groups, nextCursor } = await listActivityGroups(services, organisationId, plan)
-      return { groups: groups.map(presentGroup), nextCursor }
+      const newest = groups.map((group) => group.newest)
+      const requests = await requestsOfActivity(services, organisationId, newest)
+      return { groups: groups.map((group) => presentGroup(group, requests)), nextCursor }
     },
   }),
   defineRoute({
@@ -162,14 +168,21 @@ async function writeJson(pages: Pages, add: Add, giveWay: GiveWay): Promise<void
   await add('\n]}\n')
 }
 
-function presentGroup({ newest, oldestAt, kinds, ...group }: Group) {
+function presentGroup(
+  { newest, oldestAt, kinds, ...group }: Group,
+  requests: ReadonlyMap<string, NamedRequest | null>,
+) {
   return {
-    ...{ ...group, newest: presentActivity(newest), oldestAt: formatInstant(oldestAt) },
+    ...{ ...group, newest: presentListed(newest, requests), oldestAt: formatInstant(oldestAt) },
     kinds: Array.from(kinds, ([kind, count]) => ({ kind, count })),
   }
 }
 
-export function presentActivity(entry: ActivityEntry) {
+function presentListed(entry: ActivityEntry, requests: ReadonlyMap<string, NamedRequest | null>) {
+  return { ...presentActivity(entry), request: requests.get(entry.id) ?? null }
+}
+
+function presentActivity(entry: ActivityEntry) {
   const { id, at, actor, kind, target, requestId, counts, ledgerIndex } = entry
   return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
 }

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../domain/instant.ts'
-import type { RequestOfEntry } from '../../domain/privacy-request.ts'
+import type { NamedRequest } from '../../domain/privacy-request.ts'
 import {
   type DescribedEntry,
   erasuresBefore,
@@ -15,11 +15,9 @@ import { subjectSearchBody } from '../api/search-subjects.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { anyOf, boolean, integer, list, object, oneOf, orNull, text, type ValueOf } from '../schema.ts'
-import { Actor, instant } from './fields.ts'
+import { AboutRequest, Actor, instant } from './fields.ts'
 import { provenEntryParameters } from './ledger.ts'
 
-/** The request that an entry was part of. */
-const PartOfRequest = orNull(object({ id: text(), reference: orNull(text()) }))
 const CarriedOutBy = orNull(object({ actor: Actor, requestId: orNull(text()) }))
 
 const LedgerErasure = object(
@@ -31,14 +29,14 @@ const LedgerErasure = object(
     alreadyErased: boolean(),
     counts: Counts,
     by: CarriedOutBy,
-    request: PartOfRequest,
+    request: AboutRequest,
   },
   { title: 'LedgerErasure' },
 )
 
 /** An entry that nothing was held about a person. */
 const NothingHeld = object(
-  { kind: oneOf(['nothing-held']), index: integer(), checkedAt: instant, request: PartOfRequest },
+  { kind: oneOf(['nothing-held']), index: integer(), checkedAt: instant, request: AboutRequest },
   { title: 'NothingHeld' },
 )
 
@@ -154,7 +152,7 @@ export const erasureRoutes = [
 
 function presentEntry(
   { index, record, by }: DescribedEntry,
-  request: RequestOfEntry['request'] | null,
+  request: NamedRequest | null,
 ): ValueOf<typeof Entry> {
   if (record.version === 2) {
     return { kind: 'nothing-held', index, checkedAt: formatInstant(record.checkedAt), request }

@@ -1,5 +1,5 @@
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { object, oneOf, type Schema, text } from '../schema.ts'
+import { object, oneOf, orNull, type Schema, text } from '../schema.ts'
 
 // Fields of the console's responses. The types of its pages are generated from them.
 
@@ -16,6 +16,9 @@ export const Actor: Schema<{ kind: 'member' | 'key'; id: string; name: string } 
       object({ kind: oneOf(['command-line']) }),
     ],
   }
+
+/** The request that an entry is about or was part of, if it still exists. */
+export const AboutRequest = orNull(object({ id: text(), reference: orNull(text()) }))
 
 // As in the API, `x-rule` describes the schema in words. The operations check names and scopes.
 

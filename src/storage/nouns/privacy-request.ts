@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/instant.ts'
 import { maxPageBytes } from '../../domain/page.ts'
 import type { Person } from '../../domain/person.ts'
 import {
+  type NamedRequest,
   type NewPrivacyRequest,
   type PrivacyRequest,
   type PrivacyRequestPosition,
@@ -57,6 +58,9 @@ const ofEntries = statement(
    FROM privacy_request_items i CROSS JOIN privacy_requests r
    WHERE i.organisation_id = :organisationId AND i.ledger_index = ANY (:indexes)
      AND r.organisation_id = i.organisation_id AND r.id = i.request_id`,
+)
+const findMany = statement(
+  'SELECT id, reference FROM privacy_requests WHERE organisation_id = :organisationId AND id = ANY (:ids)',
 )
 const insert = statement(
   `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, person, names_identifiers,
@@ -232,6 +236,8 @@ export function privacyRequestStore(
       const [row = {}] = await engine.read(unproven, { ...ref })
       return integer(row, 'items')
     },
+    findMany: async (organisationId, ids) =>
+      (await engine.read(findMany, { organisationId, ids })).map(toNamedRequest),
     ofEntries: async (organisationId, indexes) =>
       toRequestsOfEntries(await engine.read(ofEntries, { organisationId, indexes })),
     async listClosed(after, limit) {
@@ -397,8 +403,12 @@ function toRequestsOfEntries(rows: readonly Row[]): RequestOfEntry[] {
       ledgerIndex: integer(row, 'ledger_index'),
       sealedNonce: text(row, 'sealed_nonce'),
       identifier: textOrNull(row, 'identifier'),
-      request: { id: text(row, 'id'), reference: textOrNull(row, 'reference') },
+      request: toNamedRequest(row),
     }))
+}
+
+function toNamedRequest(row: Row): NamedRequest {
+  return { id: text(row, 'id'), reference: textOrNull(row, 'reference') }
 }
 
 export function known<Name extends string>(names: readonly Name[], found: string, what: string): Name {

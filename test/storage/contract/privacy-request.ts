@@ -396,6 +396,22 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(await requests().countUnproven(request), 0)
     })
 
+    it('is found by its ID with others, in its organisation only', async () => {
+      const [own, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
+      const { id, reference } = await create(own)
+      const unnamed = await create(own, { reference: null })
+      const theirs = await create(other)
+      const found = await requests().findMany(own, [id, unnamed.id, theirs.id, 'unknown'])
+      assert.deepEqual(
+        new Set(found),
+        new Set([
+          { id, reference },
+          { id: unnamed.id, reference: null },
+        ]),
+      )
+      assert.deepEqual(await requests().findMany(own, []), [])
+    })
+
     it('is found by the entries of its erasures', async () => {
       const tracker = await fixture.createTracker()
       const request = await run(tracker)
