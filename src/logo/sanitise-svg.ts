@@ -51,7 +51,9 @@ class SvgReader {
 
   read(source: string): void {
     const parser = new SaxesParser({ xmlns: true, position: true })
-    parser.on('error', () => {
+    parser.on('error', ({ message }) => {
+      if (message.includes('undefined entity'))
+        throw new UnusableLogo(`uses an XML entity (line ${parser.line}); export it as plain SVG`)
       throw new UnusableLogo(`is not well-formed XML (line ${parser.line})`)
     })
     parser.on('opentag', ({ local, uri, attributes }) => this.#enter(local, uri, Object.values(attributes)))

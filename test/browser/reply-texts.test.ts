@@ -54,6 +54,8 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
     await page.getByText('The file is neither an SVG image in UTF-8 nor a PNG image.').waitFor()
     await input.setInputFiles({ name: 'l.png', mimeType: 'image/png', buffer: Buffer.alloc(64 * 1024 + 1) })
     await page.getByText('The file is larger than 64 KiB.').waitFor()
+    await input.setInputFiles({ name: 'l.svg', mimeType: 'image/svg+xml', buffer: Buffer.alloc(0) })
+    await page.getByText('The file is empty.').waitFor()
     await isShown(30)
     await page.getByRole('button', { name: 'Remove the logo' }).click()
     await page.getByText('Logo removed').waitFor()

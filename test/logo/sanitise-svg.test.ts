@@ -249,4 +249,12 @@ describe('an SVG logo', () => {
   for (const [what, source] of Object.entries(unusable)) {
     it(`cannot be used with ${what}`, () => assert.throws(() => sanitiseSvg(source), UnusableLogo))
   }
+
+  it('says how to avoid entities, which drawing programs use for namespaces', () => {
+    const declared = '<!DOCTYPE svg [\n<!ENTITY ns "http://www.w3.org/2000/svg">\n]>\n'
+    assert.throws(
+      () => sanitiseSvg(`${declared}<svg xmlns="&ns;" viewBox="0 0 1 1"/>`),
+      new UnusableLogo('uses an XML entity (line 4); export it as plain SVG'),
+    )
+  })
 })

@@ -142,6 +142,7 @@ function LogoField({ logo }: Pick<OrganisationProfile, 'logo'>) {
     setBusy(false)
   }
   async function upload(file: File): Promise<string> {
+    if (file.size === 0) throw new ApiError(422, '', 'The file is empty', null)
     if (file.size > maxLogoBytes) throw new ApiError(422, '', 'The file is larger than 64 KiB', null)
     const saved = await change<SavedLogo>(logoPath, { file: await readBase64(file) })
     setRemoved(saved.removed)
