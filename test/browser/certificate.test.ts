@@ -31,6 +31,16 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     }
   })
 
+  test('says what remains of a request that was deleted since', async () => {
+    const requestId = '6a1b9f7e-6a5c-4d0c-9d0b-6a6f3f0f5e0d'
+    for (const path of [`/requests/${requestId}`, `/erasures/certificates/${requestId}`]) {
+      await goTo(page, path)
+      await page.getByText('Closed requests are kept as long as the activity.').waitFor()
+      await page.getByRole('main').getByRole('link', { name: 'erasures', exact: true }).click()
+      await page.getByRole('heading', { name: 'Erasures', level: 1 }).waitFor()
+    }
+  })
+
   test('shows what was deleted, when, by whom and by which request, and verifies', async () => {
     await goTo(page, '/trackers/shop/subjects/anna')
     await page.getByRole('button', { name: 'Erase data' }).click()

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api.ts'
 import type { Resource } from '../resource.ts'
+import { Link } from '../router.tsx'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
@@ -23,13 +24,21 @@ export function Empty({
   )
 }
 
+interface LoadErrorProps {
+  error: ApiError
+  onRetry?: () => void
+  /** Why it may not exist. */
+  missing?: ComponentChildren
+}
+
 /** Shown instead of data that could not be loaded. */
-export function LoadError({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+export function LoadError({ error, onRetry, missing }: LoadErrorProps) {
   return (
     <div class="empty" role="alert">
       <Icon name="alert" />
       <h2>{error.status === 404 ? 'Not found' : 'Loading failed'}</h2>
       <p>{error.message}</p>
+      {error.status === 404 && missing}
       {error.requestId && (
         <p class="muted">
           Request ID <code>{error.requestId}</code>
@@ -37,6 +46,16 @@ export function LoadError({ error, onRetry }: { error: ApiError; onRetry?: () =>
       )}
       {onRetry && error.status !== 404 && <Button onClick={onRetry}>Try again</Button>}
     </div>
+  )
+}
+
+/** Why a request may not exist, and what remains of it. */
+export function MissingRequest() {
+  return (
+    <p>
+      Closed requests are kept as long as the activity. The certificate of each of their{' '}
+      <Link to="/console/erasures">erasures</Link> remains.
+    </p>
   )
 }
 

@@ -1,11 +1,12 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { Choice } from '../components/field.tsx'
 import { NotFoundPage, Page } from '../components/page.tsx'
-import { Empty, LoadError, Loaded } from '../components/states.tsx'
+import { Empty, LoadError, Loaded, MissingRequest } from '../components/states.tsx'
 import { certificateAddress } from '../erasure.ts'
 import { languages } from '../replies.ts'
-import { groupAddress } from '../requests.ts'
+import { groupAddress, requestAddress } from '../requests.ts'
 import { type Resource, useFetched, useResource } from '../resource.ts'
 import { Link, navigate, Redirect, useAddress } from '../router.tsx'
 import { textParam, useSearchParams } from '../search-params.ts'
@@ -61,13 +62,16 @@ function RequestCertificatePage({ requestId }: { requestId: string }) {
   const shown = useFetched<Shown>(`/requests/${requestId}/certificate`, certifyRequest, {
     pollMs: (data) => (data?.request?.state === 'running' ? pollIntervalMs : false),
   })
-  const above = { to: `/console/requests/${requestId}`, title: 'Request' }
+  // It may have been deleted.
+  const above =
+    shown.error?.status === 404 ? erasuresPage : { to: requestAddress(requestId), title: 'Request' }
   const reference = shown.data?.request?.reference ?? null
   return (
     <CertificateFrame
       title="Certificate"
       resource={shown}
       above={above}
+      missing={<MissingRequest />}
       {...(reference !== null && { intro: reference })}
     />
   )
@@ -77,12 +81,14 @@ interface CertificateFrameProps {
   title: string
   intro?: string
   above?: { to: string; title: string }
+  /** Why it may not exist. */
+  missing?: ComponentChildren
   resource: Resource<Shown>
 }
 
 const erasuresPage = { to: '/console/erasures', title: 'Erasures' }
 
-function CertificateFrame({ title, intro, above = erasuresPage, resource }: CertificateFrameProps) {
+function CertificateFrame({ title, intro, above = erasuresPage, missing, resource }: CertificateFrameProps) {
   const profile = useResource<OrganisationProfile>(profilePath)
   const { certified = null } = resource.data ?? {}
   const certificates = certified?.checked.map(({ certificate }) => certificate) ?? []
@@ -111,7 +117,7 @@ function CertificateFrame({ title, intro, above = erasuresPage, resource }: Cert
       }
     >
       {resource.error ? (
-        <LoadError error={resource.error} onRetry={resource.reload} />
+        <LoadError error={resource.error} onRetry={resource.reload} missing={missing} />
       ) : (
         <Loaded resource={resource} lines={12}>
           {({ request }) =>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Page } from '../components/page.tsx'
-import { LoadError, Loaded } from '../components/states.tsx'
+import { LoadError, Loaded, MissingRequest } from '../components/states.tsx'
 import { Badge } from '../components/values.tsx'
 import { changeRequest, forgetPerson, isClosed, requestKinds, requestTitle } from '../requests.ts'
 import { useResource } from '../resource.ts'
@@ -46,7 +46,7 @@ export function RequestPage({ requestId }: { requestId: string }) {
       actions={request && <RequestActions request={request} />}
     >
       {error ? (
-        <LoadError error={error} onRetry={reload} />
+        <LoadError error={error} onRetry={reload} missing={<MissingRequest />} />
       ) : (
         <Loaded resource={resource} lines={12}>
           {(page) => (
