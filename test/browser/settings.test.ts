@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { note, openConsole } from '../support/console.ts'
+import { setPlan } from '../../src/operations/organisation.ts'
+import { dataOf, objectIn, textIn } from '../support/answers.ts'
+import { eraseWithRequest, note, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
@@ -36,6 +38,26 @@ describe('the settings in a browser', { skip: noBrowser }, async () => {
     await page.getByText('Passwords are accepted again').waitFor()
     assert.equal((await signInRules.find(shop.organisationId)).passwordAllowed, true)
     assert.equal(await page.getByRole('button', { name: 'Accept passwords again' }).count(), 0)
+    await page.goto('/console/settings')
+    await settled(page)
+  })
+
+  test('hide data with a shorter plan, which a request still erases and certifies', async () => {
+    await setPlan(shop.services, shop.organisationId, 'starter')
+    const subjects = [{ trackerId: 'shop', subjectId: 'anna' }]
+    for (const [kind, words] of [
+      ['access', 'Hidden by your plan: it is not part of the copy.'],
+      ['erasure', 'Hidden by your plan: it is erased, too, and not part of the copy.'],
+    ] as const) {
+      const body = { kind, person: { identifiers: [], subjects } }
+      const created = dataOf(await client.ask('/requests', { method: 'POST', body }))
+      await page.goto(`/console/requests/${textIn(objectIn(created, 'request'), 'requestId')}`)
+      await page.getByText(words, { exact: true }).waitFor()
+    }
+    const requestId = await eraseWithRequest(shop, client, { subjects })
+    await page.goto(`/console/erasures/certificates/${requestId}`)
+    await page.getByText('Everything we held in one record was erased.').waitFor()
+    await page.getByRole('cell', { name: 'no visible data' }).waitFor()
     await page.goto('/console/settings')
     await settled(page)
   })

@@ -41,7 +41,10 @@ function nothing(index: number): Checked {
   return checked({ kind: 'nothing-held', index, checkedAt: '2026-11-19T09:00:00.000Z', request: null })
 }
 
-const request = { requestId: 'req-1', reference: null, receivedAt: '', dueAt: '', closedAt: null }
+const request = {
+  ...{ requestId: 'req-1', reference: null, receivedAt: '', dueAt: '', closedAt: null },
+  erased: { subjects: 0 },
+}
 const noRequest = { excluded: 0, startedBy: null, request }
 
 function ofPerson(missing: Partial<Missing> = {}) {
@@ -125,6 +128,16 @@ describe('the sentence of a certificate', () => {
 
 describe('the summary of a certificate', () => {
   const of = (...entries: Checked[]) => summarise({ checked: entries, digest: null, erasure: null })
+
+  test('counts records that held only data that the plan hid', () => {
+    const hidden = { ...ofPerson(), request: { ...request, erased: { subjects: 2 } } }
+    const partly = summarise({ checked: [erased(0, 3), erased(1, 0)], digest: null, erasure: hidden })
+    assert.deepEqual([partly.counts.records, partly.happened.what, partly.hasHidden], [2, 'erased', true])
+    const wholly = summarise({ checked: [erased(0, 0), erased(1, 0)], digest: null, erasure: hidden })
+    assert.deepEqual([wholly.counts.records, wholly.happened.what, wholly.hasHidden], [2, 'erased', true])
+    const visible = summarise({ checked: [erased(0, 3)], digest: null, erasure: ofPerson() })
+    assert.equal(visible.hasHidden, false)
+  })
 
   test('counts records with data, and names everyone who erased once', () => {
     const summary = of(erased(3, 5), erased(4, 0), erased(5, 2, key), erased(6, 1), nothing(8))

@@ -10,8 +10,13 @@ interface EntriesProps {
   words: Words
 }
 
+interface ListedEntriesProps extends EntriesProps {
+  hasActors: boolean
+  hasHidden: boolean
+}
+
 /** The ledger's entries of a certificate, and the result of verifying all of them. */
-export function CertificateEntries({ checked, hasActors, words }: EntriesProps & { hasActors: boolean }) {
+export function CertificateEntries({ checked, hasActors, hasHidden, words }: ListedEntriesProps) {
   const { entries, carriedOutBy } = words.texts
   return (
     <section class="sheet-entries">
@@ -28,7 +33,7 @@ export function CertificateEntries({ checked, hasActors, words }: EntriesProps &
         </thead>
         <tbody>
           {checked.map(({ certificate }) => (
-            <EntryRow key={certificate.entry.index} {...{ certificate, hasActors, words }} />
+            <EntryRow key={certificate.entry.index} {...{ certificate, hasActors, hasHidden, words }} />
           ))}
         </tbody>
       </table>
@@ -40,10 +45,12 @@ export function CertificateEntries({ checked, hasActors, words }: EntriesProps &
 interface EntryRowProps {
   certificate: Certificate
   hasActors: boolean
+  hasHidden: boolean
   words: Words
 }
 
-function EntryRow({ certificate: { entry, trackerName, identifier }, hasActors, words }: EntryRowProps) {
+function EntryRow({ certificate, hasActors, hasHidden, words }: EntryRowProps) {
+  const { entry, trackerName, identifier } = certificate
   const { texts, number, counted, moment } = words
   const at = instantOf(entry)
   const isErasure = entry.kind === 'erasure'
@@ -63,7 +70,9 @@ function EntryRow({ certificate: { entry, trackerName, identifier }, hasActors, 
       <td>
         {isErasure && entry.counts.sessions + entry.counts.events > 0
           ? `${counted(entry.counts.sessions, texts.visit)}, ${counted(entry.counts.events, texts.event)}`
-          : texts.entries.nothing(identifier)}
+          : isErasure && hasHidden
+            ? texts.entries.nothingVisible
+            : texts.entries.nothing(identifier)}
       </td>
       <td>
         <time datetime={at}>{moment(at)}</time>

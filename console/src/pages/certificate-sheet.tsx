@@ -43,7 +43,12 @@ export function CertificateSheet({ certified, profile, words, address }: Certifi
       {certified.erasure !== null && certified.erasure.excluded > 0 && (
         <p class="sheet-note">{texts.excluded(certified.erasure.excluded, words)}</p>
       )}
-      <CertificateEntries checked={certified.checked} hasActors={summary.actors.length > 1} words={words} />
+      <CertificateEntries
+        checked={certified.checked}
+        hasActors={summary.actors.length > 1}
+        hasHidden={summary.hasHidden}
+        words={words}
+      />
       <CertificateProof {...{ certified, organisation, words, address }} />
     </article>
   )

@@ -87,6 +87,7 @@ const english = {
     when: 'Time (UTC)',
     nothing: (identifier: string | null) =>
       identifier === null ? 'nothing was held' : `nothing was held (${identifier})`,
+    nothingVisible: 'no visible data',
     everywhere: 'all',
     download: 'Download this entry with its proof',
   },
@@ -178,6 +179,7 @@ const german: typeof english = {
     when: 'Zeit (UTC)',
     nothing: (identifier) =>
       identifier === null ? 'nichts gespeichert' : `nichts gespeichert (${identifier})`,
+    nothingVisible: 'keine sichtbaren Daten',
     everywhere: 'alle',
     download: 'Diesen Eintrag mit seinem Beweis herunterladen',
   },

@@ -29,6 +29,8 @@ interface AnsweredRequest {
   dueAt: string
   /** When it was answered. */
   closedAt: string | null
+  /** How many records had data, including data that the plan hid, which entries do not count. */
+  erased: { subjects: number }
 }
 
 /** How many records were not erased, by reason. */
@@ -55,6 +57,8 @@ export interface Summary {
   happened: Happened
   state: 'verified' | 'refused' | 'unknown' | 'incomplete'
   counts: { records: number; sessions: number; events: number }
+  /** Whether data was erased that the plan hid. */
+  hasHidden: boolean
   /** The instant of the last entry. */
   at: string
   /** Who erased or searched, each once; empty if that is no longer recorded. */
@@ -69,19 +73,21 @@ export function summarise({ checked, erasure }: Certified): Summary {
   const entries = checked.map(({ certificate }) => certificate.entry)
   const erasures = entries.filter((entry) => entry.kind === 'erasure')
   const held = erasures.filter(({ counts }) => counts.sessions + counts.events > 0)
+  const records = Math.max(held.length, erasure?.request.erased.subjects ?? 0)
   const missing = missingOf(erasure)
   const by = erasures.flatMap((entry) => entry.by ?? [])
   return {
     happened: {
-      what: whatHappened(held.length, missing),
-      ...whomItIsAbout(held.length || erasures.length, entries.length, erasure),
+      what: whatHappened(records, missing),
+      ...whomItIsAbout(records || erasures.length, entries.length, erasure),
     },
     state: stateOf(checked, missing === 'nothing'),
     counts: {
-      records: held.length,
+      records,
       sessions: held.reduce((sum, { counts }) => sum + counts.sessions, 0),
       events: held.reduce((sum, { counts }) => sum + counts.events, 0),
     },
+    hasHidden: records > held.length,
     at: entries.map(instantOf).toSorted().at(-1) ?? '',
     actors: by.length > 0 ? distinct(by.map(({ actor }) => actor)) : starterOf(erasure),
     requestIds: erasure

@@ -132,7 +132,7 @@ function Record({ request, record, onExclude }: RecordProps) {
         )}
       </p>
       <p class="muted">
-        <RecordFacts record={record} />
+        <RecordFacts kind={request.kind} record={record} />
       </p>
       {exclusion && (
         <p class="exclusion">
@@ -154,8 +154,12 @@ function Record({ request, record, onExclude }: RecordProps) {
   )
 }
 
-function RecordFacts({ record: { counts, firstSeenAt, lastSeenAt } }: { record: RequestRecord }) {
-  if (!counts) return <>Hidden by your plan: it is erased, too, and not part of the copy.</>
+function RecordFacts({
+  kind,
+  record: { counts, firstSeenAt, lastSeenAt },
+}: Pick<Request, 'kind'> & Pick<RecordProps, 'record'>) {
+  if (!counts)
+    return <>Hidden by your plan: it is {kind === 'erasure' && 'erased, too, and '}not part of the copy.</>
   return (
     <>
       {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')} · seen{' '}
