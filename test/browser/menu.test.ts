@@ -60,6 +60,26 @@ describe('a menu of rare actions in a browser', { skip: noBrowser }, async () =>
     assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Actions for shop')
   })
 
+  test('closes with a click elsewhere that follows at once, and stays open after a scroll that came before', async () => {
+    const opens = (then: 'click' | 'scroll') =>
+      button.evaluate(async (button, then) => {
+        if (!(button instanceof HTMLElement)) return null
+        document.body.style.minHeight = '200vh'
+        if (then === 'scroll') scrollBy(0, 20)
+        button.click()
+        // Rendered in a microtask, before anything is painted.
+        for (let turns = 0; turns < 10; turns++) await null
+        if (then === 'click')
+          document.querySelector('h1')?.dispatchEvent(new Event('pointerdown', { bubbles: true }))
+        for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
+        document.body.style.minHeight = ''
+        return button.ariaExpanded
+      }, then)
+    assert.equal(await opens('click'), 'false')
+    assert.equal(await opens('scroll'), 'true')
+    await page.keyboard.press('Escape')
+  })
+
   test('closes with a click elsewhere, and fits a phone', async () => {
     await button.click()
     await menu.waitFor()

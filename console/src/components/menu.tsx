@@ -1,4 +1,4 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 
 export interface MenuItem {
@@ -40,19 +40,22 @@ export function Menu({ label, items }: MenuProps) {
     itemsIn().at(opened)?.focus()
     return () => menu.current?.hidePopover()
   }, [opened])
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return
+    const place = positionOf(button.current)
     const leave = (event: Event) => {
       const { target } = event
       const isOwn = target instanceof Node && [menu, button].some(({ current }) => current?.contains(target))
       if (!isOwn) setOpened(null)
     }
+    // The event of a scroll that ended before the menu opened may still come.
+    const leaveIfMoved = (event: Event) => positionOf(button.current) !== place && leave(event)
     document.addEventListener('pointerdown', leave)
-    addEventListener('scroll', leave, { capture: true })
+    addEventListener('scroll', leaveIfMoved, { capture: true })
     addEventListener('resize', leave)
     return () => {
       document.removeEventListener('pointerdown', leave)
-      removeEventListener('scroll', leave, { capture: true })
+      removeEventListener('scroll', leaveIfMoved, { capture: true })
       removeEventListener('resize', leave)
     }
   }, [isOpen])
@@ -122,6 +125,11 @@ export function Menu({ label, items }: MenuProps) {
       </div>
     </>
   )
+}
+
+function positionOf(element: HTMLElement | null): string {
+  const { left, top } = element?.getBoundingClientRect() ?? {}
+  return `${left} ${top}`
 }
 
 const gap = 4
