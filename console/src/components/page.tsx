@@ -29,7 +29,8 @@ export function Page(props: PageProps) {
     // Back restores the scroll position.
     scrollTo(0, historyState().scroll ?? 0)
   }, [])
-  useEffect(() => {
+  // With the heading, because screen readers announce both.
+  useLayoutEffect(() => {
     document.title = [title, within, 'Lethe'].filter(Boolean).join(' · ')
   }, [title, within])
   return (
