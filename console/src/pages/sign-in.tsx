@@ -129,8 +129,8 @@ export function JoinPage() {
   const [password, setPassword] = useState('')
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const form = useForm()
-  // Opening another link in the same tab only changes the hash.
-  useEffect(() => {
+  // Opening another link in the same tab only changes the hash. A layout effect, because it may follow at once.
+  useLayoutEffect(() => {
     const take = () => {
       if (location.hash === '') return
       setInvitation(null)
