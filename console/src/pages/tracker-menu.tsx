@@ -45,9 +45,9 @@ export function TrackerMenu({ id, name }: { id: string; name: string }) {
           onConfirm={async (typed) => {
             await change(`${path}/delete`, { name: typed })
             showToast(`Deleted “${name}”`)
-            forget(path)
+            // The list that was fetched before still contains it.
+            forget('/trackers')
             navigate('/console/trackers', { replace: true })
-            await refresh('/trackers')
           }}
           onClose={stop}
         >
