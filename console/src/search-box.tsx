@@ -43,7 +43,9 @@ export function SearchBox() {
   const { groups, people } = isOpen && typed !== '' && query !== '' ? (found.data ?? noResults) : noResults
   const { role } = useSession().member
   const named = findCommands(typed, role)
-  const request = requestCommand(typed, people, role)
+  // People found by an earlier text are listed until the next answer, and are not whom a request is for.
+  const isCurrent = query === typed && !found.isLoading
+  const request = requestCommand(typed, isCurrent ? people : [], role)
   const commands = request ? [...named, { title: 'This person', commands: [request] }] : named
   const options: Pick<Command, 'to' | 'prepare'>[] = [
     ...commands.flatMap(({ commands }) => commands),

@@ -196,12 +196,29 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     assert.deepEqual(seat.complaints, [])
   })
 
+  test('starts a request for whom the text names, also while people found before are still listed', async () => {
+    await goTo(page, '/members')
+    await page.keyboard.press('/')
+    await page.keyboard.insertText(email)
+    await page.getByRole('option', { name: 'reader' }).waitFor()
+    const isAsked = page.waitForRequest('**/console/api/find')
+    await page.route('**/console/api/find', () => {})
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.insertText('eve@example.com')
+    await isAsked
+    await page.keyboard.press('ControlOrMeta+Enter')
+    await page.getByRole('dialog', { name: 'New request' }).waitFor()
+    assert.equal(await page.getByLabel('Value of identifier 1').inputValue(), 'eve@example.com')
+    await page.unroute('**/console/api/find')
+    await page.keyboard.press('Escape')
+  })
+
   test('works on a phone, by touch', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await goTo(page, '/keys')
     const field = page.getByLabel(label)
     await field.fill(email)
-    await page.getByRole('button', { name: 'Search' }).tap()
+    await page.getByRole('button', { name: 'Search', exact: true }).tap()
     await page.getByText('3 data subjects on 2 trackers').waitFor()
     const over = await overflowOf(page)
     assert.ok(over <= 0, `${over} pixels too wide`)
