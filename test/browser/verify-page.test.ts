@@ -237,6 +237,16 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await verified.waitFor()
   })
 
+  test('verifies a chosen file also if the key is entered while it is read', async () => {
+    await page.reload()
+    await page.evaluate(holdFiles)
+    const choose = { name: 'receipt.txt', mimeType: 'text/plain', buffer: Buffer.from(receipt) }
+    await page.getByLabel('Or choose files').setInputFiles(choose)
+    await page.getByLabel('Verifier key').fill(signer.vkey)
+    await page.evaluate(() => dispatchEvent(new Event('files-read')))
+    await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
+  })
+
   test('checks that the receipts are those of the certificate that a link names', async () => {
     const parts = [0, 1].map((index) => makeReceipt(index, erasures, signed))
     const records = erasures.map((each, index) => ({ index, record: recordOf(each) }))
@@ -281,20 +291,15 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   })
 
   test('moves only for visitors who do not mind', async () => {
-    const animationsOf = () => page.evaluate(() => document.getAnimations().length)
     await verify(whole)
-    assert.equal(await animationsOf(), 0)
+    assert.equal(await page.evaluate(() => document.getAnimations().length), 0)
     const moving = await openPage({ reducedMotion: 'no-preference' })
     await moving.verify(whole)
-    assert.ok((await moving.page.evaluate(() => document.getAnimations().length)) > 0)
+    const step = moving.page.locator('.steps li').last()
+    // Which may be over already.
+    assert.equal(await step.evaluate((li) => getComputedStyle(li).animationName), 'appear')
     await moving.page.emulateMedia({ media: 'print', reducedMotion: 'no-preference' })
-    assert.equal(
-      await moving.page
-        .locator('.steps li')
-        .last()
-        .evaluate((li) => getComputedStyle(li).opacity),
-      '1',
-    )
+    assert.equal(await step.evaluate((li) => getComputedStyle(li).opacity), '1')
   })
 
   test('does not reject a receipt if the browser cannot verify it', async () => {
@@ -433,4 +438,15 @@ function drop(text: string): void {
   const dataTransfer = new DataTransfer()
   dataTransfer.items.add(new File([text], 'receipt.txt'))
   document.querySelector('h1')?.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer }))
+}
+
+/** Lets files be read only after the event `files-read`. Runs in the page. */
+function holdFiles(): void {
+  const { promise, resolve } = Promise.withResolvers<Event>()
+  addEventListener('files-read', resolve)
+  const { text } = File.prototype
+  File.prototype.text = async function () {
+    await promise
+    return text.call(this)
+  }
 }

@@ -21,6 +21,8 @@ const maxBytes = 64 * 1024 * 1024
 
 /** Counts verifications, so that an outdated result is not shown. */
 let asked = 0
+/** Counts changes of the receipt, so that files that take long to read do not replace a later one. */
+let replaced = 0
 /** The receipts whose steps are not shown yet, each with the function that shows them. */
 const hidden = new Map<HTMLElement, () => void>()
 /** The digest that the link names; `null` without one. */
@@ -31,6 +33,7 @@ form.addEventListener('submit', (event) => {
   void verify()
 })
 form.addEventListener('input', (event) => {
+  if (event.target === receipt) replaced++
   if (event.target !== files) clear()
 })
 receipt.addEventListener('paste', () => setTimeout(() => void verify()))
@@ -51,6 +54,7 @@ document.addEventListener('drop', (event) => {
   if (dataTransfer && dataTransfer.files.length > 0) return void take(dataTransfer.files)
   const text = dataTransfer?.getData('text/plain') ?? ''
   if (text === '') return
+  replaced++
   receipt.value = text
   void verify()
 })
@@ -87,13 +91,13 @@ function clear(): void {
 
 async function take(list: FileList): Promise<void> {
   clear()
-  const mine = asked
+  const mine = ++replaced
   const chosen = [...list]
   const bytes = chosen.reduce((sum, { size }) => sum + size, 0)
   if (bytes > maxBytes)
     return show([verdictBox('refused', titles.refused, 'The file is too large for a receipt.')])
   const texts = await Promise.all(chosen.map((file) => file.text()))
-  if (mine !== asked) return
+  if (mine !== replaced) return
   receipt.value = texts.join('\n')
   await verify()
 }
