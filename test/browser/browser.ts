@@ -141,6 +141,12 @@ export async function settled(page: Page): Promise<void> {
   )
 }
 
+/** Waits until a page has loaded its data, and the service has answered all its requests. */
+export async function answered(page: Page): Promise<void> {
+  await settled(page)
+  await Promise.all((await page.requests()).map((request) => request.response()))
+}
+
 /**
  * Opens another page as the console's own links do, without a page load, and waits until it has loaded. Cached
  * data may still be fetched again.
@@ -181,15 +187,14 @@ export class Keyboard {
     this.page = page
   }
 
-  /**
-   * Presses Tab, or Shift+Tab if that is shorter, until an element has the focus, which may still be loading;
-   * fails if it never does.
-   */
+  /** Presses Tab, or Shift+Tab if that is shorter, until an element has the focus, once it is there; fails if it never does. */
   async reach(name: string | RegExp): Promise<void> {
     const seen = new Set<string>()
-    const deadline = performance.now() + stepTimeoutMs
-    for (let presses = 0; presses < 80 || performance.now() < deadline; ) {
-      const { focused, steps, isBehind } = await this.page.evaluate(wayTo, name)
+    for (let presses = 0; presses < 80; ) {
+      const found = await this.page.waitForFunction(wayTo, name, { polling: 50 }).catch(() => null)
+      const way = await found?.jsonValue()
+      assert.ok(way, `the keyboard cannot lead to ${name}, which is not there`)
+      const { focused, steps, isBehind } = way
       if (steps === 0) return
       seen.add(focused)
       presses += steps
@@ -224,14 +229,14 @@ export class Keyboard {
 }
 
 /**
- * The accessible name of the focused element, and how often to press Tab (or Shift+Tab) to reach the wanted one:
- * 0 if it is focused, 1 if it cannot be found. Runs in the page.
+ * The accessible name of the focused element, and how often to press Tab (or Shift+Tab) to reach the wanted one: 0 if it is focused;
+ * `null` if it cannot be found. Runs in the page.
  */
-function wayTo(wanted: string | RegExp): { focused: string; steps: number; isBehind: boolean } {
+function wayTo(wanted: string | RegExp): { focused: string; steps: number; isBehind: boolean } | null {
   const from = document.activeElement ?? document.body
   const focused = nameOf(from)
   if (isWanted(from)) return { focused, steps: 0, isBehind: false }
-  const room = document.querySelector('dialog:modal') ?? document.body
+  const room = [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.body
   const stops = [
     ...room.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]'),
   ].filter(
@@ -247,8 +252,9 @@ function wayTo(wanted: string | RegExp): { focused: string; steps: number; isBeh
       .filter((each) => each !== from && !isAhead(each))
       .toReversed()
       .findIndex(isWanted) + 1
+  if (ahead === 0 && back === 0) return null
   const isBehind = back > 0 && (ahead === 0 || back < ahead)
-  return { focused, steps: isBehind ? back : ahead || 1, isBehind }
+  return { focused, steps: isBehind ? back : ahead, isBehind }
 
   function isWanted(element: Element): boolean {
     const name = nameOf(element)

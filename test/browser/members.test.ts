@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { openConsole, password } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
-import { Keyboard, noBrowser, openBrowser, openPage } from './browser.ts'
+import { answered, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 after(scryptOnce(16))
 
@@ -20,6 +20,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
 
   test('the last admin can be neither removed nor demoted', async () => {
     await page.goto('/console/members')
+    await settled(page)
     await keyboard.choose('Actions for ada@acme.example', 'Remove')
     await keyboard.press('Remove the member')
     await page.getByText('The last admin who can sign in').waitFor()
@@ -69,6 +70,8 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await page.getByRole('row', { name: /ben@acme.*Admin/ }).waitFor()
     await other.page.reload()
     await other.page.getByRole('button', { name: 'Create a key' }).first().waitFor()
+    // A later request would meet the end of the session before the keyboard does.
+    await answered(other.page)
     await keyboard.choose('Actions for ben@acme.example', 'Reset password')
     await page.getByText('The old password works until then').waitFor()
     await keyboard.press('Create a link')

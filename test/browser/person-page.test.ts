@@ -92,6 +92,7 @@ describe('the page of a person', { skip: noBrowser }, async () => {
   test('opens from each record, and leads to it', async () => {
     await page.getByRole('link', { name: 'reader', exact: true }).click()
     await page.waitForURL('**/console/trackers/weblog/subjects/reader')
+    await settled(page)
     await keyboard.press('All data of this person')
     await page.getByText('2 records on 2 trackers').waitFor()
     await goTo(page, '/trackers/shop/subjects/phone')

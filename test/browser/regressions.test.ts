@@ -7,7 +7,7 @@ import { inviteMember } from '../../src/operations/member.ts'
 import { dataOf } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
+import { answered, goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('former defects of the console', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -30,7 +30,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
   /** Reloads a page and waits for its requests, so that the next action meets the expired session. */
   async function load(path: string): Promise<void> {
     await page.goto(`/console${path}`)
-    await settled(page)
+    await answered(page)
   }
 
   describe('its appearance', () => {
@@ -194,7 +194,9 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     )
     for (let i = 0; i < 2; i++) {
       await page.getByRole('button', { name: /^Account: / }).click()
+      const refused = page.waitForResponse('**/console/api/sign-out')
       await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+      await refused
       await page.getByRole('button', { name: /^Account: / }).click()
     }
     const toast = page.locator('.toast')

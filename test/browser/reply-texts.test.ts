@@ -59,7 +59,7 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
     await isShown(30)
     await page.getByRole('button', { name: 'Remove the logo' }).click()
     await page.getByText('Logo removed').waitFor()
-    assert.equal(await preview.getByRole('img').count(), 0)
+    await preview.getByRole('img').waitFor({ state: 'detached' })
   })
 
   test('a reply text is shown with sample facts, and refused with an unknown placeholder', async () => {

@@ -190,6 +190,8 @@ async function tell(engine: string): Promise<void> {
     ] as const) {
       await verify.goto('/verify')
       await verify.locator('#files').setInputFiles(receipts.get(name) ?? assert.fail(name))
+      // Verified as far as it can be without the key.
+      await verify.locator('#result h2').waitFor()
       await verify.locator('#keys').fill(key)
       await verify.locator('#tracker').fill(tracker)
       await verify.locator('#subject').fill(subject)

@@ -62,7 +62,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     assert.match(over, /^Erasure · received .*open\nnothing held\nunassigned\n\d+ days overdue/ms)
     assert.match(soon, /1 record\n.*[2-6] days left/ms)
     assert.match(mine, /A\nyou\n/)
-    assert.equal(await page.getByRole('link', { name: 'Requests 1 overdue' }).count(), 1)
+    await page.getByRole('link', { name: 'Requests 1 overdue' }).waitFor()
     await assertAccessible(page, 'the inbox')
   })
 

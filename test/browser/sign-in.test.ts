@@ -5,7 +5,7 @@ import { idleTimeoutMs } from '../../src/domain/sign-in.ts'
 import { errorOf } from '../support/answers.ts'
 import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled, signInAs } from './browser.ts'
+import { answered, goTo, Keyboard, noBrowser, openBrowser, openPage, signInAs } from './browser.ts'
 
 describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -56,15 +56,18 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   })
 
   test('expires after inactivity; signing in again returns to the same page', async () => {
-    // Waits for the charts: a later one would meet the expired session before the keyboard does.
-    await settled(page)
+    // A later request would meet the expired session before the keyboard does.
+    await answered(page)
     shop.passTime(idleTimeoutMs)
     await keyboard.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await keyboard.type('E-mail address', 'ben@acme.example')
     await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
+    // The page is there from the start, behind the question.
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await page.getByText('key-2').waitFor()
   })
 
   test('ends in every tab of the browser, which clears the pages', async () => {
