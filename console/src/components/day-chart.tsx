@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Change, changeInWords } from './change.tsx'
 import { axisOf, type Bin, positionOf } from './days.ts'
 import { formatCompact, formatDay, formatDays, formatNumber } from './when.tsx'
@@ -104,7 +104,8 @@ export function DayChart({ today, bins, before, label, words, windowFrom }: DayC
 
 /** Escape, or a touch elsewhere, removes the tooltip. */
 function useDismissal(plot: { current: Element | null }, isShown: boolean, dismiss: () => void): void {
-  useEffect(() => {
+  // A layout effect, because either may follow at once.
+  useLayoutEffect(() => {
     if (!isShown) return
     const onKey = (event: KeyboardEvent) => event.key === 'Escape' && dismiss()
     const onPointer = (event: Event) => {
