@@ -144,9 +144,15 @@ export function JoinPage() {
     if (token === '') return
     // Keeps the token out of the history and the address bar.
     history.replaceState(null, '', location.pathname)
+    let isCurrent = true
     change<Invited>('/invitation', { token })
-      .then(setInvitation)
-      .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
+      .then((invited) => isCurrent && setInvitation(invited))
+      .catch((error: unknown) => {
+        if (isCurrent) setError(error instanceof ApiError ? error : unexpected(error))
+      })
+    return () => {
+      isCurrent = false
+    }
   }, [token])
   if (prompt) {
     const leave = () => navigate('/console/sign-in')
