@@ -8,6 +8,7 @@ import {
   requestOutcomes,
   requestStates,
 } from './privacy-request.ts'
+import type { RequestExclusion } from './request-handling.ts'
 
 /** What remains of a request when it is closed. */
 export interface ClosedRequest
@@ -30,6 +31,8 @@ export interface JournalledClosing {
   id: string
   at: Instant
   request: ClosedRequest
+  /** The excluded subjects; `null` after the first line, and in lines of versions that did not write them. */
+  exclusions: readonly RequestExclusion[] | null
   /** The position of the first item. A request with many items has several lines. */
   from: number
   items: readonly RequestItem[]
@@ -44,18 +47,28 @@ const digestPattern = /^[0-9a-f]{32}$/
 
 type Fields = Partial<Record<string, unknown>>
 
-export function closingFields({ organisationId, id, at, request, from, items, isLast }: JournalledClosing) {
+export function closingFields(closing: JournalledClosing) {
+  const { organisationId, id, at, request, exclusions, from, items, isLast } = closing
   const { kind, personDigests, receivedAt, dueAt, extendedAt, createdAt, requestId, ...same } = request
   return {
     ...{ kind: closingKind, organisationId, requestId: id, at: formatInstant(at), requestKind: kind },
     ...{ receivedAt: formatInstant(receivedAt), dueAt: formatInstant(dueAt) },
     ...{ extendedAt: extendedAt === null ? null : formatInstant(extendedAt) },
     ...{ createdAt: formatInstant(createdAt), startedWith: requestId, ...same },
-    people: personDigests.map((digest) => Buffer.from(digest).toString('hex')),
+    people: personDigests.map(toHex),
+    ...(exclusions && { exclusions: exclusions.map(exclusionFields) }),
     from,
     items: items.map(({ position: _, entry, ...item }) => ({ ...item, ...entry })),
     isLast,
   }
+}
+
+function exclusionFields({ digest, at, ...same }: RequestExclusion) {
+  return { digest: toHex(digest), at: formatInstant(at), ...same }
+}
+
+function toHex(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('hex')
 }
 
 /** `null` for fields that `closingFields` did not make. */
@@ -66,6 +79,7 @@ export function parseClosing(fields: Fields): JournalledClosing | null {
     return {
       ...{ kind: 'closing', organisationId: text(fields.organisationId), id, at: instant(fields.at) },
       ...{ request: toRequest(fields), from, isLast: boolean(fields.isLast) },
+      exclusions: toExclusions(fields.exclusions),
       items: list(fields.items).map((item, i) => toItem(object(item), from + i)),
     }
   } catch (error) {
@@ -99,6 +113,20 @@ function toRequest(fields: Fields): ClosedRequest {
     listLine: count(fields.listLine),
     personDigests: list(fields.people).map(digest),
   }
+}
+
+function toExclusions(value: unknown): RequestExclusion[] | null {
+  if (value === undefined) return null
+  return list(value).map((each) => {
+    const fields = object(each)
+    return {
+      digest: digest(fields.digest),
+      trackerId: text(fields.trackerId),
+      reason: text(fields.reason),
+      at: instant(fields.at),
+      by: actor(fields.by),
+    }
+  })
 }
 
 function toItem({ outcome, trackerId, identifier, ledgerIndex, sealedNonce }: Fields, position: number) {

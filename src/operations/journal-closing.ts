@@ -45,12 +45,14 @@ async function* readClosing(
   if (request === null || request.closedAt === null) return
   const { organisationId, id } = request
   const closing = { kind: 'closing', organisationId, id, at: request.closedAt } as const
+  const exclusions = await requestHandling.exclusions(ref)
   const whole = { ...closing, request: toClosed(request, await requestHandling.personDigests(ref)) }
   for (let from = 0, isLast = false; !isLast; from += lineItems) {
     // Positions are contiguous from 0.
     const items = await privacyRequests.items(ref, from - 1, lineItems + 1)
     isLast = items.length <= lineItems
-    yield { ...whole, from, items: items.slice(0, lineItems), isLast }
+    const ofLine = { exclusions: from === 0 ? exclusions : null, from, items: items.slice(0, lineItems) }
+    yield { ...whole, ...ofLine, isLast }
   }
 }
 

@@ -23,7 +23,7 @@ import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { LedgerJournal, openJournal } from '../../src/operations/journal.ts'
 import { readChanges } from '../../src/operations/journal-changes.ts'
 import { replayChanges, replayIfSetBack } from '../../src/operations/replay-journal.ts'
-import { addRequestNote } from '../../src/operations/request-handling.ts'
+import { addRequestNote, excludeRecord } from '../../src/operations/request-handling.ts'
 import { systemRandomness } from '../../src/runtime/randomness.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
@@ -117,13 +117,26 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.ok(request)
       const { searches: _, searchedAt: __, heldIdentifiers: ___, ...rest } = request
       const digests = await deps.requestHandling.personDigests(ref(number))
+      const exclusions = await deps.requestHandling.exclusions(ref(number))
+      const toHex = (digest: Uint8Array) => Buffer.from(digest).toString('hex')
       return {
         ...rest,
-        digests: digests.map((digest) => Buffer.from(digest).toString('hex')).sort(),
+        digests: digests.map(toHex).sort(),
+        exclusions: exclusions.map(({ digest, ...each }) => ({ ...each, digest: toHex(digest) })),
         items: await deps.privacyRequests.items(ref(number), -1, 99),
         certificate: await certified(deps, number),
       }
     }
+
+    const exclude = (deps: Deps, number: number) =>
+      excludeRecord(
+        deps,
+        view,
+        uuid(number),
+        { trackerId: 'shop', subjectId: 'anna-7' },
+        'A shared device',
+        member,
+      )
 
     async function dump({ transfer }: Store): Promise<string> {
       let text = ''
@@ -149,6 +162,9 @@ for (const [engine, address] of Object.entries(engines)) {
       await addRequestNote(backup, 'acme', uuid(1), 'She called on Monday', member)
       await startRequest(backup, view, uuid(4), member)
       await create(deps, 5)
+      // The certificate says that a record was excluded, and was not if that was taken back.
+      await exclude(deps, 3)
+      await exclude(backup, 2)
       await closeRequest(deps, view, uuid(2), member)
       await extendRequest(deps, view, uuid(3), 'Many systems', member)
       await rejectRequest(deps, view, uuid(3), 'Not a customer', member)
@@ -163,6 +179,10 @@ for (const [engine, address] of Object.entries(engines)) {
       for (const number of [1, 2, 3, 4, 5]) {
         assert.deepEqual(await tell(backup, number), await tell(deps, number), `request ${number}`)
       }
+      assert.deepEqual(
+        [(await tell(backup, 2)).exclusions.length, (await tell(backup, 3)).exclusions.length],
+        [0, 1],
+      )
       assert.deepEqual([(await certified(backup, 1)).length, (await certified(backup, 2)).length], [2, 1])
       assert.doesNotMatch(await dump(backup), names)
       assert.equal((await replayIfSetBack(backup, testKeyring, journal.read())).closedRequests, 0)
@@ -312,12 +332,21 @@ describe('the line of a closing', () => {
     ],
   }
 
-  it('is read as it was written', () => {
-    const text = JSON.stringify(line)
-    const parsed = parseJournalLine(text)
-    assert.ok(parsed)
-    assert.deepEqual(JSON.parse(formatJournalLine(parsed)), line)
-  })
+  const exclusion = {
+    ...{ digest: '00112233445566778899aabbccddeeff', trackerId: 'shop', reason: 'A shared device' },
+    ...{ at: '2026-11-15T12:00:00.000Z', by: { kind: 'member', id: 'mem_1', name: 'eva@acme.example' } },
+  }
+
+  for (const [what, written] of Object.entries({
+    'is read as it was written': line,
+    'is read with the excluded records': { ...line, exclusions: [exclusion] },
+  })) {
+    it(what, () => {
+      const parsed = parseJournalLine(JSON.stringify(written))
+      assert.ok(parsed)
+      assert.deepEqual(JSON.parse(formatJournalLine(parsed)), written)
+    })
+  }
 
   const damages: Record<string, object> = {
     'another state': { state: 'open' },
@@ -330,6 +359,7 @@ describe('the line of a closing', () => {
     'an actor without a name': { createdBy: { kind: 'key', id: 'k' } },
     'a negative count': { found: { subjects: -1, sessions: 0, events: 0 } },
     'no position': { from: null },
+    'an excluded record without a reason': { exclusions: [{ ...exclusion, reason: undefined }] },
   }
   for (const [what, fields] of Object.entries(damages)) {
     it(`is none with ${what}`, () => {

@@ -114,7 +114,7 @@ const removeItems = statement(
 )
 const removePeople = statement(`DELETE FROM privacy_request_people WHERE ${ownItems}`)
 export const removeNotes = statement(`DELETE FROM privacy_request_notes WHERE ${ownItems}`)
-const removeExclusions = statement(`DELETE FROM privacy_request_exclusions WHERE ${ownItems}`)
+export const removeExclusions = statement(`DELETE FROM privacy_request_exclusions WHERE ${ownItems}`)
 const remove = statement(`DELETE FROM privacy_requests WHERE ${own}`)
 /** Records an erasure in the items of all requests that wait for its subject. */
 export const settleRequestItems = statement(

@@ -1,6 +1,6 @@
 import type { JournalledClosing } from '../../domain/closed-request.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { RequestItem } from '../../domain/privacy-request.ts'
+import type { PrivacyRequestRef, RequestItem } from '../../domain/privacy-request.ts'
 import { actorParameters } from './activity.ts'
 import type { Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
@@ -8,9 +8,11 @@ import {
   foundParameters,
   insertPerson,
   ownItems,
+  removeExclusions,
   removeNotes,
   sharesItsReference,
 } from './privacy-request.ts'
+import { insertExclusion } from './request-handling.ts'
 import { text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
@@ -62,11 +64,24 @@ export const replayClosingTransactions = {
     await run(closeAs, { ...ref, ...request, ...starter, ...foundParameters(found), ...erased, at })
     await run(removeItems, ref)
     await run(removeNotes, ref)
+    await replaceExclusions(run, ref, lines)
     const items = lines.flatMap(({ items }) => items)
     for (const item of items) await run(insertItem, { ...ref, ...itemParameters(item) })
     noteDeletion(run)
     return true
   },
+}
+
+/** Keeps those of the store if the journal was written by a version that did not write them. */
+async function replaceExclusions(
+  run: Run,
+  ref: PrivacyRequestRef,
+  lines: readonly JournalledClosing[],
+): Promise<void> {
+  if (lines.every(({ exclusions }) => exclusions === null)) return
+  await run(removeExclusions, { ...ref })
+  for (const { by, ...exclusion } of lines.flatMap(({ exclusions }) => exclusions ?? []))
+    await run(insertExclusion, { ...ref, ...exclusion, ...actorParameters(by) })
 }
 
 function itemParameters({ entry, ...item }: RequestItem) {

@@ -45,7 +45,7 @@ const deleteNote = statement(`DELETE FROM privacy_request_notes WHERE ${own} AND
 const exclusions = statement(`SELECT * FROM privacy_request_exclusions WHERE ${own}`)
 const countExclusions = statement(`SELECT count(*) AS rows FROM privacy_request_exclusions WHERE ${own}`)
 const excluded = statement(`SELECT 1 FROM privacy_request_exclusions WHERE ${own} AND digest = :digest`)
-const insertExclusion = statement(
+export const insertExclusion = statement(
   `INSERT INTO privacy_request_exclusions (organisation_id, request_id, digest, tracker_id, reason, at, actor_kind,
      actor_id, actor_name)
    VALUES (:organisationId, :id, :digest, :trackerId, :reason, :at, :actorKind, :actorId, :actorName)`,
