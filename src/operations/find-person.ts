@@ -48,13 +48,14 @@ export async function findPerson(
     for (const each of found.subjects) seen.set(refKey(each), each)
     for (const each of found.hidden) hidden.set(refKey(each), each)
   }
-  const namedKeys = new Set(named.map(refKey))
-  const isNamed = (ref: SubjectRef) => namedKeys.has(refKey(ref))
+  // A person may name a subject twice.
+  const namedRefs = new Map(named.map((ref) => [refKey(ref), ref]))
+  const isNamed = (ref: SubjectRef) => namedRefs.has(refKey(ref))
   for (const subjectId of new Set(named.map(({ subjectId }) => subjectId))) {
     const found = await findStored(deps, view, { subjectId })
     add({ subjects: found.subjects.filter(isNamed), hidden: found.hidden.filter(isNamed) })
   }
-  const missing = named.filter((ref) => !seen.has(refKey(ref)) && !hidden.has(refKey(ref)))
+  const missing = [...namedRefs.values()].filter((ref) => !seen.has(refKey(ref)) && !hidden.has(refKey(ref)))
   const heldIdentifiers: number[] = []
   let isComplete = true
   for (const [position, identifier] of identifiers.entries()) {

@@ -177,6 +177,18 @@ describe('a request that runs', () => {
     )
   })
 
+  it('has one entry for a subject that it names twice', async () => {
+    const subjects = ['nobody', 'nobody', 'ada', 'ada'].map((subjectId) => ({ trackerId: '', subjectId }))
+    const { advance, eraseAll, items } = await run({ identifiers: [], subjects })
+    await advance()
+    assert.equal(await eraseAll(), 2)
+    assert.equal(await advance(), 'done')
+    assert.deepEqual(
+      (await items()).map(({ entry }) => entry?.ledgerIndex),
+      [0, 1],
+    )
+  })
+
   it('adds what it finds once, and only for the process that has it', async () => {
     const { advance, items } = await run({ identifiers: [email], subjects: [] })
     assert.equal(await advance('two'), 'closed')
