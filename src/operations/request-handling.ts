@@ -99,9 +99,10 @@ export async function excludeRecord(
   if (![...found.subjects, ...found.hidden].some((each) => refKey(each) === refKey(subject)))
     throw invalidField('subjectId', 'subjectId must be a record of this request that is not excluded')
   const { trackerId, subjectId } = subject
-  const excluded = { trackerId, reason, at: deps.clock(), by: origin.actor }
-  const digests = deps.keyring.tombstoneDigests(trackerId, subjectId)
   const note = noteOf(deps, request, 'request.record-excluded', origin)
+  // The console finds the reason of an entry by its instant.
+  const excluded = { trackerId, reason, at: note.at, by: origin.actor }
+  const digests = deps.keyring.tombstoneDigests(trackerId, subjectId)
   const outcome = await deps.requestHandling.exclude(request, excluded, digests, note)
   if (outcome === 'too-many')
     throw invalidField('subjectId', `at most ${maxExclusions} records of a request can be excluded`)

@@ -24,6 +24,7 @@ import {
   requestsOfPerson,
 } from '../../src/operations/privacy-request.ts'
 import { reissueReceipt } from '../../src/operations/receipt.ts'
+import { excludeRecord } from '../../src/operations/request-handling.ts'
 import { always, at, eventRow } from '../support/rows.ts'
 import { testKeys } from '../support/test-keyring.ts'
 import { addTracker, failure, noon, openDeps } from './fixture.ts'
@@ -92,6 +93,17 @@ describe('a request', () => {
     assert.deepEqual((await create(recent, person)).found, { subjects: 2, sessions: 2, events: 2 })
     const later = { ...view, since: noon }
     assert.deepEqual((await create(later, person)).found, { subjects: 2, sessions: 0, events: 0 })
+  })
+
+  it('excludes a record at the instant of its entry in the activity', async () => {
+    const { view, organisationId, person, trackerId } = await open()
+    const { id } = await create(view, person)
+    let now = noon
+    const ticking = { ...deps(), clock: () => ++now }
+    await excludeRecord(ticking, view, id, { trackerId, subjectId: 'ada' }, 'A shared device', member)
+    const [exclusion] = await deps().requestHandling.exclusions({ organisationId, id })
+    const [entry] = await deps().activity.ofPrivacyRequest({ organisationId, id }, 1)
+    assert.deepEqual([entry?.kind, entry?.at], ['request.record-excluded', exclusion?.at])
   })
 
   const due: [receivedAt: string, dueAt: string, extended: string][] = [
