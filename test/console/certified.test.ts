@@ -43,7 +43,7 @@ function nothing(index: number): Checked {
 
 const request = {
   ...{ requestId: 'req-1', reference: null, receivedAt: '', dueAt: '', closedAt: null },
-  erased: { subjects: 0 },
+  ...{ kind: 'erasure' as 'access' | 'erasure', found: { subjects: 0 }, erased: { subjects: 0 } },
 }
 const noRequest = { excluded: 0, startedBy: null, request }
 
@@ -82,6 +82,12 @@ describe('the sentence of a certificate', () => {
       erasure: ofPerson(),
       en: 'Nothing was held about one person.',
       de: 'Über eine Person war nichts gespeichert.',
+    },
+    {
+      ...{ what: 'an identifier of a person about whom something else is held', entries: [nothing(0)] },
+      erasure: { ...ofPerson(), request: { ...request, kind: 'access' as const, found: { subjects: 2 } } },
+      en: 'Nothing was held under one identifier.',
+      de: 'Unter einer Kennung war nichts gespeichert.',
     },
     {
       ...{

@@ -24,6 +24,7 @@ export interface PersonErasure {
 
 interface AnsweredRequest {
   requestId: string
+  kind: 'access' | 'erasure'
   reference: string | null
   receivedAt: string
   dueAt: string
@@ -31,6 +32,8 @@ interface AnsweredRequest {
   closedAt: string | null
   /** How many records had data, including data that the plan hid, which entries do not count. */
   erased: { subjects: number }
+  /** How many records a copy was of, if it was an access request. */
+  found: { subjects: number }
 }
 
 /** How many records were not erased, by reason. */
@@ -119,6 +122,9 @@ function whomItIsAbout(
   entries: number,
   erasure: PersonErasure | null,
 ): Pick<Happened, 'whom' | 'count'> {
+  const { kind, found } = erasure?.request ?? {}
+  // Something is held under the other identifiers.
+  if (kind === 'access' && found && found.subjects > 0) return { whom: 'identifiers', count: entries }
   if (erasure?.isOfPerson) return { whom: 'person', count: 1 }
   if (records > 0) return { whom: 'records', count: records }
   return entries === 1 ? { whom: 'person', count: 1 } : { whom: 'identifiers', count: entries }
