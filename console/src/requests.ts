@@ -89,7 +89,9 @@ export function exportAddress(requestId: string): string {
 }
 
 /** The address of the certificate; `null` if the request proves nothing. */
-export function certificateOf({ requestId, kind, state, found, erased }: Request): string | null {
-  const isProven = state === 'done' && (kind === 'erasure' || found.subjects === 0)
-  return isProven || (state === 'cancelled' && erased.subjects > 0) ? certificateAddress(requestId) : null
+export function certificateOf(request: Request): string | null {
+  const { requestId, kind, state, found, erased, namesIdentifiers } = request
+  const isProven = kind === 'erasure' || (found.subjects === 0 && namesIdentifiers)
+  const hasProof = (state === 'done' && isProven) || (state === 'cancelled' && erased.subjects > 0)
+  return hasProof ? certificateAddress(requestId) : null
 }

@@ -132,6 +132,19 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await other.page.context().close()
   })
 
+  test('promises a certificate that nothing is held only for an identifier', async () => {
+    const subjects = [{ trackerId: 'shop', subjectId: 'nobody' }]
+    const body = { kind: 'access', person: { identifiers: [], subjects } }
+    const { request } = dataOf(await client.ask('/requests', { method: 'POST', body }))
+    await page.goto(`/console/requests/${textIn(request, 'requestId')}`)
+    await keyboard.press('Close as answered')
+    const checks = 'Nothing is held about this person. Lethe checks once more.'
+    await page.getByText(checks, { exact: true }).waitFor()
+    await keyboard.press('Close the request')
+    await page.getByText('Closed in time', { exact: true }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Certificate' }).count(), 0)
+  })
+
   test('fits a small phone', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await goTo(page, '/requests')

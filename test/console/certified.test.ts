@@ -43,7 +43,7 @@ function nothing(index: number): Checked {
 
 const request = {
   ...{ requestId: 'req-1', reference: null, receivedAt: '', dueAt: '', closedAt: null },
-  ...{ kind: 'erasure' as 'access' | 'erasure', found: { subjects: 0 }, erased: { subjects: 0 } },
+  ...{ kind: 'erasure' as const, found: { subjects: 0 }, erased: { subjects: 0 } },
 }
 const noRequest = { excluded: 0, startedBy: null, request }
 

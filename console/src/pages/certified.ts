@@ -122,9 +122,9 @@ function whomItIsAbout(
   entries: number,
   erasure: PersonErasure | null,
 ): Pick<Happened, 'whom' | 'count'> {
-  const { kind, found } = erasure?.request ?? {}
+  const request = erasure?.request
   // Something is held under the other identifiers.
-  if (kind === 'access' && found && found.subjects > 0) return { whom: 'identifiers', count: entries }
+  if (request?.kind === 'access' && request.found.subjects > 0) return { whom: 'identifiers', count: entries }
   if (erasure?.isOfPerson) return { whom: 'person', count: 1 }
   if (records > 0) return { whom: 'records', count: records }
   return entries === 1 ? { whom: 'person', count: 1 } : { whom: 'identifiers', count: entries }

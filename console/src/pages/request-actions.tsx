@@ -9,18 +9,18 @@ import { refresh } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { save } from '../save.ts'
 import { useMay } from '../session.tsx'
-import type { Request } from '../types.ts'
+import type { Request, RequestPage } from '../types.ts'
 import { CancelDialog, CloseDialog, ExtendDialog, RejectDialog } from './request-dialogs.tsx'
 import { EraseRequestDialog } from './request-erasure.tsx'
 
 type Dialog = 'erase' | 'close' | 'extend' | 'reject' | 'cancel'
 
 /** What the member can do with a request in its state. */
-export function RequestActions({ request }: { request: Request }) {
-  return useMay('desk') ? <DeskActions request={request} /> : <CertificateLink request={request} isPrimary />
+export function RequestActions({ page }: { page: RequestPage }) {
+  return useMay('desk') ? <DeskActions page={page} /> : <CertificateLink request={page.request} isPrimary />
 }
 
-function DeskActions({ request }: { request: Request }) {
+function DeskActions({ page: { request, exclusions } }: { page: RequestPage }) {
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const { kind, state, found, extendedAt } = request
   const items: MenuItem[] = []
@@ -50,7 +50,7 @@ function DeskActions({ request }: { request: Request }) {
       <CertificateLink request={request} isPrimary />
       {items.length > 0 && <Menu label="More actions" items={items} />}
       {dialog === 'erase' && <EraseRequestDialog {...dialogProps} />}
-      {dialog === 'close' && <CloseDialog {...dialogProps} />}
+      {dialog === 'close' && <CloseDialog {...dialogProps} hasExclusions={exclusions.length > 0} />}
       {dialog === 'extend' && <ExtendDialog {...dialogProps} />}
       {dialog === 'reject' && <RejectDialog {...dialogProps} />}
       {dialog === 'cancel' && <CancelDialog {...dialogProps} />}

@@ -137,8 +137,14 @@ export function CancelDialog({ request, onClose }: RequestDialogProps) {
   )
 }
 
-export function CloseDialog({ request, onClose }: RequestDialogProps) {
+interface CloseDialogProps extends RequestDialogProps {
+  /** An identifier of an excluded record is held. */
+  hasExclusions: boolean
+}
+
+export function CloseDialog({ request, hasExclusions, onClose }: CloseDialogProps) {
   const isEmpty = request.found.subjects === 0
+  const isProven = request.namesIdentifiers && !hasExclusions
   return (
     <Confirm
       title="Close as answered"
@@ -152,7 +158,7 @@ export function CloseDialog({ request, onClose }: RequestDialogProps) {
     >
       <p>
         {isEmpty
-          ? 'Nothing is held about this person. Lethe checks once more, and proves it with a certificate.'
+          ? `Nothing is held about this person. Lethe checks once more${isProven ? ', and proves it with a certificate' : ''}.`
           : 'Do this once you have sent the copy. Afterwards, it can no longer be exported from here.'}
       </p>
       <p>

@@ -43,7 +43,7 @@ export function RequestPage({ requestId }: { requestId: string }) {
           </span>
         )
       }
-      actions={request && <RequestActions request={request} />}
+      actions={data && <RequestActions page={data} />}
     >
       {error ? (
         <LoadError error={error} onRetry={reload} missing={<MissingRequest />} />
