@@ -62,6 +62,10 @@ async function tell(engine: string): Promise<void> {
     await keyboard.type('Reference', 'DSR-1')
     await keyboard.press('Create request')
     await page.getByText('The day must be today or earlier.').waitFor()
+    // Also what a day that does not exist leaves in the field.
+    await page.getByLabel('Received on').fill('')
+    await keyboard.press('Create request')
+    await page.getByText('Enter the day on which the request was received.').waitFor()
     const fiveDaysAgo = new Date(Date.now() - 5 * 86_400_000).toISOString()
     await page.getByLabel('Received on').fill(fiveDaysAgo.slice(0, 10))
     await keyboard.press('Create request')

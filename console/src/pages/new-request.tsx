@@ -32,6 +32,7 @@ export function NewRequest({ onClose }: { onClose(): void }) {
   // A problem may be with a part of the person, which the message names.
   const [, problem] = Object.entries(form.fields).find(([field]) => field.startsWith('person')) ?? []
   async function create(): Promise<void> {
+    if (day === '') throw invalid('receivedAt', 'Enter the day on which the request was received')
     if (day > today()) throw invalid('receivedAt', 'The day must be today or earlier')
     const person = {
       identifiers: identifiers
@@ -151,5 +152,5 @@ function today(): string {
 
 /** Noon of an earlier day, which is that day in most time zones; `null` for now. */
 function instantOf(day: string): string | null {
-  return day === '' || day === today() ? null : new Date(`${day}T12:00`).toISOString()
+  return day === today() ? null : new Date(`${day}T12:00`).toISOString()
 }
