@@ -34,6 +34,6 @@ export function draftOf(text: string, people: readonly FoundPerson[]): RequestDr
 
 function identifierIn(text: string): Identifier {
   const [, name, value] = /^([a-z]\w{0,31})=(.+)$/.exec(text) ?? []
-  if (name !== undefined && value !== undefined) return { name, value }
+  if (name !== undefined && value !== undefined) return { name, value: value.trim() }
   return { name: text.includes('@') ? 'email' : 'userId', value: text }
 }

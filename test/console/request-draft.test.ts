@@ -9,6 +9,7 @@ describe('the draft of a request', () => {
     ['ada@example.com', 'email', 'ada@example.com'],
     ['userId=42', 'userId', '42'],
     ['email=ada@example.com', 'email', 'ada@example.com'],
+    ['email= ada@example.com', 'email', 'ada@example.com'],
     ['42', 'userId', '42'],
   ] as const) {
     test(`has the identifier that ${text} looks like, if nobody was found`, () => {

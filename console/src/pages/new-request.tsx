@@ -36,7 +36,8 @@ export function NewRequest({ onClose }: { onClose(): void }) {
     if (day > today()) throw invalid('receivedAt', 'The day must be today or earlier')
     const person = {
       identifiers: identifiers
-        .map(({ name, value }) => ({ name: name.trim(), value: value.trim() }))
+        // One that another page passed is exact, with any spaces.
+        .map((each) => (draft?.identifiers.includes(each) ? each : trimmed(each)))
         .filter(({ value }) => value !== ''),
       subjects: subjects.filter(({ subjectId }) => subjectId !== ''),
     }
@@ -137,6 +138,10 @@ export function NewRequest({ onClose }: { onClose(): void }) {
       </form>
     </Dialog>
   )
+}
+
+function trimmed({ name, value }: Identifier): Identifier {
+  return { name: name.trim(), value: value.trim() }
 }
 
 /** The list with one item replaced, or removed if `next` is `null`. */
