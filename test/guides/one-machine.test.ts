@@ -15,7 +15,7 @@ const file = 'docs/guides/deploying.md'
 
 test('the commands for one machine, and for its upgrade, do what the guides show: under systemd, behind nginx', {
   skip: noMachine || missing('nginx') || missing('openssl') || missing('git'),
-  timeout: 180_000,
+  timeout: 600_000,
 }, async (t) => {
   const lifetime = inReverse(t)
   const clone = fileURLToPath(root)

@@ -9,7 +9,8 @@ import { programPath } from '../support/command-line.ts'
 import type { Lifetime } from '../support/service.ts'
 
 const endOfOutput = '\u0004 that was all\n'
-const timeoutMs = 30_000
+/** A command that takes longer hangs, however slow the machine is. */
+const timeoutMs = 120_000
 
 /** A shell in which one command follows the other, as somebody types them who reads a guide. */
 export interface Shell {

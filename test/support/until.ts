@@ -5,7 +5,7 @@ import { setImmediate, setTimeout, setTimeout as sleep } from 'node:timers/promi
 const turns = 50
 
 /** Lets other work go on until `isSo`; fails when that takes unreasonably long. */
-export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 120_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (let looks = 1; !(await isSo()); looks++) {
     assert.ok(performance.now() < deadline, 'what was waited for never came')
