@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { errorOf } from '../support/answers.ts'
+import { freePort } from '../support/free-port.ts'
 import { missing } from '../support/missing.ts'
 import { subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type OpenProxy, proxyContract } from './proxy-contract.ts'
-import { askHttp2, askProxy, freePort, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
+import { askHttp2, askProxy, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
 
 const path = fileURLToPath(new URL('../../deploy/caddy/Caddyfile', import.meta.url))
 const example = readFileSync(path, 'utf8')

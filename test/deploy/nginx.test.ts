@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { addMember, password } from '../support/console.ts'
+import { freePort } from '../support/free-port.ts'
 import { missing } from '../support/missing.ts'
 import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
-import { askHttp2, askProxy, freePort, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
+import { askHttp2, askProxy, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
 
 const example = readFileSync(new URL('../../deploy/nginx/lethe.conf', import.meta.url), 'utf8')
 const skip = missing('nginx') || missing('openssl')

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { request as requestHttp } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as requestHttps } from 'node:https'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { Answer } from '../support/documented.ts'
@@ -31,16 +31,6 @@ export function makeCertificate(t: Lifetime): { folder: string; ca: string } {
   const ca = readFileSync(certificate, 'utf8')
   writeFileSync(join(folder, 'lethe.pem'), ca + readFileSync(privateKey, 'utf8'))
   return { folder, ca }
-}
-
-/** A port that nobody listens on just now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  assert.ok(address !== null && typeof address === 'object')
-  return address.port
 }
 
 /** Runs a proxy in the foreground until it listens on `port`; it ends with the test at the latest. */

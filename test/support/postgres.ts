@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash, createHmac, pbkdf2Sync, randomBytes, randomInt } from 'node:crypto'
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chownSync,
@@ -11,12 +11,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { freePort } from './free-port.ts'
 import { postgresProgram, postgresUser, preparePostgres } from './postgres-program.ts'
 
 const execute = promisify(execFile)
@@ -51,7 +51,7 @@ export async function startPostgres(
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-postgres-'))
   const password = await makeCluster(folder)
-  const port = await unusedPort()
+  const port = await freePort()
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
   const parameters = Object.entries({
     listen_addresses: '127.0.0.1',
@@ -64,7 +64,7 @@ export async function startPostgres(
   let paused: Awaited<ReturnType<typeof pauseAll>> | null = null
 
   async function start(): Promise<void> {
-    const deadline = performance.now() + 30_000
+    const deadline = performance.now() + 120_000
     guardian = spawnGuardian(folder, parameters)
     while (!(await takesConnections(url))) {
       const log = readFileSync(join(folder, 'log'), 'utf8')
@@ -196,17 +196,5 @@ async function takesConnections(url: string): Promise<boolean> {
     return true
   } catch {
     return false
-  }
-}
-
-/** A port that is free, outside the range from which systems hand ports out, so that it still is after a restart. */
-async function unusedPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_768)
-    const isFree = await new Promise<boolean>((resolve) => {
-      const server = createServer().once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) return port
   }
 }

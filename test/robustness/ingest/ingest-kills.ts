@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LetheClient } from '@lethe/client'
-import { freePort } from '../../deploy/run-proxy.ts'
 import { childProgram } from '../../support/child-program.ts'
 import {
   type CommandLine,
@@ -13,6 +12,7 @@ import {
   type RunningProgram,
   textOf,
 } from '../../support/command-line.ts'
+import { freePort } from '../../support/free-port.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { until } from '../../support/until.ts'
 import { roomy } from '../kill/server.ts'

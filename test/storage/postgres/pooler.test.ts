@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
@@ -10,6 +9,7 @@ import { rotateKey } from '../../../src/operations/api-key.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { dataOf } from '../../support/answers.ts'
 import { assertRefused, commandLine } from '../../support/command-line.ts'
+import { freePort } from '../../support/free-port.ts'
 import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { missing } from '../../support/missing.ts'
@@ -19,22 +19,12 @@ import { startShop, subjectPath, subjectsPath, visit } from '../../support/shop.
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
 
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  server.close()
-  await once(server, 'close')
-  return address.port
-}
-
 /** Puts a PgBouncer in front of a database, and tells its address. */
 async function pooled(lifetime: Lifetime, store: string, settings: readonly string[]): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(store)
   const folder = temporaryFolder(lifetime)
   const file = join(folder, 'pgbouncer.ini')
-  const own = await unusedPort()
+  const own = await freePort()
   const behind = `host=${hostname} port=${port} user=${username} password=${password}`
   const lines = [
     ...['[databases]', `* = ${behind}`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${own}`],
