@@ -85,7 +85,7 @@ describe('a limiter whose Redis is killed under load', { skip }, () => {
       await redis.start()
       const startedAt = performance.now()
       await until(() => limiter.isReachable())
-      assert.ok(performance.now() - startedAt < 3_000)
+      assert.ok(performance.now() - startedAt < 30_000)
     }
     await until(() => last(running.states) === false)
     await running.stop()

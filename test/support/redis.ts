@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RedisClient } from '@redis/client'
+import { freePort } from './free-port.ts'
 import type { Lifetime } from './service.ts'
 import { until } from './until.ts'
 
@@ -111,7 +113,10 @@ export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url
       socket.on('error', () => {})
     }
     client.on('close', () => redis.destroy()).pipe(redis)
-    redis.on('data', (bytes) => setTimeout(() => client.write(bytes), proxy.delayMs))
+    redis.on('data', async (bytes) => {
+      await pass(proxy.delayMs)
+      client.write(bytes)
+    })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const proxy = { url: `redis://127.0.0.1:${portOf(server)}`, delayMs: 0 }
@@ -120,6 +125,11 @@ export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url
     for (const socket of sockets) socket.destroy()
   })
   return proxy
+}
+
+/** In small steps: while this process stands still, little time passes for the limiter too. */
+async function pass(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 5) await sleep(Math.min(left, 5))
 }
 
 async function run(port: number, options: string[]): Promise<ChildProcess> {
@@ -135,15 +145,6 @@ async function run(port: number, options: string[]): Promise<ChildProcess> {
     return /ready to accept connections/i.test(said)
   })
   return child
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function portOf(server: Server): number {
