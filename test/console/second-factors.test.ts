@@ -102,6 +102,8 @@ describe('an authenticator app', () => {
     const { secret } = await addTotp(client)
     service.passTime(5 * 60_000)
     const { answer } = await firstStep(client)
+    // From the beginning of a step on, no other begins meanwhile.
+    service.passTime(30_000 - (service.services.clock() % 30_000))
     const now = totpStep(service.services.clock())
     for (const step of [now - 2, now + 2])
       errorOf(await answer({ code: totpCode(secret, step) }), 'unauthorized')
