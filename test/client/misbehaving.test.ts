@@ -35,8 +35,9 @@ const erased = (alreadyErased: boolean) => {
 async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]]) {
   const server = await scriptedServer(t, ...behaviours)
   const time = movedTime()
-  // Only where nothing comes is it worth while to give up soon; a busy machine needs some for everything else.
-  const timeoutMs = behaviours.every((each) => each === silence) ? 800 : 4_000
+  // Only where an answer never ends is it worth while to give up soon; a busy machine needs some time for everything else.
+  const endless = behaviours.filter((each) => typeof each === 'function' && each !== reset).length
+  const timeoutMs = endless === 0 ? 60_000 : endless === behaviours.length ? 800 : 4_000
   const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, runtime: time })
   return { ...server, time, client }
 }

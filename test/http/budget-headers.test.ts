@@ -69,7 +69,7 @@ describe('X-RateLimit headers', () => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '9/minute' }, scopes: ['analytics:view'] })
     const now = shop.services.clock() / 1_000
     const { reset } = budgetOf(await read(shop))
-    assert.ok(reset >= now + 60 && reset <= now + 65)
+    assert.ok(reset >= now + 60 && reset <= shop.services.clock() / 1_000 + 61)
     shop.passTime(30_000)
     assert.equal(budgetOf(await read(shop)).reset, reset)
     shop.passTime(30_000)

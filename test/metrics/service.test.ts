@@ -137,6 +137,9 @@ describe('the process', () => {
       while (performance.now() < end);
       return ((await longest()) ?? 0) > 0.1
     })
-    assert.ok(((await read('lethe_event_loop_delay_seconds', { statistic: 'median' })) ?? 1) < 0.1)
+    // On a busy machine this process may just have been held up once more.
+    await until(
+      async () => ((await read('lethe_event_loop_delay_seconds', { statistic: 'median' })) ?? 1) < 0.1,
+    )
   })
 })

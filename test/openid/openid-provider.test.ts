@@ -17,7 +17,7 @@ beforeEach(() => {
   failures = []
 })
 
-function client(settings: Partial<OpenIdSettings> = {}, timeoutMs = 5_000) {
+function client(settings: Partial<OpenIdSettings> = {}, timeoutMs = 60_000) {
   const onFailed = (step: string, reason: string) => failures.push(`${step}: ${reason}`)
   return openIdProvider(
     {

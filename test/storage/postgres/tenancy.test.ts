@@ -24,7 +24,7 @@ describe('while a subject is being written to', () => {
     await writer.query('BEGIN')
     await writer.query("SELECT FROM subjects WHERE subject_id = 'anna' FOR UPDATE")
     const strange = eraseIn(store, { organisationId: 'rival', trackerId: 'shop', since: always }, 'anna')
-    const outcome = await Promise.race([strange, sleep(5_000, 'it waits', { ref: false })])
+    const outcome = await Promise.race([strange, sleep(30_000, 'it waits', { ref: false })])
     await writer.query('ROLLBACK')
     await writer.end()
     assert.equal(outcome, null)
