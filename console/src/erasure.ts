@@ -1,4 +1,4 @@
-import { change, encode } from './api.ts'
+import { change, encode, read } from './api.ts'
 import { invalid } from './form.ts'
 import { cache, forget, refresh } from './resource.ts'
 import { navigate } from './router.tsx'
@@ -18,6 +18,8 @@ export function certificateAddress(of: number | string): string {
  */
 export async function eraseRecord(record: SubjectRef): Promise<void> {
   const person = { identifiers: [], subjects: [record] }
+  // The proof of identity comes first: without it, the request would stay open.
+  await read('/verification')
   const created = await change<RequestPage>('/requests', { kind: 'erasure', person })
   const { requestId, found } = created.request
   if (found.subjects === 0) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { recentSignInMs } from '../../src/domain/sign-in.ts'
 import { dataOf, objectIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
@@ -25,6 +26,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
   const keyboard = new Keyboard(page)
   const isStored = async (id: string, trackerId = 'shop') =>
     (await shop.ask(subjectPath(id, trackerId), { key: shop.key })).status === 200
+  const countOpen = async () => objectIn({ of: dataOf(await client.ask('/request-counts')) }, 'of').open
 
   test('of a record says what else exists about the person, and leads there', async () => {
     await page.goto('/console/trackers/shop/subjects/stranger')
@@ -107,8 +109,23 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     await other.page.getByText('Closed in time').waitFor()
     await keyboard.press('Erase for good')
     await page.getByText('Nothing is stored in this record any more').waitFor()
-    const open = objectIn({ of: dataOf(await client.ask('/request-counts')) }, 'of').open
-    assert.equal(open, 1, 'only DSR-7')
+    assert.equal(await countOpen(), 1, 'only DSR-7')
     assert.deepEqual([...seat.complaints, ...other.complaints], [])
+  })
+
+  test('of a record leaves no open request if the member does not prove who they are', async () => {
+    await page.keyboard.press('Escape')
+    await goTo(page, '/trackers/shop/subjects/stranger')
+    await keyboard.press('Erase data')
+    await page.getByText('1 session and 1 event are deleted from shop.').waitFor()
+    await keyboard.type(/^Type the ID/, 'stranger')
+    shop.passTime(recentSignInMs + 1_000)
+    await keyboard.press('Erase for good')
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await proof.getByRole('button', { name: 'Cancel' }).click()
+    await proof.waitFor({ state: 'detached' })
+    shop.passTime(-recentSignInMs - 1_000)
+    assert.equal(await countOpen(), 1, 'only DSR-7')
+    assert.equal(await isStored('stranger'), true)
   })
 })
