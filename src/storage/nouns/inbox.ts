@@ -20,8 +20,17 @@ interface Range {
 
 const own = 'organisation_id = :organisationId'
 const sharing = `${own} AND state = :state AND kind = :kind AND shares_reference = 1`
-const firstOfGroups = (order: string) =>
-  statement(
+const namesOf = (states: readonly PrivacyRequestState[]) => states.map((each) => `'${each}'`).join(', ')
+/** That no request with the same reference and kind comes before `r` in one of these states. */
+const isFirstIn = (states: readonly PrivacyRequestState[], isBefore: string) =>
+  `NOT EXISTS (SELECT 1 FROM privacy_requests f WHERE f.organisation_id = r.organisation_id
+             AND f.reference = r.reference AND f.state IN (${namesOf(states)}) AND f.kind = r.kind
+             AND (f.due_at, f.id) ${isBefore} (r.due_at, r.id))`
+
+/** The first request of each group that shares its reference in a state, unless another listed state has the first. */
+function firstOfGroups(states: readonly PrivacyRequestState[], isLatestFirst: boolean) {
+  const [order, isBefore] = isLatestFirst ? ['due_at DESC, id DESC', '>'] : ['due_at, id', '<']
+  return statement(
     `WITH RECURSIVE listed (reference) AS (
        SELECT min(reference) FROM privacy_requests WHERE ${sharing}
        UNION ALL
@@ -30,10 +39,9 @@ const firstOfGroups = (order: string) =>
      SELECT r.id, r.due_at, r.reference, r.kind FROM listed CROSS JOIN privacy_requests r
      WHERE r.organisation_id = :organisationId AND r.id = (
        SELECT id FROM privacy_requests f WHERE ${own} AND f.reference = listed.reference AND state = :state AND kind = :kind
-       ORDER BY ${order} LIMIT 1)`,
+       ORDER BY ${order} LIMIT 1)${states.length > 1 ? ` AND ${isFirstIn(states, isBefore)}` : ''}`,
   )
-const soonestOfGroups = firstOfGroups('due_at, id')
-const latestOfGroups = firstOfGroups('due_at DESC, id DESC')
+}
 const byIds = statement(`SELECT * FROM privacy_requests WHERE ${own} AND id = ANY (:ids)`)
 
 /** The rows of a page with one request for each reference and kind, plus one row that shows whether more follow. */
@@ -50,7 +58,7 @@ export async function readInbox(
   const start = isLatestFirst ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
   const after = { due_at: query.after?.dueAt ?? start, id: query.after?.id ?? '' }
   const before = dueBefore ?? Number.MAX_SAFE_INTEGER
-  const ofGroups = isLatestFirst ? latestOfGroups : soonestOfGroups
+  const ofGroups = firstOfGroups(states, isLatestFirst)
   const [alone, ...found] = await Promise.all([
     engine.read(requestsAlone(ranges, states, isLatestFirst), {
       ...{ organisationId, before, at: after.due_at, id: after.id, count: limit + 1 },
@@ -83,15 +91,12 @@ function requestsAlone(
   const [order, isAfter, isBefore] = isLatestFirst
     ? ['due_at DESC, id DESC', '<', '>']
     : ['due_at, id', '>', '<']
-  const anyState = states.map((each) => `'${each}'`).join(', ')
   const rowsOf = (table: string) =>
     ranges.map(
       ({ state, kind }) =>
         `SELECT * FROM ${table} WHERE ${own} AND shares_reference = 0 AND state = '${state}' AND kind = '${kind}'
            AND (due_at, id) ${isAfter} (:at, :id) AND due_at < :before
-           AND NOT EXISTS (SELECT 1 FROM privacy_requests f WHERE f.organisation_id = r.organisation_id
-             AND f.reference = r.reference AND f.state IN (${anyState}) AND f.kind = r.kind
-             AND (f.due_at, f.id) ${isBefore} (r.due_at, r.id))`,
+           AND ${isFirstIn(states, isBefore)}`,
     )
   const merged = rowsOf('privacy_requests r INDEXED BY privacy_requests_alone').join(' UNION ALL ')
   const onSqlite = `${merged} ORDER BY ${order} LIMIT :count`

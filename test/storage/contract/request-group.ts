@@ -169,6 +169,21 @@ export function requestGroupContract(fixture: Fixture): void {
       })
     }
 
+    it('are one row if some run, also if the first was alone when it was created', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const [first] = await create(organisationId, { dueAt: start + 1 })
+      const [later] = await create(organisationId, { dueAt: start + 5 })
+      assert.ok(first && later)
+      await begin([later])
+      const listed = await walk((after: PrivacyRequestQuery['after']) =>
+        requests().list(organisationId, { ...pending, limit: 1, after }),
+      )
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        [first.id],
+      )
+    })
+
     it('are served line by line, after the requests of no list', async () => {
       const organisationId = await fixture.createOrganisation()
       const refs = await create(organisationId, { listLine: 2 }, { listLine: 1 }, {}, { listLine: 2 })
