@@ -36,16 +36,25 @@ async function open(subjects: number, trackerId = 'shop') {
   const read = async () => dataOf(await shop.ask(`${path}/${id}`, { key: keyString }))
   const erased = async () => Number(objectIn(await read(), 'erased').subjects)
   const isDone = async () => (await read()).state === 'done'
-  return { id, ids, key, keyString, send, read, erased, isDone }
+  /** Has it erased until it is done or rests. On a slow machine that takes longer than the answer waits for it. */
+  async function erase(): Promise<Record<string, unknown>> {
+    const goesOn = ({ state, resumesAt }: Record<string, unknown>) =>
+      state === 'running' && resumesAt === null
+    const answer = dataOf(await send(`/${id}/erase`))
+    if (!goesOn(answer)) return answer
+    await until(async () => !goesOn(await read()))
+    return read()
+  }
+  return { id, ids, key, keyString, send, read, erase, erased, isDone }
 }
 
 describe('the erasure of a request with a key', () => {
   test('takes one of the key’s erasures for each data subject, waits until there are more, and goes on', async () => {
-    const { id, ids, keyString, send, isDone, read } = await open(5)
+    const { ids, keyString, erase, isDone, read } = await open(5)
     await shop.ingest(visit('another'))
     const another = { method: 'DELETE', key: keyString }
     dataOf(await shop.ask(subjectPath('another'), another))
-    const answer = dataOf(await send(`/${id}/erase`))
+    const answer = await erase()
     assert.partialDeepStrictEqual(answer, { state: 'running', erased: { subjects: 2 }, left: null })
     const waitMs = Date.parse(textIn(answer, 'resumesAt')) - services.clock()
     assert.ok(waitMs > 0.9 * hourMs && waitMs <= hourMs, `waits ${waitMs} ms`)
@@ -59,8 +68,8 @@ describe('the erasure of a request with a key', () => {
   })
 
   test('is not waited for when the budget lasts longer than the wait', async () => {
-    const { id, send } = await open(4)
-    dataOf(await send(`/${id}/erase`))
+    const { id, erase } = await open(4)
+    await erase()
     const resting = await services.privacyRequests.find({ organisationId, id })
     assert.ok(resting)
     // Half an hour of waiting would end with the test.
@@ -69,8 +78,8 @@ describe('the erasure of a request with a key', () => {
   })
 
   test('goes on when the key is revoked, within the budget of that key', async () => {
-    const { id, key, send, erased } = await open(4)
-    dataOf(await send(`/${id}/erase`))
+    const { id, key, send, erase, erased } = await open(4)
+    await erase()
     await revokeKey(services, key.id, key.name)
     const stored = () => services.privacyRequests.find({ organisationId, id })
     assert.equal((await stored())?.erased.subjects, 3)
@@ -82,8 +91,8 @@ describe('the erasure of a request with a key', () => {
   })
 
   test('stops when the request is cancelled, and certifies what it has erased', async () => {
-    const { id, ids, keyString, send } = await open(4)
-    dataOf(await send(`/${id}/erase`))
+    const { id, ids, keyString, send, erase } = await open(4)
+    await erase()
     const cancelled = dataOf(await send(`/${id}/cancel`))
     assert.partialDeepStrictEqual(cancelled, { state: 'cancelled', erased: { subjects: 3 }, person: null })
     shop.passTime(hourMs)
@@ -94,8 +103,8 @@ describe('the erasure of a request with a key', () => {
 
   test('passes over a tracker that is deleted meanwhile, and is then not complete', async () => {
     const trackerId = await shop.createTracker(organisationId)
-    const { id, keyString, send, isDone } = await open(4, trackerId)
-    dataOf(await send(`/${id}/erase`))
+    const { id, keyString, erase, isDone } = await open(4, trackerId)
+    await erase()
     await deleteTracker(services, trackerId, trackerId)
     shop.passTime(hourMs)
     await until(isDone)
@@ -112,7 +121,7 @@ describe('the erasure of a request by a member', () => {
     await startRequest(services, { organisationId, since: 0 }, id, origin)
     await until(async () => (await erased()) === 1)
     const other = await open(2)
-    assert.equal(dataOf(await other.send(`/${other.id}/erase`)).state, 'done')
+    assert.equal((await other.erase()).state, 'done')
     assert.partialDeepStrictEqual(await read(), {
       state: 'running',
       erased: { subjects: 1 },

@@ -5,6 +5,7 @@ import { maxFoundSubjects } from '../../src/operations/find-person.ts'
 import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { eventRow } from '../support/rows.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 import { fileIn, readZip } from '../support/zip.ts'
 
 const scopes = ['analytics:manage-requests', 'analytics:delete-data', 'analytics:view'] as const
@@ -33,6 +34,15 @@ const send = (to: string, body: object = {}, by = key) =>
     headers: { 'content-type': 'application/json' },
   })
 const get = (to: string, by = key) => shop.ask(`${path}${to}`, { key: by })
+
+/** Has a request erased. On a slow machine that takes longer than the answer waits for it. */
+async function erase(id: string): Promise<Record<string, unknown>> {
+  const read = async () => dataOf(await get(`/${id}`))
+  const answer = dataOf(await send(`/${id}/erase`))
+  if (answer.state !== 'running') return answer
+  await until(async () => (await read()).state !== 'running')
+  return read()
+}
 
 async function create(fields: object = {}) {
   const { name, person } = await somebody()
@@ -206,7 +216,7 @@ describe('an erasure request over HTTP', () => {
     const before = dataOf(await get(`/${id}/certificate`))
     assert.partialDeepStrictEqual(before, { complete: false, closedAt: null })
     assert.deepEqual([before.entries, before.nothingHeld], [[], []])
-    const erased = dataOf(await send(`/${id}/erase`))
+    const erased = await erase(id)
     assert.partialDeepStrictEqual(erased, {
       ...{ state: 'done', person: null, left: 0, resumesAt: null },
       ...{ found: { subjects: 2, sessions: 2, events: 4 }, erased: { subjects: 2, sessions: 2, events: 4 } },
@@ -227,7 +237,7 @@ describe('an erasure request over HTTP', () => {
       })
       assert.deepEqual(record.counts, { sessions: 1, events: 2 })
     }
-    const second = dataOf(await send(`/${textIn(both, 'requestId')}/erase`))
+    const second = await erase(textIn(both, 'requestId'))
     assert.deepEqual(second.erased, { subjects: 0, sessions: 0, events: 0 })
     const certificate = dataOf(await get(`/${textIn(both, 'requestId')}/certificate`))
     assert.deepEqual([certificate.complete, certificate.entries], [true, []])
@@ -242,8 +252,8 @@ describe('an erasure request over HTTP', () => {
 
   test('can be sent again and again, concurrently, and erases once', async () => {
     const { id, name } = await create()
-    const answers = await Promise.all([1, 2, 3, 4].map(() => send(`/${id}/erase`)))
-    for (const answer of answers) assert.equal(dataOf(answer).state, 'done')
+    const answers = await Promise.all([1, 2, 3, 4].map(() => erase(id)))
+    for (const { state } of answers) assert.equal(state, 'done')
     assert.equal(listIn(dataOf(await get(`/${id}/certificate`)), 'entries').length, 2)
     errorOf(await shop.ask(subjectPath(name), { key }), 'not_found')
     assert.deepEqual(problemFields(await send(`/${id}/erase`)), ['state'])
@@ -255,7 +265,7 @@ describe('an erasure request over HTTP', () => {
     const request = dataOf(await send('', { kind: 'erasure', person: { subjects } }))
     assert.deepEqual(request.found, { subjects: 1, sessions: 1, events: 2 })
     const id = textIn(request, 'requestId')
-    assert.deepEqual(dataOf(await send(`/${id}/erase`)).erased, { subjects: 1, sessions: 1, events: 2 })
+    assert.deepEqual((await erase(id)).erased, { subjects: 1, sessions: 1, events: 2 })
     const entries = listIn(dataOf(await get(`/${id}/certificate`)), 'entries')
     assert.deepEqual(
       entries.map((entry) => isObject(entry) && entry.alreadyErased),
@@ -333,7 +343,7 @@ describe('the activity of a request', () => {
     const { id, person } = await create()
     await send(`/${id}/extend`, { reason: 'Holiday' })
     await get(`/${id}/export`)
-    await send(`/${id}/erase`)
+    await erase(id)
     const { rows } = await shop.services.activity.list(shop.organisationId, {
       ...{ limit: 9, after: null, requestId: null },
     })

@@ -7,6 +7,7 @@ import { dataOf, errorOf, problemFields, textIn } from '../support/answers.ts'
 import { commandLine, type RunningProgram } from '../support/command-line.ts'
 import { assertDocumented } from '../support/documented.ts'
 import { visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 import { assertAbsent } from './markers.ts'
 
 /** What names somebody, each in a form of its own. */
@@ -59,6 +60,11 @@ describe('the person of a request that was closed', () => {
     return id
   }
 
+  async function erase(id: string): Promise<void> {
+    dataOf(await ask(`/${id}/erase`, {}))
+    await until(async () => dataOf(await ask(`/${id}`)).state === 'done')
+  }
+
   before(async () => {
     await buildShopAt(`sqlite:${cli.storePath}`, [
       ...visit(secrets.subject, { identifiers }),
@@ -72,11 +78,11 @@ describe('the person of a request that was closed', () => {
     dataOf(await ask(`/${await create('erasure')}/cancel`, {}))
     dataOf(await ask(`/${await create('erasure')}/reject`, { reason: 'Not the person' }))
     const erasure = await create('erasure')
-    dataOf(await ask(`/${erasure}/erase`, {}))
+    await erase(erasure)
     dataOf(await ask(`/${erasure}/certificate`))
     // Now nothing is held.
     dataOf(await ask(`/${await create('access')}/close`, {}))
-    dataOf(await ask(`/${await create('erasure')}/erase`, {}))
+    await erase(await create('erasure'))
     const [, metricsUrl = ''] = await server.waitFor('stdout', /"metricsUrl":"([^"]+)"/)
     said.push(['the metrics', await (await fetch(metricsUrl)).text()])
     await stopServer(server)
