@@ -342,7 +342,7 @@ export interface RequestCertificate {
   /** When the person asked. */
   receivedAt: string
   closedAt: string | null
-  /** The request is done, everything that it found has an entry below, and nothing arrived too late. `false` also if a tracker was deleted before its data was erased. */
+  /** The request is done, everything that it was to erase has an entry below, and nothing arrived too late. `false` also if a tracker was deleted before its data was erased. */
   complete: boolean
   /** The erasures, in order. They do not identify anyone; the receipts prove them. */
   entries: CertifiedErasure[]

@@ -21,7 +21,7 @@ const RequestCertificate = object(
     closedAt: orNull(instant('When the request was closed.')),
     complete: boolean({
       description:
-        'The request is done, everything that it found has an entry below, and nothing arrived too late. `false` also if a tracker was deleted before its data was erased.',
+        'The request is done, everything that it was to erase has an entry below, and nothing arrived too late. `false` also if a tracker was deleted before its data was erased.',
     }),
     entries: list(
       object(
