@@ -7,6 +7,7 @@ import { dataOf, textIn } from '../../support/answers.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { type Shop, startShop, subjectPath, visit } from '../../support/shop.ts'
+import { until } from '../../support/until.ts'
 
 type Engine = 'SQLite' | 'PostgreSQL'
 
@@ -79,8 +80,9 @@ async function joinAs(shop: Shop) {
       const startedAt = performance.now()
       const id = textIn(dataOf(await post(path, { kind: 'erasure', person })), 'requestId')
       // Answered when it is done, or after two seconds.
-      let state = ''
-      while (state !== 'done') state = textIn(dataOf(await post(`${path}/${id}/erase`, {})), 'state')
+      const { state } = dataOf(await post(`${path}/${id}/erase`, {}))
+      const isDone = async () => dataOf(await shop.ask(`${path}/${id}`, { key })).state === 'done'
+      if (state !== 'done') await until(isDone)
       erasures.push(performance.now() - startedAt)
     },
   }
