@@ -56,7 +56,7 @@ test('erase-subject.sh erases whatever the id is, and waits when the budget is u
     scopes: ['analytics:view', 'analytics:delete-data'],
     env: { LETHE_LIMIT_ERASURE: '1/second' },
   })
-  const ids = ['anna', 'a/b c+d%?#\u{1f9a6}']
+  const ids = ['anna', 'ben', 'a/b c+d%?#\u{1f9a6}']
   for (const id of ids) await shop.ingest(visit(id))
   const script = join(examples, 'erase-subject.sh')
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
