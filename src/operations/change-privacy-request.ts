@@ -20,7 +20,7 @@ import { monthsOfExtension } from './create-privacy-request.ts'
 import { finishRequest } from './finish-privacy-request.ts'
 import { journalClosing } from './journal-closing.ts'
 import { requireRequest, withFound } from './privacy-request.ts'
-import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
+import { countFound, namesFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 interface ChangeDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
@@ -46,7 +46,7 @@ export async function extendRequest(
   origin: Origin,
 ): Promise<PrivacyRequest> {
   const request = await requireRequest(deps, view.organisationId, requestId)
-  checkReason(reason, request)
+  await checkReason(deps, view, reason, request)
   const dueAt = addMonths(request.dueAt, monthsOfExtension)
   const extension = { dueAt, reason, now: deps.clock() }
   const note = noteOf(deps, request, 'request.extended', origin)
@@ -68,7 +68,8 @@ export async function rejectRequest(
   reason: string,
   origin: Origin,
 ): Promise<PrivacyRequest> {
-  checkReason(reason, await requireRequest(deps, view.organisationId, requestId))
+  const request = await requireRequest(deps, view.organisationId, requestId)
+  await checkReason(deps, view, reason, request)
   const closing = { from: ['open'], to: 'rejected', rejectionReason: reason } as const
   return endUnanswered(deps, view, requestId, closing, origin)
 }
@@ -183,11 +184,20 @@ function noteOf(
   return activityNote(deps, origin, { organisationId, kind, target: id })
 }
 
-function checkReason(reason: string, { person }: PrivacyRequest): void {
+async function checkReason(
+  deps: RequestSearchDeps,
+  view: OrganisationView,
+  reason: string,
+  request: PrivacyRequest,
+): Promise<void> {
   if (!isWellFormedText(reason, paragraphs, maxReasonLength) || reason.trim() === '')
     throw invalidField('reason', `reason must be ${reasonRule}`)
-  if (person !== null && namesPerson(reason, person))
-    throw invalidField('reason', 'reason must not name the person, because it is kept')
+  const { person } = request
+  if (person === null) return
+  const isNamed =
+    namesPerson(reason, person) ||
+    (await namesFound(reason, await searchRequest(deps, view, { ...request, person })))
+  if (isNamed) throw invalidField('reason', 'reason must not name the person, because it is kept')
 }
 
 function requireKind({ kind }: PrivacyRequest, expected: PrivacyRequest['kind']): void {

@@ -18,7 +18,7 @@ import type { TrackerStore } from '../domain/tracker.ts'
 import { activityNote } from './activity.ts'
 import { isPerson, personRule } from './find-person.ts'
 import { requireRequest, toRequestId, withFound } from './privacy-request.ts'
-import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
+import { countFound, namesFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 /** How many months an organisation has to answer, and by how many it may extend that. */
 export const monthsToAnswer = 1
@@ -88,7 +88,10 @@ export async function createRequest(
   const existing = wanted.requestId === null ? null : await deps.privacyRequests.find({ organisationId, id })
   if (existing) return withFound(deps, view, requireSame(existing, contentDigests))
   await requireTrackers(deps, organisationId, person)
-  const found = countFound(await searchRequest(deps, view, { organisationId, id, person }))
+  const search = await searchRequest(deps, view, { organisationId, id, person })
+  if (wanted.reference !== null && (await namesFound(wanted.reference, search)))
+    throw invalidField('reference', namesThePerson)
+  const found = countFound(search)
   const created = newRequest(deps, organisationId, { ...wanted, requestId: id, found }, now, origin)
   const { request, digests, note } = created
   const outcome = await deps.privacyRequests.create(request, digests, note)

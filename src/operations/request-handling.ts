@@ -16,7 +16,7 @@ import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
 import { wrongState } from './change-privacy-request.ts'
 import { readRequest, requireRequest } from './privacy-request.ts'
-import { type RequestSearchDeps, searchRequest } from './search-request.ts'
+import { namesFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 interface HandlingDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
@@ -93,9 +93,10 @@ export async function excludeRecord(
   const request = await requireRequest(deps, view.organisationId, requestId)
   const { person } = request
   if (request.state !== 'open' || person === null) throw wrongState(request)
-  if (namesPerson(reason, { ...person, subjects: [...person.subjects, subject] }))
-    throw invalidField('reason', 'reason must not name the person, because it is kept')
   const found = await searchRequest(deps, view, { ...request, person })
+  const named = { ...person, subjects: [...person.subjects, subject] }
+  if (namesPerson(reason, named) || (await namesFound(reason, found)))
+    throw invalidField('reason', 'reason must not name the person, because it is kept')
   if (![...found.subjects, ...found.hidden].some((each) => refKey(each) === refKey(subject)))
     throw invalidField('subjectId', 'subjectId must be a record of this request that is not excluded')
   const { trackerId, subjectId } = subject

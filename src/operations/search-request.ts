@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Keyring } from '../domain/keyring.ts'
-import type { Person, SubjectRef } from '../domain/person.ts'
+import { namesPerson, type Person, type SubjectRef } from '../domain/person.ts'
 import type { PrivacyRequest, RequestCounts } from '../domain/privacy-request.ts'
 import type { RequestExclusion, RequestHandlingStore } from '../domain/request-handling.ts'
 import type { FoundSubject, OrganisationView, SearchStore } from '../domain/subject-search.ts'
@@ -63,6 +64,19 @@ function separate<Subject extends SubjectRef>(
     else included.push(subject)
   }
   return [included, excluded]
+}
+
+const namedTogether = 500
+
+/** Whether a text that is kept contains an ID that a search has found. Yields to other requests. */
+export async function namesFound(text: string, found: FoundRequest): Promise<boolean> {
+  const { subjects, hidden, excluded } = found
+  const all: SubjectRef[] = [...subjects, ...hidden, ...excluded.subjects, ...excluded.hidden]
+  for (let at = 0; at < all.length; at += namedTogether) {
+    if (namesPerson(text, { identifiers: [], subjects: all.slice(at, at + namedTogether) })) return true
+    await nextTurn()
+  }
+  return false
 }
 
 /** Counts every subject, but only its visible data, as an erasure does. */

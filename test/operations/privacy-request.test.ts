@@ -106,6 +106,22 @@ describe('a request', () => {
     assert.deepEqual([entry?.kind, entry?.at], ['request.record-excluded', exclusion?.at])
   })
 
+  it('keeps no text that contains an ID that it finds', async () => {
+    const { view, person, trackerId } = await open()
+    await visit(trackerId, 'visitor-39710012', person.identifiers)
+    const text = 'Ticket of visitor-39710012'
+    const { id } = await create(view, person)
+    const subject = { trackerId, subjectId: 'ada' }
+    const kept: [field: string, work: () => Promise<unknown>][] = [
+      ['reference', () => create(view, person, { reference: text })],
+      ['reason', () => extendRequest(deps(), view, id, text, member)],
+      ['reason', () => rejectRequest(deps(), view, id, text, member)],
+      ['reason', () => excludeRecord(deps(), view, id, subject, text, member)],
+    ]
+    for (const [field, work] of kept)
+      assert.deepEqual(Object.keys((await failure('validation_error', work)).fields), [field])
+  })
+
   const due: [receivedAt: string, dueAt: string, extended: string][] = [
     ['2026-01-31T23:59:59.999Z', '2026-02-28T23:59:59.999Z', '2026-04-28T23:59:59.999Z'],
     ['2024-01-30T00:00:00.000Z', '2024-02-29T00:00:00.000Z', '2024-04-29T00:00:00.000Z'],
