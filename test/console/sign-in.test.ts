@@ -47,9 +47,9 @@ describe('a one-time link', () => {
     await late.createOrganisation('acme')
     const { token } = await inviteMember(late.services, { organisationId, email: 'a@b.example' }, commandLine)
     const look = () => visitor(late).ask('/invitation', { method: 'POST', body: { token } })
-    late.passTime(86_390_000)
+    late.passTime(86_340_000)
     dataOf(await look())
-    late.passTime(10_000)
+    late.passTime(60_000)
     errorOf(await look(), 'not_found')
   })
 

@@ -56,7 +56,7 @@ export async function bootMachine(lifetime: Lifetime, ...folders: string[]): Pro
     if (childOf(child.pid) === null) return false
     const [program = '', ...args] = [...within(), 'systemctl', 'is-system-running', '--wait']
     return /running|degraded/.test(spawnSync(program, args, { encoding: 'utf8' }).stdout)
-  }, 60_000)
+  }, 240_000)
   return { within }
 }
 
