@@ -71,8 +71,13 @@ describe('the activity of an organisation', () => {
     const { type, name, text } = await exported('format=json')
     assert.equal(type, 'application/json; charset=utf-8')
     assert.equal(name, 'attachment; filename="lethe-activity.json"')
-    const entries = listIn(JSON.parse(text), 'entries')
-    assert.deepEqual(entries, listIn(dataOf(await client.ask('/activity?limit=200')), 'entries'))
+    const entries = listIn(JSON.parse(text), 'entries').filter(isObject)
+    // A list also says which request an entry is about.
+    const listed = listIn(dataOf(await client.ask('/activity?limit=200')), 'entries')
+    assert.deepEqual(
+      entries.map((entry) => ({ ...entry, request: null })),
+      listed,
+    )
   })
 
   test('is exported as CSV without formulas', async () => {

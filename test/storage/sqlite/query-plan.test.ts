@@ -189,7 +189,7 @@ describe('every statement of the embedded store', () => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)
     const ofGroups = statements.filter((sql) => sql.includes('WITH RECURSIVE listed'))
-    assert.equal(ofGroups.length, 2)
+    assert.equal(ofGroups.length, 6)
     for (const sql of ofGroups) {
       const plan = planOf(db, sql).join('\n')
       assert.match(plan, /USING COVERING INDEX privacy_requests_sharing \(.* AND reference>\?\)/)
