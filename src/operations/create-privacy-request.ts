@@ -110,7 +110,8 @@ export function newRequest(
   const { kind, person, reference, requestId: id, found, listLine = 0 } = wanted
   const receivedAt = wanted.receivedAt ?? now
   const [contentDigest] = deps.keyring.contentDigests(organisationId, contentOf(wanted))
-  const [digests] = deps.keyring.personDigests(organisationId, person)
+  // Under every secret, so that it is recognised by requests from before and after a rotation.
+  const digests = deps.keyring.personDigests(organisationId, person).flat()
   return {
     request: {
       ...{ organisationId, id, kind, person, reference, receivedAt, found, listLine, contentDigest },

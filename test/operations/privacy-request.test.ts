@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
 import { commandLine, type Origin } from '../../src/domain/activity.ts'
 import { Problems } from '../../src/domain/errors.ts'
+import { Keyring } from '../../src/domain/keyring.ts'
 import { openHead } from '../../src/domain/ledger.ts'
 import type { Person } from '../../src/domain/person.ts'
 import type { PrivacyRequest } from '../../src/domain/privacy-request.ts'
@@ -25,8 +26,9 @@ import {
 } from '../../src/operations/privacy-request.ts'
 import { reissueReceipt } from '../../src/operations/receipt.ts'
 import { excludeRecord } from '../../src/operations/request-handling.ts'
+import { readRequestPage } from '../../src/operations/request-page.ts'
 import { always, at, eventRow } from '../support/rows.ts'
-import { testKeys } from '../support/test-keyring.ts'
+import { testKeys, testSecret } from '../support/test-keyring.ts'
 import { addTracker, failure, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
@@ -273,6 +275,26 @@ describe('a request of a person', () => {
     assert.deepEqual(await ofPerson(organisationId, [], [subject]), [id])
     assert.deepEqual(await ofPerson(organisationId, [{ name: 'userId', value: 'ada@example.com' }]), [])
     assert.deepEqual(await ofPerson('another', person.identifiers), [])
+  })
+
+  it('is recognised across a rotation of the secret, also after it was closed', async () => {
+    const { view, person } = await open()
+    const keyring = new Keyring([testSecret('new'), testSecret()], 'lethe.local')
+    const rotated = { ...deps(), keyring }
+    const { id: before } = await create(view, person)
+    const wanted = { kind: 'access', person, receivedAt: null, reference: null, requestId: null } as const
+    const { id: after } = await createRequest(rotated, view, wanted, member)
+    for (const id of [before, after]) await cancelRequest(rotated, view, id, member)
+    for (const [id, other] of [
+      [before, after],
+      [after, before],
+    ] as const) {
+      const { earlier } = await readRequestPage(rotated, view, id)
+      assert.deepEqual(
+        earlier.map((each) => each.id),
+        [other],
+      )
+    }
   })
 })
 
