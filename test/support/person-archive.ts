@@ -27,6 +27,7 @@ export const archiveContext: ArchiveContext = {
     receivedAt: madeAt - 15 * dayMs,
     identifiers: [{ name: 'email', value: 'ada@example.com' }],
   },
+  hasHidden: false,
   madeAt,
   keptDays: 425,
   trackers: new Map([

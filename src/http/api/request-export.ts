@@ -50,9 +50,10 @@ export async function sendExport(call: ExportCall, requestId: string): Promise<u
   const request = await requireRequest(services, view.organisationId, requestId)
   const { person } = request
   if (person === null) throw invalidField('state', `this request is closed (${request.state})`)
-  const { subjects, isComplete } = await searchRequest(services, view, { ...request, person })
+  const { subjects, hidden, isComplete } = await searchRequest(services, view, { ...request, person })
   if (!isComplete) throw invalidField('person', tooMany)
-  const archiveContext = await describeArchive(call, { ...request, person })
+  const hasHidden = hidden.length > 0
+  const archiveContext = { ...(await describeArchive(call, { ...request, person })), hasHidden }
   const headers = [
     ...['Content-Type', zip],
     ...['Content-Disposition', `attachment; filename="request-${request.id}.zip"`],
@@ -80,7 +81,7 @@ export async function sendExport(call: ExportCall, requestId: string): Promise<u
 async function describeArchive(
   { services, context }: Pick<ExportCall, 'services' | 'context'>,
   { organisationId, person, reference, receivedAt }: PrivacyRequest & { person: Person },
-): Promise<ArchiveContext> {
+): Promise<Omit<ArchiveContext, 'hasHidden'>> {
   const { organisation, profile } = await requireProfile(services, organisationId)
   const trackers = await services.trackers.list(organisationId)
   return {

@@ -23,6 +23,8 @@ export interface ArchiveContext {
     /** What the person was found by. */
     identifiers: readonly SubjectIdentifier[]
   }
+  /** Whether something is stored that the retention window hides, which is not part of the copy. */
+  hasHidden: boolean
   madeAt: Instant
   /** The retention window in days. */
   keptDays: number
@@ -57,12 +59,13 @@ export function* indexPage(context: ArchiveContext, facts: PersonFacts): Generat
 }
 
 function pageHead(
-  { language, organisation, request, madeAt }: ArchiveContext,
+  { language, organisation, request, hasHidden, madeAt }: ArchiveContext,
   facts: PersonFacts,
   formats: Formats,
 ) {
   const { name } = organisation
-  const lead = facts.totals.records > 0 ? texts.lead : texts.nothingLead
+  const emptyLead = hasHidden ? texts.hiddenLead : texts.nothingLead
+  const lead = facts.totals.records > 0 ? texts.lead : emptyLead
   const entries = [
     [texts.requestedOn, formats.day(request.receivedAt)],
     [texts.copiedAt, formats.say(texts.inUtc)(formats.moment(madeAt))],

@@ -25,6 +25,12 @@ export const texts = {
     (organisation) => `${organisation} has looked for data about you, and found none.`,
     (organisation) => `${organisation} hat nach Daten über Sie gesucht und keine gefunden.`,
   ),
+  hiddenLead: both<Say<[organisation: string]>>(
+    (organisation) =>
+      `${organisation} holds no data about you that is within its retention period. Older data is about to be deleted, and is not part of this copy.`,
+    (organisation) =>
+      `${organisation} hat keine Daten über Sie, deren Aufbewahrungsfrist noch läuft. Ältere Daten werden demnächst gelöscht und sind nicht Teil dieser Kopie.`,
+  ),
   requestedOn: both('You asked on', 'Ihre Anfrage vom'),
   copiedAt: both('Copied on', 'Kopiert am'),
   reference: both('Reference', 'Aktenzeichen'),

@@ -55,6 +55,12 @@ describe('the archive of a person', () => {
     assert.match(page, /ada@example\.com/)
     assert.doesNotMatch(page, /Infinity|NaN|Invalid/)
   })
+
+  it('does not say so if a shorter plan hides what is held', async () => {
+    const { page } = await filesOf([], { hasHidden: true })
+    assert.doesNotMatch(page, /found none/)
+    assert.match(page, /Older data is about to be deleted, and is not part of this copy\./)
+  })
 })
 
 describe('the page of an archive', () => {
