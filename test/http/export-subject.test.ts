@@ -2,13 +2,20 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { after, describe, test } from 'node:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { dataOf, errorOf, listIn } from '../support/answers.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const lifetime = inReverse({ after })
+/** No other test's exports wait here. */
+const spools = temporaryFolder(lifetime)
+const shop = await startShop(lifetime, {
+  scopes: ['analytics:view', 'analytics:delete-data'],
+  env: { LETHE_SPOOL_DIR: spools },
+})
 const { key, url } = shop
 const identifiers = { email: 'ada@example.com' }
 await shop.ingest([
@@ -137,10 +144,7 @@ describe('the export of a large subject', () => {
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString())
     assert.ok(typeof body === 'object' && body !== null && 'data' in body)
     assert.equal(listIn(body.data, 'events').length, events)
-    assert.deepEqual(
-      readdirSync(tmpdir()).filter((name) => name.startsWith('lethe-spool-')),
-      [],
-    )
+    assert.deepEqual(readdirSync(spools), [])
   })
 
   test('is let go of when its client leaves in the middle', async () => {
