@@ -26,7 +26,15 @@ for (const days of [2, 31]) await store({ closed: ['rejected', start + days * da
 await store({ closed: ['cancelled', start + 90 * dayMs] })
 await store({ dueAt: start + dayMs })
 await store({ dueAt: start + 90 * dayMs })
-await store({ kind: 'access', receivedAt: startOfMonth(month), closed: ['done', late] })
+const answerMs = 2 * dayMs
+const receivedAt = startOfMonth(month)
+// Counted from its own month: the length of the one before differs.
+await store({
+  kind: 'access',
+  receivedAt,
+  dueAt: receivedAt + 28 * dayMs,
+  closed: ['done', receivedAt + answerMs],
+})
 await store({ receivedAt: startOfMonth(month) - 1, kind: 'access', closed: ['cancelled', late] })
 await store({ receivedAt: startOfMonth(month - 12), closed: ['done', late] })
 await store({ closed: ['done', start] }, await shop.createOrganisation())
@@ -35,7 +43,6 @@ const erasures = {
   ...{ received: 8, done: 4, rejected: 2, open: 2, overdue: 1, inTime: 4, late: 3 },
   ...{ medianMs: 6.5 * dayMs, worstMs: 40 * dayMs },
 }
-const answerMs = late - startOfMonth(month)
 const access = {
   ...{ received: 1, done: 1, rejected: 0, open: 0, overdue: 0, inTime: 1, late: 0 },
   ...{ medianMs: answerMs, worstMs: answerMs },
