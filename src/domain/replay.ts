@@ -108,8 +108,8 @@ export interface ReplayStore {
    */
   closeRequest(lines: readonly JournalledClosing[], keptSince: Instant): Promise<boolean>
   /**
-   * Ends what may have ended since the copy was made: opens running requests again, ends all sign-ins and
-   * their challenges, withdraws all links and removes all recovery codes.
+   * Ends what may have ended since the copy was made: opens running requests again and forgets whom they have
+   * found, ends all sign-ins and their challenges, withdraws all links and removes all recovery codes.
    */
   endUnfinished(): Promise<EndedWork>
 }

@@ -47,12 +47,14 @@ async function* readClosing(
   const closing = { kind: 'closing', organisationId, id, at: request.closedAt } as const
   const exclusions = await requestHandling.exclusions(ref)
   const whole = { ...closing, request: toClosed(request, await requestHandling.personDigests(ref)) }
+  let after = -1
   for (let from = 0, isLast = false; !isLast; from += lineItems) {
-    // Positions are contiguous from 0.
-    const items = await privacyRequests.items(ref, from - 1, lineItems + 1)
-    isLast = items.length <= lineItems
-    const ofLine = { exclusions: from === 0 ? exclusions : null, from, items: items.slice(0, lineItems) }
-    yield { ...whole, ...ofLine, isLast }
+    const found = await privacyRequests.items(ref, after, lineItems + 1)
+    isLast = found.length <= lineItems
+    const items = found.slice(0, lineItems)
+    // Positions may have gaps, which the journal does not have.
+    after = items.at(-1)?.position ?? after
+    yield { ...whole, exclusions: from === 0 ? exclusions : null, from, items, isLast }
   }
 }
 

@@ -22,7 +22,7 @@ import { createRequest, newRequest } from '../../src/operations/create-privacy-r
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { LedgerJournal, openJournal } from '../../src/operations/journal.ts'
 import { readChanges } from '../../src/operations/journal-changes.ts'
-import { replayChanges, replayIfSetBack } from '../../src/operations/replay-journal.ts'
+import { replayChanges, replayIfSetBack, replayInRestored } from '../../src/operations/replay-journal.ts'
 import { addRequestNote, excludeRecord } from '../../src/operations/request-handling.ts'
 import { systemRandomness } from '../../src/runtime/randomness.ts'
 import { openStoreAt } from '../support/empty-store.ts'
@@ -48,6 +48,10 @@ const uuid = (last: number) => `6f8b2c1e-5a0d-4a57-9b7e-${String(last).padStart(
 const ref = (last: number): PrivacyRequestRef => ({ organisationId: 'acme', id: uuid(last) })
 /** Of whom nothing may remain. */
 const names = /ada@example\.com|anna-7|nobody@example\.com|called on Monday/
+
+async function* noLines(): AsyncGenerator<JournalLine> {
+  yield* []
+}
 
 for (const [engine, address] of Object.entries(engines)) {
   describe(`closings of requests, replayed on ${engine}`, () => {
@@ -288,6 +292,23 @@ for (const [engine, address] of Object.entries(engines)) {
       const missing: JournalLine[] = []
       for await (const each of readChanges(store, known)) missing.push(...each)
       assert.deepEqual(missing.map(formatJournalLine), lines)
+    })
+
+    it('leave erasures that were stopped without whom they had found, so that records can be excluded', async (t) => {
+      const deps = await open(t)
+      await create(deps, 1)
+      const request = await startRequest(deps, view, uuid(1), member)
+      const lease = { now: noon, until: noon + 10, restsUntil: noon + 20, after: '' }
+      assert.ok(await deps.privacyRequests.lease('test', lease))
+      assert.equal(await advanceRequest(deps, 'test', view, request, member), 'continues')
+      assert.equal((await deps.privacyRequests.items(ref(1), -1, 9)).length, 1)
+      const { stoppedErasures } = await replayInRestored(deps, testKeyring, noLines())
+      assert.equal(stoppedErasures, 1)
+      assert.deepEqual(await deps.privacyRequests.items(ref(1), -1, 9), [])
+      await exclude(deps, 1)
+      await erase(deps, 1)
+      assert.equal((await deps.privacyRequests.find(ref(1)))?.state, 'done')
+      assert.ok(await deps.subjects.read({ ...view, trackerId: 'shop' }, 'anna-7'), 'the record was excluded')
     })
 
     it('keep the entries of a request when the ledger is repaired', async (t) => {

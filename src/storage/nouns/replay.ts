@@ -39,7 +39,11 @@ const credentialChanges: Record<CredentialKind, { revoke: Statement; rotate: Sta
 }
 const stopErasures = statement(
   `UPDATE privacy_requests SET state = 'open', actor_kind = NULL, actor_id = NULL, actor_name = NULL, request_id = NULL,
-     holder = NULL, resumes_at = NULL WHERE state = 'running' AND runs_at >= 0`,
+     holder = NULL, resumes_at = NULL, searches = 0, searched_at = NULL WHERE state = 'running' AND runs_at >= 0`,
+)
+// An open request searches again when it is started, without the records that were excluded until then.
+const forgetWaiting = statement(
+  `DELETE FROM privacy_request_items WHERE outcome = 'waiting' AND organisation_id > ''`,
 )
 const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
 const dropChallenges = statement(`DELETE FROM sign_in_challenges WHERE token_hash > ''`)
@@ -236,6 +240,7 @@ export const replayTransactions = {
   },
   async endUnfinished(run: Run): Promise<EndedWork> {
     run(dropChallenges)
+    if ((await run(forgetWaiting)).count !== 0) noteDeletion(run)
     const ending = [run(stopErasures), run(endSignIns), run(withdrawLinks), run(removeCodes)] as const
     const [stopped, ended, withdrawn, removed] = await Promise.all(ending)
     return {
