@@ -27,9 +27,9 @@ export const texts = {
   ),
   hiddenLead: both<Say<[organisation: string]>>(
     (organisation) =>
-      `${organisation} holds no data about you that is within its retention period. Older data is about to be deleted, and is not part of this copy.`,
+      `${organisation} holds no recent data about you. Data older than its retention period will soon be deleted and is not part of this copy.`,
     (organisation) =>
-      `${organisation} hat keine Daten über Sie, deren Aufbewahrungsfrist noch läuft. Ältere Daten werden demnächst gelöscht und sind nicht Teil dieser Kopie.`,
+      `${organisation} hat keine neueren Daten über Sie gespeichert. Daten, deren Aufbewahrungsfrist abgelaufen ist, werden bald gelöscht und sind nicht Teil dieser Kopie.`,
   ),
   requestedOn: both('You asked on', 'Ihre Anfrage vom'),
   copiedAt: both('Copied on', 'Kopiert am'),
