@@ -397,6 +397,7 @@ export interface PersonRecord {
 export interface RelatedRecords {
   identifier: Identifier | null
   subjects: FoundSubject[]
+  hidden: SubjectRef[]
   hasMore: boolean
 }
 

@@ -24,6 +24,8 @@ export interface PersonRecord extends FoundSubject {
 export interface RelatedRecords {
   identifier: SubjectIdentifier | null
   subjects: FoundSubject[]
+  /** Records that the retention window hides, which are still stored. */
+  hidden: SubjectRef[]
   hasMore: boolean
 }
 
@@ -81,12 +83,15 @@ export async function readPerson(
   }
   const taken = new Set([...records, ...hidden].map(refKey))
   const others: RelatedRecords[] = []
-  for (const sought of relationsOf(person, records)) {
+  for (const sought of relationsOf(person, records, hidden)) {
     await pause()
-    const { rows, next } = await deps.search.subjects(view, { sought, limit: maxOthers, after: null })
-    const subjects = rows.filter((each) => !taken.has(refKey(each)))
+    const query = { sought, limit: maxOthers, after: null }
+    const stored = await searchStored(deps, view, earliestInstant, query)
+    const isOther = (ref: SubjectRef) => !taken.has(refKey(ref))
+    const other = { subjects: stored.subjects.filter(isOther), hidden: stored.hidden.filter(isOther) }
     const identifier = 'identifier' in sought ? sought.identifier : null
-    if (subjects.length > 0) others.push({ identifier, subjects, hasMore: next !== null })
+    if (other.subjects.length + other.hidden.length > 0)
+      others.push({ identifier, ...other, hasMore: stored.next !== null })
   }
   return { records, hidden, hasMore, others }
 }
@@ -115,13 +120,20 @@ class FoundRecords {
   }
 }
 
-/** By what other records may belong to a person: as many identifiers and IDs as a person has parts. */
-function relationsOf(person: Person, records: readonly PersonRecord[]): Sought[] {
+/**
+ * By what other records may belong to a person: as many identifiers and IDs as a person has parts. Identifiers
+ * that the retention window hides are not shown, so they are not among them.
+ */
+function relationsOf(
+  person: Person,
+  records: readonly PersonRecord[],
+  hidden: readonly SubjectRef[],
+): Sought[] {
   const asked = new Set(person.identifiers.map(identityOf))
   const shared = new Map<string, Sought>()
   for (const identifier of records.flatMap(({ identifiers }) => identifiers)) {
     if (!asked.has(identityOf(identifier))) shared.set(identityOf(identifier), { identifier })
   }
-  const ids = new Set(records.map(({ subjectId }) => subjectId))
+  const ids = new Set([...records, ...hidden].map(({ subjectId }) => subjectId))
   return [...shared.values(), ...Array.from(ids, (subjectId) => ({ subjectId }))].slice(0, maxPersonParts)
 }

@@ -113,6 +113,39 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     assert.deepEqual([...seat.complaints, ...other.complaints], [])
   })
 
+  test('of a record says what the plan hides, and erases it', async () => {
+    const { organisations, subjects } = shop.services
+    const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
+    const startedAt = Date.now() - 300 * 86_400_000
+    await organisations.setPlan(shop.organisationId, 'pro')
+    const identifiers = { userId: '9' }
+    await shop.ingest([
+      ...visit('recent', { identifiers }),
+      ...visit('faded', { startedAt, identifiers }),
+      ...visit('past', { startedAt }),
+    ])
+    const past = await openPage(browser, shop, await openConsole(shop, shop.organisationId))
+    await past.page.goto('/console/trackers/shop/subjects/past')
+    await settled(past.page)
+    await organisations.setPlan(shop.organisationId, 'free')
+    await page.keyboard.press('Escape')
+    await goTo(page, '/trackers/shop/subjects/recent')
+    await keyboard.press('Erase data')
+    await page.getByText('1 other record in 1 tracker stays.').waitFor()
+    await page.getByText('It has the same userId. Your plan hides it.').waitFor()
+    await keyboard.press('Open this person')
+    await page.getByText('1 record on 1 tracker, and 1 hidden record').waitFor()
+
+    await past.page.getByRole('button', { name: 'Erase data' }).click()
+    await past.page.getByText('Your plan hides this record. Its data is still stored').waitFor()
+    assert.ok(await subjects.read(view, 'past'))
+    await past.page.getByLabel(/^Type the ID/).fill('past')
+    await past.page.getByRole('button', { name: 'Erase for good' }).click()
+    await past.page.getByText('Closed in time').waitFor()
+    assert.equal(await subjects.read(view, 'past'), null)
+    await past.page.context().close()
+  })
+
   test('of a record leaves no open request if the member does not prove who they are', async () => {
     await page.keyboard.press('Escape')
     await goTo(page, '/trackers/shop/subjects/stranger')

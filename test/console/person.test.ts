@@ -103,6 +103,33 @@ describe('a person', () => {
     }
   })
 
+  test('is shown with what may belong to the same person, also if a shorter plan hides it', async () => {
+    const { shop: small, client: theirs, blog: hidden } = await open()
+    const long = { startedAt: Date.now() - 300 * dayMs }
+    await small.ingest([
+      ...visit('now', { identifiers: { email: 'eve@example.com', userId: '7' } }),
+      ...visit('then', { ...long, identifiers: { userId: '7' } }),
+      ...visit('now', { ...long, trackerId: hidden }),
+      ...visit('old', long),
+      ...visit('old', { ...long, trackerId: hidden }),
+    ])
+    await small.services.organisations.setPlan(small.organisationId, 'free')
+    const othersOf = async (person: Asked) =>
+      listIn(dataOf(await read({ person }, theirs)), 'others').filter(isObject)
+    assert.deepEqual(await othersOf(ofEmail('eve@example.com')), [
+      {
+        identifier: { name: 'userId', value: '7' },
+        ...{ subjects: [], hidden: [{ trackerId: 'shop', subjectId: 'then' }], hasMore: false },
+      },
+      {
+        identifier: null,
+        ...{ subjects: [], hidden: [{ trackerId: hidden, subjectId: 'now' }], hasMore: false },
+      },
+    ])
+    const [other] = await othersOf({ subjects: [{ trackerId: 'shop', subjectId: 'old' }] })
+    assert.deepEqual(other?.hidden, [{ trackerId: hidden, subjectId: 'old' }])
+  })
+
   test('of more than 200 records says so', async (t) => {
     const organisationId = await shop.createOrganisation()
     await shop.createTracker(organisationId, 'kiosk')

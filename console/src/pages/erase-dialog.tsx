@@ -23,13 +23,14 @@ export function EraseDialog({ record, trackerName, personAddress, onClose }: Era
     ask<PersonRecords>('/person', { person }, signal),
   )
   const counts = found.data?.records[0]?.counts
+  const isHidden = found.data !== null && found.data.hidden.length > 0
   return (
     <Confirm
       title="Erase this record"
       action="Erase for good"
       kind="danger"
       typing={{ what: 'the ID', text: record.subjectId, field: 'subjects' }}
-      isDisabled={!counts}
+      isDisabled={!counts && !isHidden}
       onConfirm={() => eraseRecord(record)}
       onClose={onClose}
     >
@@ -38,10 +39,13 @@ export function EraseDialog({ record, trackerName, personAddress, onClose }: Era
       {counts && (
         <p>
           {counted(counts.sessions, 'session')} and {counted(counts.events, 'event')} are deleted from{' '}
-          {trackerName}.
+          {trackerName}. Data that your plan hides is deleted, too.
         </p>
       )}
-      {found.data && !counts && <p>Nothing is stored in this record any more.</p>}
+      {isHidden && (
+        <p>Your plan hides this record. Its data is still stored, and is deleted from {trackerName}.</p>
+      )}
+      {found.data && !counts && !isHidden && <p>Nothing is stored in this record any more.</p>}
       {found.data && <Others of={found.data} personAddress={personAddress} />}
       <p>
         This cannot be undone. Daily totals are kept; they cannot be traced to a person. This creates an
@@ -54,8 +58,11 @@ export function EraseDialog({ record, trackerName, personAddress, onClose }: Era
 /** What else exists about the person, which stays. */
 function Others({ of: { others }, personAddress }: { of: PersonRecords; personAddress: string }) {
   const ids = new Map<string, string>()
-  for (const { trackerId, subjectId } of others.flatMap(({ subjects }) => subjects))
-    ids.set(`${trackerId}\0${subjectId}`, trackerId)
+  const add = ({ trackerId, subjectId }: SubjectRef) => ids.set(`${trackerId}\0${subjectId}`, trackerId)
+  for (const each of others.flatMap(({ subjects }) => subjects)) add(each)
+  const visible = ids.size
+  for (const each of others.flatMap(({ hidden }) => hidden)) add(each)
+  const hidden = ids.size - visible
   if (ids.size === 0) return null
   const trackers = new Set(ids.values()).size
   const more = others.some(({ hasMore }) => hasMore) ? ' or more' : ''
@@ -69,6 +76,7 @@ function Others({ of: { others }, personAddress }: { of: PersonRecords; personAd
           {counted(trackers, 'tracker')} {ids.size === 1 && more === '' ? 'stays' : 'stay'}.
         </strong>{' '}
         {ids.size === 1 ? 'It has' : 'They have'} the same {[...new Set(names)].join(' or ')}.
+        {hidden > 0 && ` Your plan hides ${ids.size === 1 ? 'it' : `${formatNumber(hidden)} of them`}.`}
       </p>
       <p>
         <Link to={personPage(personAddress)}>Open this person</Link> to erase everything.

@@ -59,11 +59,11 @@ export function Related({ of: { person, others }, nameOf, onChange }: RelatedPro
     <section class="card related" aria-labelledby="related">
       <h2 id="related">These may be the same person</h2>
       <ul>
-        {others.map(({ identifier, subjects: found, hasMore }) => (
+        {others.map(({ identifier, subjects: found, hidden, hasMore }) => (
           <li key={identifier ? `${identifier.name} ${identifier.value}` : ''}>
             <p>
-              {formatNumber(found.length)}
-              {hasMore && ' or more'} {found.length === 1 ? 'record' : 'records'} with{' '}
+              {formatNumber(found.length + hidden.length)}
+              {hasMore && ' or more'} {found.length + hidden.length === 1 ? 'record' : 'records'} with{' '}
               {identifier ? (
                 <>
                   the same {identifier.name} <Id text={identifier.value} />
@@ -71,7 +71,8 @@ export function Related({ of: { person, others }, nameOf, onChange }: RelatedPro
               ) : (
                 'the same ID on another tracker'
               )}
-              :{' '}
+              {hidden.length > 0 && ` (${formatNumber(hidden.length)} hidden by your plan)`}
+              {found.length > 0 && ': '}
               {found.slice(0, maxNamed).map((subject, i) => (
                 <span key={subjectAddress(subject)}>
                   {i > 0 && ', '}
@@ -93,7 +94,10 @@ export function Related({ of: { person, others }, nameOf, onChange }: RelatedPro
                         identifiers,
                         subjects: [
                           ...subjects,
-                          ...found.map(({ trackerId, subjectId }) => ({ trackerId, subjectId })),
+                          ...[...found, ...hidden].map(({ trackerId, subjectId }) => ({
+                            trackerId,
+                            subjectId,
+                          })),
                         ],
                       },
                 )

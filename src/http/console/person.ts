@@ -26,7 +26,10 @@ const PersonRecord = object(
 
 /** `identifier` is `null` for records with the same ID on another tracker. */
 const RelatedRecords = object(
-  { identifier: orNull(Identifier), subjects: list(FoundSubject), hasMore: boolean() },
+  {
+    ...{ identifier: orNull(Identifier), subjects: list(FoundSubject) },
+    ...{ hidden: list(SubjectRef), hasMore: boolean() },
+  },
   { title: 'RelatedRecords' },
 )
 
