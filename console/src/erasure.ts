@@ -14,19 +14,19 @@ export function certificateAddress(of: number | string): string {
 
 /**
  * Creates an erasure request for one record and starts it, removes its data from the cache, and replaces the page
- * by that of the request, so that Back does not lead to an erased record.
+ * by that of the request, so that Back does not lead to an erased record. Safe to repeat with the same ID.
  */
-export async function eraseRecord(record: SubjectRef): Promise<void> {
+export async function eraseRecord(record: SubjectRef, requestId: string): Promise<void> {
   const person = { identifiers: [], subjects: [record] }
   // The proof of identity comes first: without it, the request would stay open.
   await read('/verification')
-  const created = await change<RequestPage>('/requests', { kind: 'erasure', person })
-  const { requestId, found } = created.request
-  if (found.subjects === 0) {
-    await change(`/requests/${requestId}/cancel`)
-    throw invalid('subjects', 'Nothing is stored in this record any more')
-  }
-  await change<RequestPage>(`/requests/${requestId}/erase`, { subjects: found.subjects })
+  const created = await change<RequestPage>('/requests', { kind: 'erasure', person, requestId })
+  const { state, found } = created.request
+  const isEmpty = state === 'open' && found.subjects === 0
+  if (isEmpty) await change(`/requests/${requestId}/cancel`)
+  if (isEmpty || state === 'cancelled') throw invalid('subjects', 'Nothing is stored in this record any more')
+  // Otherwise it was started before.
+  if (state === 'open') await change(`/requests/${requestId}/erase`, { subjects: found.subjects })
   const { trackerId, subjectId } = record
   forget(`/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`)
   cache.removeQueries({ predicate: ({ queryKey }) => /^(person|timeline) /.test(String(queryKey[0])) })

@@ -22,6 +22,26 @@ export function takeRequestDraft(): RequestDraft | null {
   return taken
 }
 
+/**
+ * Gives content the same ID as long as it does not change, so that sending it again after a lost answer creates
+ * no second request.
+ */
+export function requestIds(): (content: object) => string {
+  let last = { content: '', requestId: '' }
+  return (content) => {
+    const text = JSON.stringify(content)
+    if (text !== last.content) last = { content: text, requestId: newRequestId() }
+    return last.requestId
+  }
+}
+
+/** A random UUID. `crypto.randomUUID` does not exist on pages that are served over HTTP. */
+export function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5')
+}
+
 /** The person that a search text means: those found by it, or else an identifier that it looks like. */
 export function draftOf(text: string, people: readonly FoundPerson[]): RequestDraft {
   const identifiers = people.flatMap(({ identifier }) => identifier ?? [])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { draftOf, setRequestDraft, takeRequestDraft } from '../../console/src/request-draft.ts'
+import { draftOf, requestIds, setRequestDraft, takeRequestDraft } from '../../console/src/request-draft.ts'
+import { uuidPattern } from '../support/answers.ts'
 
 const seen = { firstSeenAt: '', lastSeenAt: '', counts: { sessions: 1, events: 1 } }
 
@@ -39,5 +40,17 @@ describe('the draft of a request', () => {
     setRequestDraft(draft)
     assert.equal(takeRequestDraft(), draft)
     assert.equal(takeRequestDraft(), null)
+  })
+})
+
+describe('the ID of a new request', () => {
+  test('is a UUID that stays the same until the content changes', () => {
+    const idFor = requestIds()
+    const content = { kind: 'access', person: { identifiers: [{ name: 'email', value: 'ada@example.com' }] } }
+    const first = idFor(content)
+    assert.match(first, uuidPattern)
+    assert.equal(idFor(structuredClone(content)), first)
+    assert.notEqual(idFor({ ...content, kind: 'erasure' }), first)
+    assert.notEqual(requestIds()(content), first, 'another form')
   })
 })

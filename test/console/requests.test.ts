@@ -59,6 +59,19 @@ describe('a new request of a member', () => {
     })
   }
 
+  test('is the one that was created before with the same ID and content', async () => {
+    const requestId = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34'
+    const person = ofEmail('dora@example.com')
+    const ids = [
+      await desk.open('access', person, { requestId }),
+      await desk.open('access', person, { requestId }),
+    ]
+    assert.deepEqual(ids, [requestId, requestId])
+    assert.deepEqual(await desk.story(requestId), ['created'])
+    assert.deepEqual(problemFields(await desk.create('erasure', person, { requestId })), ['requestId'])
+    assert.deepEqual(problemFields(await desk.create('access', person, { requestId: 'x' })), ['requestId'])
+  })
+
   test('shows the other requests of the same person, also closed ones', async () => {
     const first = await desk.open('access', ofEmail('carla@example.com'), { reference: 'first' })
     dataOf(await desk.change(first, 'cancel'))

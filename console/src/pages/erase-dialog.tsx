@@ -1,9 +1,11 @@
+import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import { Confirm } from '../components/dialog.tsx'
 import { LoadError, Skeleton } from '../components/states.tsx'
 import { counted, formatNumber } from '../components/when.tsx'
 import { eraseRecord } from '../erasure.ts'
 import { personKey, personPage } from '../person.ts'
+import { newRequestId } from '../request-draft.ts'
 import { useFetched } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { PersonRecords, SubjectRef } from '../types.ts'
@@ -19,6 +21,7 @@ interface EraseDialogProps {
 /** Confirms the erasure of one record, and says what else exists about the person. */
 export function EraseDialog({ record, trackerName, personAddress, onClose }: EraseDialogProps) {
   const person = { identifiers: [], subjects: [record] }
+  const [requestId] = useState(newRequestId)
   const found = useFetched(personKey(JSON.stringify(record)), (_, signal) =>
     ask<PersonRecords>('/person', { person }, signal),
   )
@@ -31,7 +34,7 @@ export function EraseDialog({ record, trackerName, personAddress, onClose }: Era
       kind="danger"
       typing={{ what: 'the ID', text: record.subjectId, field: 'subjects' }}
       isDisabled={!counts && !isHidden}
-      onConfirm={() => eraseRecord(record)}
+      onConfirm={() => eraseRecord(record, requestId)}
       onClose={onClose}
     >
       {found.error && <LoadError error={found.error} onRetry={found.reload} />}

@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Choice, Failure, Field, Note } from '../components/field.tsx'
 import { invalid, useForm } from '../form.ts'
-import { takeRequestDraft } from '../request-draft.ts'
+import { requestIds, takeRequestDraft } from '../request-draft.ts'
 import { requestAddress } from '../requests.ts'
 import { cache, refresh } from '../resource.ts'
 import { navigate } from '../router.tsx'
@@ -20,6 +20,7 @@ const maxNamed = 32
 /** The form of a new request, prefilled with the person that another page passed. */
 export function NewRequest({ onClose }: { onClose(): void }) {
   const [draft] = useState(takeRequestDraft)
+  const [requestIdFor] = useState(requestIds)
   const [kind, setKind] = useState<Request['kind']>(draft?.kind ?? 'access')
   const [day, setDay] = useState(today)
   const [reference, setReference] = useState('')
@@ -42,12 +43,13 @@ export function NewRequest({ onClose }: { onClose(): void }) {
       subjects: subjects.filter(({ subjectId }) => subjectId !== ''),
     }
     const receivedAt = instantOf(day)
-    const page = await change<RequestPage>('/requests', {
+    const content = {
       ...{ kind, person },
       ...(receivedAt !== null && { receivedAt }),
       ...(reference.trim() !== '' && { reference: reference.trim() }),
-    })
-    const { requestId } = page.request
+    }
+    const requestId = requestIdFor(content)
+    const page = await change<RequestPage>('/requests', { ...content, requestId })
     cache.setQueryData([`/requests/${requestId}`], page)
     setSearchText('')
     for (const path of ['/requests', '/request-counts']) void refresh(path)

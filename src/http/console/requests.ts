@@ -13,6 +13,7 @@ import { inboxStates, listInbox, planInbox } from '../../operations/inbox.ts'
 import { confirmSubjects } from '../../operations/request-handling.ts'
 import { countOpenRequests, readRequestPage } from '../../operations/request-page.ts'
 import { pageParameters } from '../api/fields.ts'
+import { createRequestBody } from '../api/requests.ts'
 import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
@@ -49,6 +50,7 @@ export const newRequestFields = {
   person: personField,
   receivedAt: optional(text({ format: 'date-time', 'x-rule': instantRule })),
   reference: optional(reference),
+  requestId: createRequestBody.requestId,
 }
 
 export const requestPath = '/console/api/requests/{requestId}'
@@ -81,8 +83,8 @@ export const requestRoutes = [
     access: 'desk',
     body: newRequestFields,
     response: RequestPage,
-    plan: ({ body: { receivedAt, reference = null, ...wanted } }, problems) => ({
-      ...{ ...wanted, reference, requestId: null },
+    plan: ({ body: { receivedAt, reference = null, requestId = null, ...wanted } }, problems) => ({
+      ...{ ...wanted, reference, requestId },
       receivedAt: readInstant('receivedAt', receivedAt, problems),
     }),
     async handle(call) {
