@@ -61,7 +61,8 @@ function Replies({
   const text = replies.find((each) => each.name === name)?.text ?? ''
   const { area, isCopied, copy } = useCopying('Reply', text)
   const mayExport = useMay('desk')
-  const isExportable = !isClosed(request) && request.found.subjects > 0
+  // While an erasure runs, a copy would lack what is already erased.
+  const isExportable = request.state === 'open' && request.found.subjects > 0
   return (
     <>
       {replies.length > 1 && (
