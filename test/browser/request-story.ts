@@ -133,6 +133,8 @@ async function tell(engine: string): Promise<void> {
       ],
     )
     for (const other of ['tablet', 'stranger']) assert.equal(text(/./).join().includes(other), false, other)
+    await page.getByText('Export started', { exact: true }).waitFor()
+    await page.getByText('Make sure that the download is complete').waitFor()
     await page.getByText('Lethe sends nothing.').waitFor()
     const reply = page.getByLabel('Reply text')
     assert.match(await reply.inputValue(), /DSR-1/)

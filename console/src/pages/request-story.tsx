@@ -164,7 +164,7 @@ const titles: Record<string, readonly [IconName, string, MomentProps['tone']?]> 
   'request.declined': ['close', 'Erasure declined', 'bad'],
   'request.started': ['trash', 'Erasure started'],
   'request.finished': ['erasures', 'Erased', 'good'],
-  'request.exported': ['download', 'Copy exported'],
+  'request.exported': ['download', 'Export started'],
   'request.assigned': ['person', 'Assignee changed'],
   'request.note-deleted': ['note', 'Note deleted'],
   'request.record-excluded': ['close', 'Record excluded'],
@@ -202,6 +202,9 @@ function Detail({
       </>
     )
   }
+  // It is recorded before the first byte is sent, so that nothing leaves the service without an entry.
+  if (kind === 'request.exported' && state === 'open')
+    return <p class="muted">Make sure that the download is complete before you send the file.</p>
   if (kind === 'request.rejected' && reason !== null) return <p class="quote">{reason}</p>
   if (kind === 'request.record-excluded') {
     const exclusion = exclusions.find((each) => each.at === at)
