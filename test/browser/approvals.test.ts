@@ -75,6 +75,7 @@ describe('four eyes in a browser', { skip: noBrowser }, async () => {
     await openRequest(other, id)
     await card.getByRole('button', { name: 'Approve the erasure' }).click()
     const approving = page.getByRole('dialog', { name: 'Approve the erasure' })
+    await approving.getByText('one person (at present 1 record with 1 session and 1 event)').waitFor()
     await approving.getByText('This cannot be undone.').waitFor()
     await assertAccessible(page, 'approval')
     await approving.getByRole('button', { name: 'Approve and erase' }).click()

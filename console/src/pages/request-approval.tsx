@@ -14,6 +14,8 @@ type Verdict = 'approve' | 'decline'
 interface ApprovalProps {
   /** How many requests wait. */
   requests: number
+  /** Who is erased if they are approved. */
+  people: string
   /** Whether this member asked for all of them. */
   isOwn: boolean
   onDecide(verdict: Verdict): Promise<unknown>
@@ -39,7 +41,7 @@ export function RequestApproval({
   onDecide,
 }: { request: Request } & Pick<ApprovalProps, 'onDecide'>) {
   const { member } = useSession()
-  const { approval } = request
+  const { approval, found } = request
   if (!approval) return null
   const isOwn = approval.askedBy.kind === 'member' && approval.askedBy.id === member.id
   return (
@@ -48,13 +50,19 @@ export function RequestApproval({
         <Icon name="clock" /> <strong>Waiting for approval by another member.</strong>{' '}
         <ActorName actor={approval.askedBy} /> started this erasure <Ago at={approval.askedAt} />.
       </p>
-      <Decide requests={1} isOwn={isOwn} onDecide={onDecide} />
+      <Decide requests={1} people={personWith(found)} isOwn={isOwn} onDecide={onDecide} />
     </section>
   )
 }
 
+/** As of now: the service searches again when it erases. */
+function personWith({ subjects, sessions, events }: Request['found']): string {
+  const data = `${counted(sessions, 'session')} and ${counted(events, 'event')}`
+  return `one person (at present ${counted(subjects, 'record')} with ${data})`
+}
+
 /** The buttons of a member who may decide. */
-export function Decide({ requests, isOwn, onDecide }: ApprovalProps) {
+export function Decide({ requests, people, isOwn, onDecide }: ApprovalProps) {
   const mayDecide = useMay('desk')
   const [verdict, setVerdict] = useState<Verdict | null>(null)
   if (!mayDecide || isOwn) return <p class="muted">Another desk member or admin can approve or decline it.</p>
@@ -79,7 +87,7 @@ export function Decide({ requests, isOwn, onDecide }: ApprovalProps) {
         >
           <p>
             {verdict === 'approve'
-              ? 'The data is erased from all trackers. This cannot be undone. The history names you and the member who started it.'
+              ? `This erases everything found about ${people} from all trackers, including data that your plan hides. This cannot be undone. The history names you and the member who started it.`
               : 'Nothing is erased. The request stays open, and its history shows that you declined.'}
           </p>
         </Confirm>

@@ -107,6 +107,7 @@ function Progress({ group }: { group: RequestGroup }) {
           </p>
           <Decide
             requests={waiting}
+            people={counted(waiting, 'person', 'people')}
             isOwn={false}
             onDecide={(verdict) => changeGroup(verdict, { reference: group.reference, requests: waiting })}
           />
