@@ -192,6 +192,12 @@ export interface RequestEnd {
   guard: LedgerGuard
 }
 
+/**
+ * When another process takes over after a crash: longer than a slice plus the erasure of a large subject. A
+ * lease that ends later is that of a clock that is ahead, and is not respected.
+ */
+export const requestLeaseMs = 8_000
+
 export interface RequestLease {
   now: Instant
   until: Instant

@@ -3,7 +3,12 @@ import type { BudgetState } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import { NotWaiting, type PrivacyRequest, type WaitingSubject } from '../domain/privacy-request.ts'
+import {
+  NotWaiting,
+  type PrivacyRequest,
+  requestLeaseMs,
+  type WaitingSubject,
+} from '../domain/privacy-request.ts'
 import { windowStart } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
@@ -13,8 +18,6 @@ import { type JobLoop, type JobTools, runJobs } from './job-loop.ts'
 
 /** How long a request runs before one of another organisation is served. */
 const sliceMs = 500
-/** When another process takes over after a crash: longer than a slice plus the erasure of a large subject. */
-const leaseMs = 8_000
 /** When a request that failed runs again. Others continue meanwhile. */
 const retryMs = 5_000
 
@@ -61,7 +64,12 @@ export function runPrivacyRequests(
 
   async function work(tools: JobTools): Promise<boolean> {
     const now = clock()
-    const lease = { now, until: now + leaseMs, restsUntil: now + leaseMs + longestRestMs, after }
+    const lease = {
+      now,
+      until: now + requestLeaseMs,
+      restsUntil: now + requestLeaseMs + longestRestMs,
+      after,
+    }
     const request = await privacyRequests.lease(leaseOwner, lease)
     if (!request) return false
     after = request.organisationId

@@ -2,7 +2,7 @@ import { commandLine, type Origin } from '../domain/activity.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import { dayOf } from '../domain/daily-total.ts'
 import { earliestInstant } from '../domain/instant.ts'
-import type { PrivacyRequest } from '../domain/privacy-request.ts'
+import { NotWaiting, type PrivacyRequest, requestLeaseMs } from '../domain/privacy-request.ts'
 import type { Services } from '../domain/services.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { advanceRequest } from './advance-privacy-request.ts'
@@ -18,8 +18,6 @@ import { eraseSubject } from './erase-subject.ts'
 import { assignRequest } from './request-handling.ts'
 
 const dayMs = 86_400_000
-/** Longer than the erasure of a person of the sample takes. */
-const leaseMs = 60_000
 /** The default erasure budget of a key. */
 const budget = { erasures: 60, windowMs: 3_600_000 }
 
@@ -124,7 +122,10 @@ async function erase(
     if (item === false) return
     if (item !== null) {
       const { trackerId, subjectId, position } = item
-      await eraseSubject(deps, { ...view, trackerId }, subjectId, origin, { request, position })
+      const erasing = eraseSubject(deps, { ...view, trackerId }, subjectId, origin, { request, position })
+      await erasing.catch((error) => {
+        if (!(error instanceof NotWaiting)) throw error
+      })
     } else if ((await advanceRequest(deps, leaseOwner, view, request, origin)) !== 'continues') return
   }
 }
@@ -155,7 +156,7 @@ async function startAndLease(
   const request = await startRequest(deps, view, requestId, origin)
   const leaseOwner = deps.randomness.uuid()
   const now = deps.clock()
-  const until = now + leaseMs
+  const until = now + requestLeaseMs
   await deps.privacyRequests.lease(leaseOwner, { now, until, restsUntil: until, after: '' })
   return { request, leaseOwner }
 }

@@ -59,7 +59,10 @@ describe('the archive of a person', () => {
   it('does not say so if a shorter plan hides what is held', async () => {
     const { page } = await filesOf([], { hasHidden: true })
     assert.doesNotMatch(page, /found none/)
-    assert.match(page, /Older data is about to be deleted, and is not part of this copy\./)
+    assert.match(
+      page,
+      /Data older than its retention period will soon be deleted and is not part of this copy\./,
+    )
   })
 })
 
