@@ -182,10 +182,10 @@ export interface NothingHeldEntry {
 
 /** How a request ends as done. */
 export interface RequestEnd {
-  /** `open` for an access request that was answered. */
-  from: 'open' | 'running'
+  /** Who ends a running request, after how many searches; `null` to close an open access request. */
+  lease: { leaseOwner: string; searches: number } | null
   now: Instant
-  /** What the last search found; `null` to keep the sum of the searches so far. */
+  /** What the copy contained, or what was hidden; `null` to keep the sum of the searches so far. */
   found: RequestCounts | null
   left: number | null
   nothingHeld: readonly NothingHeldEntry[]
@@ -288,8 +288,8 @@ export interface PrivacyRequestStore {
   ): Promise<boolean>
   /**
    * Closes a request in which no subject waits as done, and appends to the ledger that nothing is held, in the
-   * same transaction. Returns these entries; otherwise does nothing and returns `null`. Rejects with
-   * `ForgedLedger` or `ShortLedger`.
+   * same transaction. Returns these entries. Does nothing and returns `null` if subjects wait, the request or
+   * the lease has ended, or the number of searches differs. Rejects with `ForgedLedger` or `ShortLedger`.
    */
   finish(ref: PrivacyRequestRef, end: RequestEnd, note: ActivityNote): Promise<AppendedEntry[] | null>
   /** Closed requests of all organisations after a position, in the order of their closing. */

@@ -48,7 +48,7 @@ export async function advanceRequest(
       : 'closed'
   }
   const nothingHeld = person.identifiers.filter((_, position) => !heldIdentifiers.includes(position))
-  const end = { from: 'running', found: null, left, nothingHeld, checkedAt } as const
+  const end = { lease: { leaseOwner, searches }, found: null, left, nothingHeld, checkedAt }
   const what = {
     organisationId: request.organisationId,
     kind: 'request.finished',

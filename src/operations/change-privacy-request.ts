@@ -125,7 +125,7 @@ export async function closeRequest(
     const checkedAt = deps.clock()
     const found = await searchRequest(deps, view, { ...request, person })
     const nothingHeld = person.identifiers.filter((_, i) => !found.heldIdentifiers.includes(i))
-    const end = { from: 'open', found: countFound(found), left: null, nothingHeld, checkedAt } as const
+    const end = { lease: null, found: countFound(found), left: null, nothingHeld, checkedAt }
     const note = noteOf(deps, request, 'request.closed', origin)
     if (await finishRequest(deps, request, end, note))
       return requireRequest(deps, view.organisationId, requestId)

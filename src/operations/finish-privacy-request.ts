@@ -23,7 +23,7 @@ interface WantedEnd extends Omit<RequestEnd, 'now' | 'nothingHeld' | 'guard'> {
   checkedAt: Instant
 }
 
-/** Ends a request as done. Returns `false` if it is in another state, or a subject still waits. */
+/** Ends a request as done. Returns `false` if it or the lease has ended, or a subject still waits. */
 export async function finishRequest(
   deps: FinishDeps,
   { organisationId, id }: PrivacyRequestRef,

@@ -38,7 +38,7 @@ export async function storeRequest(
   if (closed) {
     const [to, now] = closed
     const ref = { organisationId, id }
-    const end = { from: 'open', now, found: null, left: null, nothingHeld: [] } as const
+    const end = { lease: null, now, found: null, left: null, nothingHeld: [] } as const
     const guard = { headKeys: testKeyring.headKeys, minEntries: 0 }
     const isClosed =
       to === 'done'

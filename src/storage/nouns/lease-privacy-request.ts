@@ -145,12 +145,15 @@ export const requestLeaseTransactions = {
   async finishPrivacyRequest(
     run: Run,
     { organisationId, id }: PrivacyRequestRef,
-    { from, now, found, left, nothingHeld, guard }: RequestEnd,
+    { lease, now, found, left, nothingHeld, guard }: RequestEnd,
     note: ActivityNote,
   ): Promise<AppendedEntry[] | null> {
     const ref = { organisationId, id }
     await lockOrganisation(run, organisationId)
-    if ((await run(lockInState, { ...ref, states: [from] })).count === 0) return null
+    const locked = lease
+      ? await run(lockSearched, { ...ref, ...lease })
+      : await run(lockInState, { ...ref, states: ['open'] })
+    if (locked.count === 0) return null
     if ((await run(nextWaiting, ref)).count !== 0) return null
     insertActivity(run, note)
     if (found !== null) await run(noteFound, { ...ref, ...foundParameters(found) })

@@ -139,7 +139,8 @@ export function privacyRequestContract(fixture: Fixture): void {
     const ended = await requests().finish(
       ref,
       {
-        ...{ from: 'running', now: start + 7, found: null, left: 0, nothingHeld: [] },
+        ...{ lease: { leaseOwner: 'one', searches: 1 }, now: start + 7 },
+        ...{ found: null, left: 0, nothingHeld: [] },
         ...{ guard: { headKeys: testKeyring.headKeys, minEntries: 0 }, ...end },
       },
       note(ref.organisationId, 'request.finished'),
@@ -468,6 +469,19 @@ export function privacyRequestContract(fixture: Fixture): void {
       )
     })
 
+    it('is ended only by the owner of its lease, after the search that the owner knows', async () => {
+      const tracker = await fixture.createTracker()
+      const request = await run(tracker)
+      for (const id of ['anna', 'bert']) await eraseIn(fixture.store, tracker, id)
+      assert.equal(await finish(request, { lease: { leaseOwner: 'one', searches: 0 } }), null)
+      assert.equal(await finish(request, { lease: null }), null)
+      assert.equal(await lease(request, 'two', start + 10, start + 20), true)
+      assert.equal(await finish(request, { left: 2 }), null, 'its lease has ended')
+      assert.partialDeepStrictEqual(await found(request), { state: 'running', left: null })
+      assert.equal(await finish(request, { lease: { leaseOwner: 'two', searches: 1 } }), 0)
+      assert.partialDeepStrictEqual(await found(request), { state: 'done', left: 0 })
+    })
+
     it('proves with its end, and once, that nothing is held about an identifier', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId } = tracker
@@ -486,8 +500,8 @@ export function privacyRequestContract(fixture: Fixture): void {
         [running, { nothingHeld }],
         [running, { nothingHeld }],
         [answered, { nothingHeld }],
-        [answered, { nothingHeld, from: 'open', left: null, found: counts }],
-        [answered, { nothingHeld, from: 'open' }],
+        [answered, { nothingHeld, lease: null, left: null, found: counts }],
+        [answered, { nothingHeld, lease: null }],
       ]
       const ended: (number | null)[] = []
       for (const [ref, end] of ends) ended.push(await finish(ref, end))
