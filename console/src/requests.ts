@@ -64,7 +64,7 @@ async function showChanged(requestId: string, changing: Promise<RequestPage>): P
 /** The fields of the dialogs. A problem with another one, such as the state, is shown as a failure. */
 const shownFields = ['reason', 'text', 'subjects']
 
-function withoutUnknownFields(error: unknown): unknown {
+export function withoutUnknownFields(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   const [[field, problem] = ['', '']] = Object.entries(error.fields)
   if (field === '' || shownFields.includes(field)) return error

@@ -55,14 +55,24 @@ export async function startGroup(
   return requireGroup(deps, organisationId, reference)
 }
 
-/** Cancels all requests that are not closed. What was erased stays erased. */
+/**
+ * Cancels all requests that are not closed. What was erased stays erased. Throws `validation_error` if the number
+ * of all requests with this reference, which is the same while they end, is no longer `confirmed`.
+ */
 export async function cancelGroup(
   deps: GroupDeps,
   organisationId: string,
   reference: string,
+  confirmed: number,
   origin: Origin,
 ): Promise<RequestGroup> {
-  await requireGroup(deps, organisationId, reference)
+  const { counts } = await requireGroup(deps, organisationId, reference)
+  const total = Object.values(counts).reduce((sum, each) => sum + each, 0)
+  if (total !== confirmed)
+    throw invalidField(
+      'requests',
+      `${total} requests have this reference now, not ${confirmed}; nothing was cancelled`,
+    )
   await changeAll(deps, organisationId, { reference, kind: null, state: 'pending' }, async (requests) => {
     const closings = requests.map(({ id }) => ({
       ref: { organisationId, id },

@@ -485,7 +485,12 @@ describe('a list at a slow pace', async () => {
       [3, 1, null],
     )
     assert.deepEqual(problemFields(await member.ask(`${own}&assignee=me`)), ['assignee'])
-    const cancelled = await post('/request-groups/cancel', { reference: 'Slow list' })
+    const cancel = { method: 'POST', body: { reference: 'Slow list', requests: 3 } }
+    assert.deepEqual(problemFields(await member.ask('/request-groups/cancel', cancel)), ['requests'])
+    assert.partialDeepStrictEqual(await requestGroups.find(slow.organisationId, 'Slow list'), {
+      counts: { running: 2, cancelled: 0 },
+    })
+    const cancelled = await post('/request-groups/cancel', { ...cancel.body, requests: 4 })
     assert.partialDeepStrictEqual(cancelled, {
       ...{ counts: { running: 0, done: 2, cancelled: 2 }, erased: { subjects: 1 } },
     })

@@ -126,7 +126,7 @@ describe('what belongs to another organisation', () => {
       errorOf(await stranger.ask(`/request-groups/report?reference=${reference}`), 'not_found')
       for (const [verb, body] of [
         ['start', { reference, requests: 0 }],
-        ['cancel', { reference }],
+        ['cancel', { reference, requests: 0 }],
       ] as const)
         errorOf(await stranger.ask(`/request-groups/${verb}`, { method: 'POST', body }), 'not_found')
     }

@@ -12,7 +12,7 @@ import { showToast } from '../components/toasts.tsx'
 import { Badge, Figures } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refreshErasures } from '../erasure.ts'
-import { totalOf } from '../requests.ts'
+import { totalOf, withoutUnknownFields } from '../requests.ts'
 import { refresh, useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import { useMay } from '../session.tsx'
@@ -161,7 +161,7 @@ function Progress({ group }: { group: RequestGroup }) {
 /** Changes all requests of a group, and shows what it has become everywhere. */
 async function changeGroup(
   verb: 'start' | 'cancel' | 'approve' | 'decline',
-  body: { reference: string; requests?: number },
+  body: { reference: string; requests: number },
 ) {
   try {
     await change(`/request-groups/${verb}`, body)
@@ -216,7 +216,10 @@ function GroupActions({ group }: { group: RequestGroup }) {
           action="Cancel those not finished"
           kind="danger"
           onConfirm={async () => {
-            await changeGroup('cancel', { reference })
+            // There may be more than this page has shown.
+            await changeGroup('cancel', { reference, requests: totalOf(group) }).catch((error) => {
+              throw withoutUnknownFields(error)
+            })
             showToast('Requests cancelled')
             onClose()
           }}

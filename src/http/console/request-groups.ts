@@ -42,6 +42,12 @@ const typedRequests = integer({
   'x-rule': 'the number of requests to start',
 })
 
+const confirmedRequests = integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  'x-rule': 'the number of requests with this reference',
+})
+
 const groupPath = '/console/api/request-groups'
 
 export const requestGroupRoutes = [
@@ -74,11 +80,12 @@ export const requestGroupRoutes = [
     method: 'POST',
     path: `${groupPath}/cancel`,
     access: 'desk',
-    body: { reference },
+    body: { reference, requests: confirmedRequests },
     response: RequestGroup,
     async handle({ services, context, body }) {
       const { organisationId } = identityOf(context)
-      return presentGroup(await cancelGroup(services, organisationId, body.reference, originOf(context)))
+      const { reference, requests } = body
+      return presentGroup(await cancelGroup(services, organisationId, reference, requests, originOf(context)))
     },
   }),
   defineRoute({

@@ -193,7 +193,10 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     subjects: fc.constant(1),
   },
   '/console/api/request-groups/start': { reference: fc.constant('reference') },
-  '/console/api/request-groups/cancel': { reference: fc.constant('reference') },
+  '/console/api/request-groups/cancel': {
+    reference: fc.constant('reference'),
+    requests: fc.integer({ min: 1, max: 4 }),
+  },
   '/console/api/request-groups/approve': { reference: fc.constant('waiting'), requests: fc.constant(1) },
   '/console/api/request-groups/decline': { reference: fc.constant('waiting'), requests: fc.constant(1) },
   '/console/api/requests/{requestId}/exclude': { subjectId: fc.constant('listed') },
