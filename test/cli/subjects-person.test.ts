@@ -177,4 +177,19 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(listed, { reference: 'ticket 1', erased: { subjects: 1 } })
     assert.deepEqual(others, [])
   })
+
+  it('leaves no open request behind if the key may not erase', async (t) => {
+    const scopes = ['analytics:view', 'analytics:manage-requests'] as const
+    const { subjects, requests, ingest } = await startRemoteShop(t, { scopes })
+    await ingest(visit('anna', { identifiers: { email: 'ada@example.com' } }))
+    const refused = await subjects(['erase', '--by', ada, '--yes'])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /^Nothing was erased\. The request \S+ was cancelled\.$/m)
+    assert.match(refused.stderr, /lacks the scope analytics:delete-data/)
+    const listed = jsonLines((await requests(['list', '--json'])).stdout)
+    assert.deepEqual(
+      listed.map(({ state }) => state),
+      ['cancelled'],
+    )
+  })
 })

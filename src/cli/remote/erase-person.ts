@@ -3,6 +3,7 @@ import type { CommandKit } from '../command-kit.ts'
 import { saveReceipts } from './requests-certificate.ts'
 import { confirmCount, type EraseRequestFlags, eraseRequest, erasureInWords } from './requests-erase.ts'
 import { foundTable, hiddenInWords } from './subjects-read.ts'
+import { isRefusal } from './with-client.ts'
 
 export interface ErasePersonFlags extends EraseRequestFlags {
   reference?: string
@@ -29,7 +30,14 @@ export async function erasePerson(
   if (!yes) await confirmCount(terminal, count)
   const person = { identifiers: [identifier] }
   const request = await client.requests.create({ kind: 'erasure', person, reference })
-  const erased = await eraseRequest(terminal, client, request, { wait })
+  const erased = await eraseRequest(terminal, client, request, { wait }).catch(async (error: unknown) => {
+    if (isRefusal(error, 'forbidden')) {
+      // Otherwise it would stay open, and become due.
+      await client.requests.cancel(request.requestId)
+      terminal.tell(`Nothing was erased. The request ${request.requestId} was cancelled.`)
+    }
+    throw error
+  })
   const { requestId, state } = erased
   if (receipts !== undefined && state === 'done')
     await saveReceipts(receipts, await client.requests.certificate(requestId))
