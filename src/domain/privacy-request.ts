@@ -255,6 +255,8 @@ export interface PrivacyRequestStore {
   items(ref: PrivacyRequestRef, after: number, limit: number): Promise<RequestItem[]>
   /** How many items have no ledger entry. */
   countUnproven(ref: PrivacyRequestRef): Promise<number>
+  /** Whether any item has a ledger entry. */
+  hasEntries(ref: PrivacyRequestRef): Promise<boolean>
   /** The newest requests of erasures by ledger index. */
   ofEntries(organisationId: string, indexes: readonly number[]): Promise<RequestOfEntry[]>
   /**

@@ -63,8 +63,8 @@ export interface ReplyFacts {
   sessions: number
   events: number
   reason: string | null
-  /** The address of the page that verifies receipts. */
-  verifyLink: string
+  /** The address of the page that verifies receipts; `null` if there is none to verify. */
+  verifyLink: string | null
 }
 
 export type Placeholder = keyof ReplyFacts
@@ -143,23 +143,31 @@ function isPlaceholder(text: string): text is Placeholder {
 
 /**
  * Fills the placeholders of a text that was checked. A line that consists of placeholders without a value is
- * left out.
+ * left out, and so is one about receipts if there are none.
  */
 export function fillReply(text: string, facts: ReplyFacts, language: Language): string {
-  const lines = text.split('\n').map((line) => {
-    let isEmpty = false
-    const filled = line.replaceAll(token, (found, name: string | undefined) => {
-      if (name === undefined) return found.charAt(0)
-      const value = isPlaceholder(name) ? formatFact(name, facts, language) : ''
-      isEmpty ||= value === ''
-      return value
-    })
-    return isEmpty && filled.trim() === '' ? null : filled
+  const lines: string[] = []
+  const all = text.split('\n')
+  for (const [i, line] of all.entries()) {
+    const filled = fillLine(line, facts, language)
+    if (filled !== null) lines.push(filled)
+    // A paragraph that is left out leaves no gap.
+    else if (lines.at(-1) === '' && all[i + 1] === '') lines.pop()
+  }
+  return lines.join('\n').trimEnd()
+}
+
+function fillLine(line: string, facts: ReplyFacts, language: Language): string | null {
+  let isEmpty = false
+  let isAboutNothing = false
+  const filled = line.replaceAll(token, (found, name: string | undefined) => {
+    if (name === undefined) return found.charAt(0)
+    const value = isPlaceholder(name) ? formatFact(name, facts, language) : ''
+    isEmpty ||= value === ''
+    isAboutNothing ||= name === 'verifyLink' && value === ''
+    return value
   })
-  return lines
-    .filter((line) => line !== null)
-    .join('\n')
-    .trimEnd()
+  return isAboutNothing || (isEmpty && filled.trim() === '') ? null : filled
 }
 
 const locales: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' }

@@ -41,10 +41,12 @@ export async function replyToRequest(
   const texts = await listReplyTexts(deps, view.organisationId)
   const now = deps.clock()
   const { reference, id, receivedAt, dueAt, closedAt, kind, erased, found } = request
+  // Nothing is proven about records that a member excluded.
+  const isProven = await deps.privacyRequests.hasEntries(request)
   const facts: Omit<ReplyFacts, 'reason'> = {
-    ...{ organisation: documentName(profile, organisation), contact: profile.contact, verifyLink },
+    ...{ organisation: documentName(profile, organisation), contact: profile.contact },
     ...{ reference: reference ?? id, receivedAt, dueAt, closedAt: closedAt ?? now, today: now },
-    ...(kind === 'access' ? found : erased),
+    ...{ ...(kind === 'access' ? found : erased), verifyLink: isProven ? verifyLink : null },
   }
   const story = await deps.activity.ofPrivacyRequest(request, 100)
   const isExported = story.some((entry) => entry.kind === 'request.exported')

@@ -217,12 +217,13 @@ describe('lethe requests erase', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(again, { state: 'done', erased: { subjects: 3, sessions: 3, events: 6 } })
   })
 
-  it('says that nothing was held', async (t) => {
+  it('says that there was nothing to erase, and where the proof is', async (t) => {
     const { requests } = await withAda(t)
     const args = ['create', 'erasure', '--by', 'email=nobody@example.com', '--json']
     const { requestId } = onlyJson(await requests(args))
     const { stdout } = await requests(['erase', String(requestId), '--yes'])
-    assert.equal(stdout, 'Nothing was held about this person, which is in the ledger.\n')
+    const proof = `lethe requests certificate ${requestId} shows what the ledger proves.`
+    assert.equal(stdout, `There was nothing to erase. ${proof}\n`)
   })
 
   it('waits for the budget and says until when; a signal ends only the waiting', async (t) => {

@@ -76,6 +76,10 @@ describe('an erasure of a member', () => {
     await erase(id, 0)
     assert.partialDeepStrictEqual(await certificateOf(id), { certificates: [], excluded: 1 })
     assert.equal(await isStored('hers'), true)
+    const { suggested, text } = await replyOf(id)
+    assert.equal(suggested, 'erasure.nothing-held')
+    assert.match(text, /found no personal data about you/)
+    assert.doesNotMatch(text, /certificate|receipt|verify/)
   })
 
   test('proves that nothing is held about a person nobody knows', async () => {
@@ -86,7 +90,9 @@ describe('an erasure of a member', () => {
     assert.equal(kind, 'nothing-held')
     const ofEntry = dataOf(await client.ask(`/erasures/certificate?index=${index}`))
     for (const each of [certificate, ofEntry]) assert.partialDeepStrictEqual(each, { identifier: 'email' })
-    assert.equal((await replyOf(id)).suggested, 'erasure.nothing-held')
+    const { suggested, text } = await replyOf(id)
+    assert.equal(suggested, 'erasure.nothing-held')
+    assert.match(text, new RegExp(`The attached certificate .*${shop.url}/verify`))
   })
 
   test('is certified page by page', async () => {

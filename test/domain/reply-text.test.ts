@@ -41,6 +41,17 @@ describe('a filled reply', () => {
     assert.equal(fillReply('Regards\n{organisation}\n{contact}\n', nobody, 'en'), 'Regards\nAcme')
     assert.equal(fillReply('a\n {contact} {reason} \nb {reason}c', nobody, 'en'), 'a\nb c')
     assert.equal(fillReply('a\n\nb', nobody, 'en'), 'a\n\nb')
+    assert.equal(fillReply('a\n\n{contact}\n\nb', nobody, 'en'), 'a\n\nb')
+    assert.equal(fillReply('a\n\n{contact}\nb', nobody, 'en'), 'a\n\nb')
+  })
+
+  it('leaves out what it says about receipts if there are none', () => {
+    const unproven = { ...facts, verifyLink: null }
+    assert.equal(fillReply('a\n\nVerify the receipts: {verifyLink}.\n\nb', unproven, 'en'), 'a\n\nb')
+    for (const language of languages) {
+      const text = fillReply(defaultReplies[language]['erasure.nothing-held'], unproven, language)
+      assert.doesNotMatch(text, /receipt|certificate|Beleg|Bescheinigung|\n\n\n/)
+    }
   })
 
   it('has braces where they were doubled', () => {

@@ -116,6 +116,6 @@ export function erasureInWords({ requestId, state, erased, left }: PrivacyReques
   if (state !== 'done') return `The request was ${state} meanwhile. Erased ${amount}.`
   if (left) return `Erased ${amount}. ${counted(left, 'subject')} came back meanwhile and remain.`
   return erased.subjects === 0
-    ? 'Nothing was held about this person, which is in the ledger.'
+    ? `There was nothing to erase. lethe requests certificate ${requestId} shows what the ledger proves.`
     : `Erased ${amount}.`
 }

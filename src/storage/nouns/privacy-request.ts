@@ -53,6 +53,9 @@ const items = statement(
 const unproven = statement(
   `SELECT count(*) AS items FROM privacy_request_items WHERE ${ownItems} AND ledger_index IS NULL`,
 )
+const anyProven = statement(
+  `SELECT 1 FROM privacy_request_items WHERE ${ownItems} AND ledger_index IS NOT NULL LIMIT 1`,
+)
 const ofEntries = statement(
   `SELECT i.ledger_index, i.sealed_nonce, i.identifier, r.id, r.reference, r.created_at
    FROM privacy_request_items i CROSS JOIN privacy_requests r
@@ -236,6 +239,7 @@ export function privacyRequestStore(
       const [row = {}] = await engine.read(unproven, { ...ref })
       return integer(row, 'items')
     },
+    hasEntries: async (ref) => (await engine.read(anyProven, { ...ref })).length > 0,
     findMany: async (organisationId, ids) =>
       (await engine.read(findMany, { organisationId, ids })).map(toNamedRequest),
     ofEntries: async (organisationId, indexes) =>

@@ -380,9 +380,11 @@ export function privacyRequestContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const request = await run(tracker)
+      assert.equal(await requests().hasEntries(request), false)
       assert.deepEqual(await requests().next('one', request), { position: 0, trackerId, subjectId: 'anna' })
       await eraseIn(fixture.store, tracker, 'anna')
       assert.deepEqual(await requests().next('one', request), { position: 1, trackerId, subjectId: 'bert' })
+      assert.equal(await requests().hasEntries(request), true)
       assert.deepEqual((await found(request)).erased, { subjects: 1, sessions: 1, events: 1 })
       const [item] = await requests().items(request, -1, 1)
       assert.deepEqual([item?.outcome, item?.trackerId, item?.entry?.ledgerIndex], ['erased', trackerId, 0])
