@@ -185,7 +185,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     const [nothing] = await holdsNothing(shop.services, shop.organisationId, emails('eva@example.com'))
     assert.ok(nothing)
     const told = await open(`/console/erasures/certificates/${nothing.ledgerIndex + 1}`)
-    assert.match(told, /Certificate that nothing is held No\. 73\s+Nothing was held about one person\./)
+    assert.match(told, /Certificate that nothing is held No\. 73\s+Nothing was held under one identifier\./)
     assert.match(told, /Searched on/)
     assert.doesNotMatch(told, /records|Carried out by|scrub/i)
     assert.doesNotMatch(told, /receipts? (is|are) valid/, 'nobody has the receipt here')

@@ -114,8 +114,8 @@ describe('the sentence of a certificate', () => {
     },
     {
       ...{ what: 'an entry that nothing is held', entries: [nothing(0)], erasure: null },
-      en: 'Nothing was held about one person.',
-      de: 'Über eine Person war nichts gespeichert.',
+      en: 'Nothing was held under one identifier.',
+      de: 'Unter einer Kennung war nichts gespeichert.',
     },
     {
       ...{ what: 'entries that nothing is held', entries: [nothing(0), nothing(4)], erasure: null },

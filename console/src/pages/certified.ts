@@ -127,7 +127,8 @@ function whomItIsAbout(
   if (request?.kind === 'access' && request.found.subjects > 0) return { whom: 'identifiers', count: entries }
   if (erasure?.isOfPerson) return { whom: 'person', count: 1 }
   if (records > 0) return { whom: 'records', count: records }
-  return entries === 1 ? { whom: 'person', count: 1 } : { whom: 'identifiers', count: entries }
+  // An entry is about one identifier, and the person may have others.
+  return { whom: 'identifiers', count: entries }
 }
 
 function stateOf(checked: readonly Checked[], isComplete: boolean): Summary['state'] {
