@@ -88,10 +88,7 @@ export function exportAddress(requestId: string): string {
   return `/console/api/requests/${requestId}/export`
 }
 
-/** The address of the certificate; `null` if the request proves nothing. */
-export function certificateOf(request: Request): string | null {
-  const { requestId, kind, state, found, erased, namesIdentifiers } = request
-  const isProven = kind === 'erasure' || (found.subjects === 0 && namesIdentifiers)
-  const hasProof = (state === 'done' && isProven) || (state === 'cancelled' && erased.subjects > 0)
-  return hasProof ? certificateAddress(requestId) : null
+/** The address of the certificate; `null` if the request is not closed, or proves nothing. */
+export function certificateOf({ request, isProven }: RequestPage): string | null {
+  return isProven && isClosed(request) ? certificateAddress(request.requestId) : null
 }

@@ -586,6 +586,7 @@ export interface StoryEntry {
 
 export interface RequestPage {
   request: Request
+  isProven: boolean
   notes: RequestNote[]
   exclusions: RequestExclusion[]
   earlier: EarlierRequest[]

@@ -17,6 +17,8 @@ interface PageDeps extends RequestSearchDeps {
 /** A request with everything that a member sees on its page, except its records. */
 export interface RequestPage {
   request: PrivacyRequest
+  /** Whether the ledger has an entry of it. */
+  isProven: boolean
   /** `null` if nobody is in charge, or the member was removed. */
   assignee: Member | null
   notes: RequestNote[]
@@ -40,7 +42,8 @@ export async function readRequestPage(
 ): Promise<RequestPage> {
   const request = await readRequest(deps, view, requestId)
   const { organisationId, assigneeId } = request
-  const [assignee, notes, exclusions, earlier, story] = await Promise.all([
+  const [isProven, assignee, notes, exclusions, earlier, story] = await Promise.all([
+    deps.privacyRequests.hasEntries(request),
     assigneeId === null ? null : deps.members.find(organisationId, assigneeId),
     deps.requestHandling.notes(request),
     deps.requestHandling.exclusions(request),
@@ -49,7 +52,7 @@ export async function readRequestPage(
   ])
   const shown = story.slice(0, maxStory).toReversed()
   const hasMoreStory = story.length > maxStory
-  return { request, assignee, notes, exclusions, earlier, story: shown, hasMoreStory }
+  return { request, isProven, assignee, notes, exclusions, earlier, story: shown, hasMoreStory }
 }
 
 /** Recognised by keyed digests, also after the requests were closed. */

@@ -80,6 +80,7 @@ describe('an erasure of a member', () => {
     assert.equal(suggested, 'erasure.nothing-held')
     assert.match(text, /found no personal data about you/)
     assert.doesNotMatch(text, /certificate|receipt|verify/)
+    assert.equal((await desk.page(id)).isProven, false)
   })
 
   test('proves that nothing is held about a person nobody knows', async () => {
@@ -93,6 +94,7 @@ describe('an erasure of a member', () => {
     const { suggested, text } = await replyOf(id)
     assert.equal(suggested, 'erasure.nothing-held')
     assert.match(text, new RegExp(`The attached certificate .*${shop.url}/verify`))
+    assert.equal((await desk.page(id)).isProven, true)
   })
 
   test('is certified page by page', async () => {
@@ -141,6 +143,19 @@ describe('the copy of a member', () => {
     dataOf(await desk.change(id, 'close'))
     assert.equal((await download(client, id)).status, 422)
     assert.equal((await replyOf(id)).suggested, 'access.copy-ready')
+  })
+
+  test('comes with a certificate of the identifiers about which nothing is held', async () => {
+    await shop.ingest(visit('ida', { identifiers: { email: 'ida@example.com' } }))
+    const emails = (...values: string[]) => ({
+      identifiers: values.map((value) => ({ name: 'email', value })),
+    })
+    const both = await desk.open('access', emails('ida@example.com', 'ida@example.org'))
+    const held = await desk.open('access', emails('ida@example.com'))
+    assert.equal((await desk.page(both)).isProven, false)
+    for (const id of [both, held]) dataOf(await desk.change(id, 'close'))
+    assert.deepEqual([(await desk.page(both)).isProven, (await desk.page(held)).isProven], [true, false])
+    assert.equal(listIn(await certificateOf(both), 'certificates').length, 1)
   })
 
   test('is for members of the organisation', async () => {

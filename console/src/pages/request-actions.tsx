@@ -17,10 +17,11 @@ type Dialog = 'erase' | 'close' | 'extend' | 'reject' | 'cancel'
 
 /** What the member can do with a request in its state. */
 export function RequestActions({ page }: { page: RequestPage }) {
-  return useMay('desk') ? <DeskActions page={page} /> : <CertificateLink request={page.request} isPrimary />
+  return useMay('desk') ? <DeskActions page={page} /> : <CertificateLink page={page} isPrimary />
 }
 
-function DeskActions({ page: { request, exclusions } }: { page: RequestPage }) {
+function DeskActions({ page }: { page: RequestPage }) {
+  const { request, exclusions } = page
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const { kind, state, found, extendedAt } = request
   const items: MenuItem[] = []
@@ -47,7 +48,7 @@ function DeskActions({ page: { request, exclusions } }: { page: RequestPage }) {
           {found.subjects === 0 ? 'Confirm that nothing is held' : 'Erase everything found'}
         </Button>
       )}
-      <CertificateLink request={request} isPrimary />
+      <CertificateLink page={page} isPrimary />
       {items.length > 0 && <Menu label="More actions" items={items} />}
       {dialog === 'erase' && <EraseRequestDialog {...dialogProps} />}
       {dialog === 'close' && <CloseDialog {...dialogProps} hasExclusions={exclusions.length > 0} />}
@@ -90,8 +91,8 @@ export function ExportLink({ requestId, isPrimary = false }: LinkProps & Pick<Re
 }
 
 /** Leads to the certificate, once there is one. */
-export function CertificateLink({ request, isPrimary = false }: LinkProps & { request: Request }) {
-  const address = certificateOf(request)
+export function CertificateLink({ page, isPrimary = false }: LinkProps & { page: RequestPage }) {
+  const address = certificateOf(page)
   if (address === null) return null
   return (
     <Link to={address} class={isPrimary ? 'button primary' : 'button plain'}>

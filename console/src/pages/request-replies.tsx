@@ -10,14 +10,15 @@ import { isClosed } from '../requests.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { For, useMay } from '../session.tsx'
-import type { Request, RequestReply } from '../types.ts'
+import type { RequestPage, RequestReply } from '../types.ts'
 import { CertificateLink, ExportLink } from './request-actions.tsx'
 
 /** Texts that announce an answer. */
 const isPromise = /\.(?:received|more-information|extended)$/
 
 /** The texts to answer with, with the facts filled in. */
-export function RequestReplies({ request }: { request: Request }) {
+export function RequestReplies({ page }: { page: RequestPage }) {
+  const { request } = page
   const [language, setLanguage] = useState<'en' | 'de' | null>(null)
   const query = language === null ? '' : `?language=${language}`
   // The facts depend on what the request has become.
@@ -40,7 +41,7 @@ export function RequestReplies({ request }: { request: Request }) {
       {error ? (
         <LoadError error={error} onRetry={reload} />
       ) : data ? (
-        <Replies key={`${data.language} ${data.suggested}`} reply={data} request={request} />
+        <Replies key={`${data.language} ${data.suggested}`} reply={data} page={page} />
       ) : (
         <Skeleton lines={5} label="Loading the reply" />
       )}
@@ -50,11 +51,12 @@ export function RequestReplies({ request }: { request: Request }) {
 
 function Replies({
   reply: { suggested, replies, language },
-  request,
+  page,
 }: {
   reply: RequestReply
-  request: Request
+  page: RequestPage
 }) {
+  const { request } = page
   const [name, setName] = useState(suggested ?? replies[0]?.name ?? '')
   const id = useId()
   const now = useNow()
@@ -101,7 +103,7 @@ function Replies({
           {isCopied ? 'Copied' : 'Copy reply'}
         </Button>
         {isExportable && mayExport && <ExportLink requestId={request.requestId} />}
-        <CertificateLink request={request} />
+        <CertificateLink page={page} />
       </div>
       <p class="note">
         Lethe sends nothing. Copy the text into your own mail, and attach what belongs to it.{' '}

@@ -58,7 +58,7 @@ export function RequestPage({ requestId }: { requestId: string }) {
                   onDecide={(verdict) => changeRequest(requestId, verdict)}
                 />
                 <RequestStory page={page} />
-                {page.request.state !== 'cancelled' && <RequestReplies request={page.request} />}
+                {page.request.state !== 'cancelled' && <RequestReplies page={page} />}
               </div>
             </div>
           )}

@@ -78,6 +78,8 @@ const StoryEntry = object(
 export const RequestPage = object(
   {
     request: Request,
+    /** Whether the ledger has an entry of it. */
+    isProven: boolean(),
     notes: list(Note),
     exclusions: list(RequestExclusion),
     /** Other requests of the same person. */
@@ -129,9 +131,11 @@ export function presentRequest(request: StoredRequest, assignee: Member | null) 
   }
 }
 
-export function presentPage({ request, assignee, notes, exclusions, earlier, story, hasMoreStory }: Page) {
+export function presentPage(page: Page) {
+  const { request, isProven, assignee, notes, exclusions, earlier, story, hasMoreStory } = page
   return {
     request: presentRequest(request, assignee),
+    isProven,
     notes: notes.map(atInstant),
     exclusions: exclusions.map((each) => ({ trackerId: each.trackerId, ...presentExclusion(each) })),
     earlier: earlier.map(({ id, kind, state, reference, receivedAt, closedAt }) => ({
