@@ -20,7 +20,13 @@ import { monthsOfExtension } from './create-privacy-request.ts'
 import { finishRequest } from './finish-privacy-request.ts'
 import { journalClosing } from './journal-closing.ts'
 import { requireRequest, withFound } from './privacy-request.ts'
-import { countFound, namesFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
+import {
+  countCopied,
+  countFound,
+  namesFound,
+  type RequestSearchDeps,
+  searchRequest,
+} from './search-request.ts'
 
 interface ChangeDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
@@ -125,7 +131,10 @@ export async function closeRequest(
     const checkedAt = deps.clock()
     const found = await searchRequest(deps, view, { ...request, person })
     const nothingHeld = person.identifiers.filter((_, i) => !found.heldIdentifiers.includes(i))
-    const end = { lease: null, found: countFound(found), left: null, nothingHeld, checkedAt }
+    const copied = countCopied(found)
+    // If everything is hidden, something is still held.
+    const counts = copied.subjects > 0 ? copied : countFound(found)
+    const end = { lease: null, found: counts, left: null, nothingHeld, checkedAt }
     const note = noteOf(deps, request, 'request.closed', origin)
     if (await finishRequest(deps, request, end, note))
       return requireRequest(deps, view.organisationId, requestId)

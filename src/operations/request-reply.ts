@@ -3,13 +3,13 @@ import type { Clock } from '../domain/instant.ts'
 import type { Language } from '../domain/language.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import { documentName, type OrganisationProfileStore } from '../domain/organisation-profile.ts'
-import type { PrivacyRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
+import type { PrivacyRequest, PrivacyRequestStore, RequestCounts } from '../domain/privacy-request.ts'
 import { fillReply, type ReplyFacts, type ReplyName, type ReplyTextStore } from '../domain/reply-text.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { requireProfile } from './organisation-profile.ts'
 import { readRequest } from './privacy-request.ts'
 import { listReplyTexts } from './reply-text.ts'
-import type { RequestSearchDeps } from './search-request.ts'
+import { countCopied, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 interface ReplyDeps extends RequestSearchDeps {
   privacyRequests: PrivacyRequestStore
@@ -40,13 +40,13 @@ export async function replyToRequest(
   const language = wanted ?? profile.language
   const texts = await listReplyTexts(deps, view.organisationId)
   const now = deps.clock()
-  const { reference, id, receivedAt, dueAt, closedAt, kind, erased, found } = request
+  const { reference, id, receivedAt, dueAt, closedAt } = request
   // Nothing is proven about records that a member excluded.
   const isProven = await deps.privacyRequests.hasEntries(request)
   const facts: Omit<ReplyFacts, 'reason'> = {
     ...{ organisation: documentName(profile, organisation), contact: profile.contact },
     ...{ reference: reference ?? id, receivedAt, dueAt, closedAt: closedAt ?? now, today: now },
-    ...{ ...(kind === 'access' ? found : erased), verifyLink: isProven ? verifyLink : null },
+    ...{ ...(await countsOf(deps, view, request)), verifyLink: isProven ? verifyLink : null },
   }
   const story = await deps.activity.ofPrivacyRequest(request, 100)
   const isExported = story.some((entry) => entry.kind === 'request.exported')
@@ -58,6 +58,20 @@ export async function replyToRequest(
       : []
   })
   return { language, suggested, replies }
+}
+
+/** What was erased, or what the copy contains. */
+async function countsOf(
+  deps: RequestSearchDeps,
+  view: OrganisationView,
+  request: PrivacyRequest,
+): Promise<RequestCounts> {
+  const { kind, state, person, erased, found } = request
+  if (kind === 'erasure') return erased
+  if (state === 'open' && person !== null)
+    return countCopied(await searchRequest(deps, view, { ...request, person }))
+  // Without visible data, `found` is what was hidden.
+  return found.sessions + found.events > 0 ? found : { ...found, subjects: 0 }
 }
 
 function reasonFor(name: ReplyName, { extensionReason, rejectionReason }: PrivacyRequest): string | null {

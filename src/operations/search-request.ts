@@ -88,3 +88,8 @@ export function countFound({ subjects, hidden }: FoundPerson): RequestCounts {
   }
   return found
 }
+
+/** Counts what a copy contains: hidden subjects are left out. */
+export function countCopied(found: FoundPerson): RequestCounts {
+  return countFound({ ...found, hidden: [] })
+}

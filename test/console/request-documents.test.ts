@@ -23,15 +23,15 @@ async function erase(id: string, subjects: number): Promise<void> {
 
 const certificateOf = async (id: string, query = '') =>
   dataOf(await client.ask(`/requests/${id}/certificate${query}`))
-const replyOf = async (id: string) => {
-  const { suggested, replies } = dataOf(await client.ask(`/requests/${id}/reply`))
+const replyOf = async (id: string, { ask } = client) => {
+  const { suggested, replies } = dataOf(await ask(`/requests/${id}/reply`))
   return { suggested, text: textIn(listIn({ replies }, 'replies').at(-1), 'text') }
 }
 const isStored = async (subjectId: string) =>
   (await shop.ask(subjectPath(subjectId), { key: shop.key })).status === 200
 
-function download({ cookie }: ConsoleClient, id: string): Promise<Response> {
-  return fetch(`${shop.url}/console/api/requests/${id}/export`, { headers: { cookie: String(cookie) } })
+function download({ cookie }: ConsoleClient, id: string, { url } = shop): Promise<Response> {
+  return fetch(`${url}/console/api/requests/${id}/export`, { headers: { cookie: String(cookie) } })
 }
 
 describe('an erasure of a member', () => {
@@ -143,6 +143,34 @@ describe('the copy of a member', () => {
     dataOf(await desk.change(id, 'close'))
     assert.equal((await download(client, id)).status, 422)
     assert.equal((await replyOf(id)).suggested, 'access.copy-ready')
+  })
+
+  test('has as many records as its reply says, although a shorter plan hides others', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const member = await openConsole(own, own.organisationId)
+    const theirs = requestDesk(member)
+    const identifiers = { email: 'jo@example.com' }
+    const startedAt = Date.now() - 300 * 86_400_000
+    await own.ingest([
+      ...visit('jo', { identifiers }),
+      ...visit('jo-then', { startedAt, identifiers }),
+      ...visit('kai-then', { startedAt, identifiers: { email: 'kai@example.com' } }),
+    ])
+    await own.services.organisations.setPlan(own.organisationId, 'free')
+    const counted = (count: number) =>
+      new RegExp(`Records about you: ${count}\\n- Visits: ${count}\\n- Recorded events: ${count}\\n`)
+    for (const [name, count] of [
+      ['jo', 1],
+      ['kai', 0],
+    ] as const) {
+      const id = await theirs.open('access', ofEmail(`${name}@example.com`))
+      const files = readZip(Buffer.from(await (await download(member, id, own)).arrayBuffer()))
+      const records = files.filter((file) => file.name.startsWith('records/'))
+      assert.equal(records.length, count)
+      assert.match((await replyOf(id, member)).text, counted(count))
+      dataOf(await theirs.change(id, 'close'))
+      assert.match((await replyOf(id, member)).text, counted(count))
+    }
   })
 
   test('comes with a certificate of the identifiers about which nothing is held', async () => {
