@@ -67,7 +67,10 @@ export async function decideGroup(
 ): Promise<void> {
   const { waiting } = await requireGroup(deps, organisationId, reference)
   if (waiting !== typed)
-    throw invalidField('requests', `${waiting} requests are waiting now, not ${typed}; nothing was changed`)
+    throw invalidField(
+      'requests',
+      `the number of waiting requests is ${waiting} now, not ${typed}; nothing was changed`,
+    )
   let decided = 0
   await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, async (requests) => {
     decided += await decide(deps, requests, verdict, origin)

@@ -47,7 +47,10 @@ export async function startGroup(
 ): Promise<RequestGroup> {
   const { startable } = await requireGroup(deps, organisationId, reference)
   if (startable !== typed)
-    throw invalidField('requests', `${startable} requests are open now, not ${typed}; nothing was erased`)
+    throw invalidField(
+      'requests',
+      `the number of open requests is ${startable} now, not ${typed}; nothing was erased`,
+    )
   let started = 0
   await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, async (requests) => {
     started += (await startErasures(deps, requests, origin, { people: startable, started })).started
@@ -71,7 +74,7 @@ export async function cancelGroup(
   if (total !== confirmed)
     throw invalidField(
       'requests',
-      `${total} requests have this reference now, not ${confirmed}; nothing was cancelled`,
+      `the number of requests with this reference is ${total} now, not ${confirmed}; nothing was cancelled`,
     )
   await changeAll(deps, organisationId, { reference, kind: null, state: 'pending' }, async (requests) => {
     const closings = requests.map(({ id }) => ({
