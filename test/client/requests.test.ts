@@ -4,6 +4,7 @@ import { type EraseManyProgress, type LetheClientOptions, verifyReceipt } from '
 import { clientOf, collect, movedTime, recordingFetch } from '../support/client.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { startShop, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 import { fileIn, readZip } from '../support/zip.ts'
 
 const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests'] as const
@@ -288,10 +289,10 @@ describe('erasing many people', { concurrency: true }, () => {
   it('only starts them when it is told not to wait', async (t) => {
     const { client, list } = await withVisitors(t, 3, { LETHE_LIMIT_ERASURE: '1/hour' })
     const outcomes = await collect(client.requests.eraseMany(list, { reference: 'x', isAwaited: false }))
-    assert.deepEqual(
-      outcomes.map(({ status }) => status),
-      ['closed', 'started', 'started'],
-    )
+    const [first, ...others] = outcomes.map(({ status }) => status)
+    // The first is answered when it is done, unless that takes more than two seconds.
+    assert.ok(first === 'closed' || first === 'started')
+    assert.deepEqual(others, ['started', 'started'])
   })
 
   it('counts a request that somebody cancels meanwhile as stopped, and ends', async (t) => {
@@ -304,6 +305,7 @@ describe('erasing many people', { concurrency: true }, () => {
       if (state.started === 2) cancelling ??= cancelAll()
     }
     const cancelAll = async () => {
+      await until(async () => (await collect(client.requests.list({ state: 'done' }))).length === 1)
       for await (const { requestId } of client.requests.list({ state: 'running' }))
         await client.requests.cancel(requestId)
     }
