@@ -1,4 +1,4 @@
-import type { ClientAuth, Configuration } from 'openid-client'
+import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
 import { LetheError } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import { normaliseEmail } from '../domain/member.ts'
@@ -9,7 +9,6 @@ import {
   providerUnreachable,
   type RoundTrip,
 } from '../domain/single-sign-on.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import { failureReason, isUnreachable } from './failure-reason.ts'
 
 export interface OpenIdSettings {
@@ -204,4 +203,23 @@ function claimAt(claims: Claims, name: string): unknown {
 function textsIn(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value]
   return values.filter((each): each is string => typeof each === 'string')
+}
+
+/** More than any provider's metadata, keys or tokens need. */
+const maxBytes = 1024 * 1024
+
+/** `fetch` for responses that are read completely, and are refused above a megabyte. */
+const boundedFetch: CustomFetch = async (url, { body, ...init }) => {
+  const response = await fetch(url, { ...init, body: body ? String(body) : null })
+  if (response.body === null) return response
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body) {
+    bytes += chunk.length
+    // Leaving the loop cancels the rest.
+    if (bytes > maxBytes) throw new TypeError('The response of the identity provider is too large.')
+    chunks.push(chunk)
+  }
+  const { status, headers } = response
+  return new Response(Buffer.concat(chunks), { status, headers })
 }

@@ -1,13 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { notFound, type Problems } from '../domain/errors.ts'
-import { readInstant } from '../domain/instant.ts'
+import { type Clock, readInstant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, readCursor } from '../domain/page.ts'
 import type { Person } from '../domain/person.ts'
-import type {
-  PrivacyRequest,
-  PrivacyRequestKind,
-  PrivacyRequestQuery,
-  PrivacyRequestStore,
+import {
+  isClosed,
+  type PrivacyRequest,
+  type PrivacyRequestKind,
+  type PrivacyRequestQuery,
+  type PrivacyRequestStore,
 } from '../domain/privacy-request.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { countFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
@@ -99,4 +101,30 @@ export function requestsOfPerson(
   limit: number,
 ): Promise<PrivacyRequest[]> {
   return privacyRequests.ofPerson(organisationId, keyring.personDigests(organisationId, person).flat(), limit)
+}
+
+const firstPauseMs = 10
+const maxPauseMs = 250
+
+/**
+ * Resolves with the request when any process has closed it, when it rests longer than this would wait, or after
+ * some time. Rejects if aborted.
+ */
+export async function waitUntilClosed(
+  deps: { privacyRequests: PrivacyRequestStore; clock: Clock },
+  request: PrivacyRequest,
+  maxWaitMs: number,
+  signal: AbortSignal,
+): Promise<PrivacyRequest> {
+  const endsAt = performance.now() + maxWaitMs
+  let current = request
+  for (let pauseMs = firstPauseMs; !isClosed(current); pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    const leftMs = endsAt - performance.now()
+    const { resumesAt } = current
+    if (leftMs <= 0 || (resumesAt !== null && resumesAt - deps.clock() > leftMs)) return current
+    await delay(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => {})
+    signal.throwIfAborted()
+    current = await requireRequest(deps, request.organisationId, request.id)
+  }
+  return current
 }

@@ -1,13 +1,13 @@
 import type { ActivityStore, Origin } from '../domain/activity.ts'
-import { LetheError } from '../domain/errors.ts'
+import { LetheError, notFound } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
-import type { Member } from '../domain/member.ts'
+import type { Member, MemberStore } from '../domain/member.ts'
 import type { Passkey, PasskeyStore, RelyingParty } from '../domain/passkey.ts'
 import type { Passwords } from '../domain/password.ts'
 import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
 import { hashRecoveryCode, type RecoveryCodeStore } from '../domain/recovery-code.ts'
-import { type Proof, type ProofKind, proofNames } from '../domain/second-factor.ts'
+import { type Proof, type ProofKind, proofNames, type SecondFactorStore } from '../domain/second-factor.ts'
 import {
   type ChallengeKind,
   challengeMs,
@@ -163,4 +163,20 @@ export function noteRefusal(
 
 export function expiredPrompt(): LetheError {
   return new LetheError('invalid_request', 'This took too long. Start again.')
+}
+
+/**
+ * Removes a member's passkeys, authenticator app and recovery codes, for a member who has lost them, and ends
+ * the member's sign-ins. The password stays. Throws `not_found` if there is no such member.
+ */
+export async function removeFactors(
+  deps: { members: MemberStore; secondFactors: SecondFactorStore; clock: Clock; randomness: Randomness },
+  { organisationId, memberId }: { organisationId: string; memberId: string },
+  origin: Origin,
+): Promise<void> {
+  const member = await deps.members.find(organisationId, memberId)
+  if (member === null) throw notFound('This member')
+  const what = { organisationId, kind: 'member.factors-removed', target: member.email } as const
+  const note = activityNote(deps, origin, what)
+  if (!(await deps.secondFactors.removeAll(organisationId, memberId, note))) throw notFound('This member')
 }

@@ -1,7 +1,8 @@
+import type { Origin } from '../domain/activity.ts'
 import { LetheError, notFound } from '../domain/errors.ts'
-import type { Instant } from '../domain/instant.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
 import type { Member } from '../domain/member.ts'
-import { createToken, hashToken } from '../domain/randomness.ts'
+import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
 import { recentSignInMs, type SignedIn, type SignInSource, type SignInStore } from '../domain/sign-in.ts'
 import type { FoundChallenge } from '../domain/sign-in-challenge.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type ProviderIdentity,
   type RoundTrip,
   roundTripMs,
+  type SingleSignOnStore,
 } from '../domain/single-sign-on.ts'
 import { activityNote } from './activity.ts'
 import { type AdmissionDeps, admitByProvider } from './admit-by-provider.ts'
@@ -147,4 +149,19 @@ function expired(): LetheError {
     'invalid_request',
     'This sign-in has expired, was already used, or was started in another browser. Start again.',
   )
+}
+
+/**
+ * Forgets the account with which a member signs in by single sign-on, and ends all sign-ins of the member.
+ * Throws `invalid_request` if there is none.
+ */
+export async function disconnectMember(
+  deps: { singleSignOn: SingleSignOnStore; clock: Clock; randomness: Randomness },
+  { id, organisationId, email }: Member,
+  origin: Origin,
+): Promise<void> {
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.disconnected', target: email })
+  if (!(await deps.singleSignOn.disconnect(organisationId, id, note))) {
+    throw new LetheError('invalid_request', `${email} has not signed in by single sign-on.`)
+  }
 }

@@ -3,7 +3,6 @@ import { commandLine } from '../../domain/activity.ts'
 import { LetheError } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { hasJoined, type Member, normaliseEmail, type Role, roles } from '../../domain/member.ts'
-import { disconnectMember } from '../../operations/disconnect-member.ts'
 import {
   type Invited,
   inviteMember,
@@ -13,7 +12,8 @@ import {
   setMemberRole,
 } from '../../operations/member.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
-import { removeFactors } from '../../operations/remove-factors.ts'
+import { removeFactors } from '../../operations/second-factor.ts'
+import { disconnectMember } from '../../operations/single-sign-on.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { table } from '../progress.ts'
 import { consoleUrl, flagOrAnswer, type Terminal } from '../terminal.ts'

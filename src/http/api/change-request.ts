@@ -8,7 +8,7 @@ import {
   rejectRequest,
   startRequest,
 } from '../../operations/change-privacy-request.ts'
-import { waitUntilClosed } from '../../operations/wait-for-request.ts'
+import { waitUntilClosed } from '../../operations/privacy-request.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { text } from '../schema.ts'

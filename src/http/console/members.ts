@@ -8,7 +8,7 @@ import {
   removeMember,
   setMemberRole,
 } from '../../operations/member.ts'
-import { removeFactors } from '../../operations/remove-factors.ts'
+import { removeFactors } from '../../operations/second-factor.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { boolean, list, object, oneOf, optional, orNull, text } from '../schema.ts'
