@@ -146,6 +146,8 @@ export interface ActivityStore {
   add(note: ActivityNote): Promise<void>
   /** Newest first; entries with the same time are in descending order of ID. */
   list(organisationId: string, query: ActivityQuery): Promise<Page<ActivityEntry, ActivityPosition>>
+  /** When the oldest entry that is kept was made; `null` if there is none. */
+  oldest(organisationId: string): Promise<Instant | null>
   /** The newest entries about a privacy request, newest first. */
   ofPrivacyRequest(ref: { organisationId: string; id: string }, limit: number): Promise<ActivityEntry[]>
 }

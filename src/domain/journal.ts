@@ -1,4 +1,5 @@
 import type { JournalledClosing } from './closed-request.ts'
+import type { CredentialKind } from './credential.ts'
 import type { Instant } from './instant.ts'
 import {
   isEntry,
@@ -8,6 +9,7 @@ import {
   type JournalledRotation,
 } from './journal-line.ts'
 import { appendLeaf, type Frontier, hashLeaf } from './merkle-tree.ts'
+import type { CreatedRef } from './privacy-request.ts'
 
 export interface JournalReports {
   /** A write failed; its lines wait for the next one. */
@@ -135,7 +137,8 @@ export class KnownLedger {
   }
 }
 
-interface KnownClosing extends Pick<JournalledClosing, 'organisationId' | 'id' | 'at'> {
+interface KnownClosing extends CreatedRef {
+  at: Instant
   isWhole: boolean
 }
 
@@ -148,7 +151,7 @@ export class KnownChanges {
   readonly ledgers = new Map<string, KnownLedger>()
   readonly rotations = new Map<string, Instant>()
   readonly revoked = new Set<string>()
-  /** By organisation and request. A closing is whole when its last line is known, because lines are in order. */
+  /** By request. A closing is whole when its last line is known, because lines are in order. */
   readonly closings = new Map<string, KnownClosing>()
 
   add(line: JournalLine): void {
@@ -159,13 +162,13 @@ export class KnownChanges {
   }
 
   has(line: JournalLine): boolean {
-    if (line.kind === 'closing') return this.hasClosing(line)
+    if (line.kind === 'closing') return this.hasClosing(refOf(line))
     if (line.kind === 'revocation') return this.revoked.has(nameOf(line))
     if (line.kind === 'rotation') return line.at <= (this.rotations.get(nameOf(line)) ?? -1)
     return (this.ledgers.get(line.organisationId)?.leaf(line.index) ?? null) !== null
   }
 
-  hasClosing(ref: Pick<JournalledClosing, 'organisationId' | 'id'>): boolean {
+  hasClosing(ref: CreatedRef): boolean {
     return this.closings.get(closingName(ref))?.isWhole ?? false
   }
 
@@ -175,21 +178,30 @@ export class KnownChanges {
     return known
   }
 
-  #addClosing({ organisationId, id, at, isLast }: JournalledClosing): void {
-    const isWhole = isLast || this.hasClosing({ organisationId, id })
-    this.closings.set(closingName({ organisationId, id }), { organisationId, id, at, isWhole })
+  #addClosing(line: JournalledClosing): void {
+    const ref = refOf(line)
+    const isWhole = line.isLast || this.hasClosing(ref)
+    this.closings.set(closingName(ref), { ...ref, at: line.at, isWhole })
   }
 }
 
-export function closingName({
-  organisationId,
-  id,
-}: Pick<JournalledClosing, 'organisationId' | 'id'>): string {
-  return `${organisationId} ${id}`
+/** The request that a line closes. */
+export function refOf({ organisationId, id, request }: JournalledClosing): CreatedRef {
+  return { organisationId, id, createdAt: request.createdAt }
+}
+
+export function closingName({ organisationId, id, createdAt }: CreatedRef): string {
+  return `${organisationId} ${id} ${createdAt}`
 }
 
 function nameOf({ credential, id }: JournalledRevocation | JournalledRotation): string {
   return `${credential} ${id}`
+}
+
+/** The kind and ID in a name. */
+export function credentialNamed(name: string): { credential: CredentialKind; id: string } {
+  const [kind, id = ''] = name.split(' ')
+  return { credential: kind === 'key' ? 'key' : 'variable-token', id }
 }
 
 /** Inclusive. */

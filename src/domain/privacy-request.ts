@@ -163,6 +163,11 @@ export interface ClosedPosition extends PrivacyRequestRef {
   closedAt: Instant
 }
 
+/** Distinguishes a request from an earlier one, since swept, with the same ID. */
+export interface CreatedRef extends PrivacyRequestRef {
+  createdAt: Instant
+}
+
 /** How a request ends without an answer. */
 export interface RequestClosing {
   from: readonly PrivacyRequestState[]
@@ -295,7 +300,7 @@ export interface PrivacyRequestStore {
    */
   finish(ref: PrivacyRequestRef, end: RequestEnd, note: ActivityNote): Promise<AppendedEntry[] | null>
   /** Closed requests of all organisations after a position, in the order of their closing. */
-  listClosed(after: ClosedPosition | null, limit: number): Promise<ClosedPosition[]>
+  listClosed(after: ClosedPosition | null, limit: number): Promise<(ClosedPosition & CreatedRef)[]>
   /** Deletes about `maxRows` rows of requests that were closed before an instant. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

@@ -1,6 +1,11 @@
 import type { JournalledClosing } from '../domain/closed-request.ts'
 import type { Journal, KnownChanges } from '../domain/journal.ts'
-import type { ClosedPosition, PrivacyRequest, PrivacyRequestRef } from '../domain/privacy-request.ts'
+import type {
+  ClosedPosition,
+  CreatedRef,
+  PrivacyRequest,
+  PrivacyRequestRef,
+} from '../domain/privacy-request.ts'
 import type { Store } from '../domain/store.ts'
 
 type Source = Pick<Store, 'privacyRequests' | 'requestHandling'>
@@ -27,10 +32,10 @@ export async function* readClosings(store: Source, known: KnownChanges): AsyncGe
 /** All closed requests of a store. */
 export async function* listClosed({
   privacyRequests,
-}: Pick<Store, 'privacyRequests'>): AsyncGenerator<ClosedPosition> {
+}: Pick<Store, 'privacyRequests'>): AsyncGenerator<CreatedRef> {
   let after: ClosedPosition | null = null
   do {
-    const page: ClosedPosition[] = await privacyRequests.listClosed(after, pageRequests)
+    const page: (ClosedPosition & CreatedRef)[] = await privacyRequests.listClosed(after, pageRequests)
     yield* page
     after = page.length < pageRequests ? null : (page.at(-1) ?? null)
   } while (after !== null)

@@ -1,4 +1,5 @@
 import {
+  credentialNamed,
   type Journal,
   type JournalFile,
   type JournalReports,
@@ -209,7 +210,7 @@ async function isBehind(store: Store & RestoredDeps, known: KnownChanges, place:
     const size = (await store.ledger.head(organisationId))?.frontier.size ?? 0
     isShort ||= size < ledger.end
   }
-  return isShort || (await hasOlderKeys(store, known)) || lacksClosing(store, known)
+  return isShort || (await hasOlderCredentials(store, known)) || lacksClosing(store, known)
 }
 
 /** The first index at which a ledger and a journal have different entries; `null` if there is none. */
@@ -236,14 +237,22 @@ async function firstDifference(
 
 const pageEntries = 500
 
-async function hasOlderKeys(store: Store, known: KnownChanges): Promise<boolean> {
+/** Whether a key or token was revoked or rotated since. */
+async function hasOlderCredentials(store: Store, known: KnownChanges): Promise<boolean> {
   const own = new KnownChanges()
   for await (const lines of readCredentialChanges(store)) for (const line of lines) own.add(line)
   const older = new Set([
-    ...[...known.revoked].filter((id) => !own.revoked.has(id)),
-    ...[...known.rotations].filter(([id, at]) => at > (own.rotations.get(id) ?? -1)).map(([id]) => id),
+    ...[...known.revoked].filter((name) => !own.revoked.has(name)),
+    ...[...known.rotations]
+      .filter(([name, at]) => at > (own.rotations.get(name) ?? -1))
+      .map(([name]) => name),
   ])
-  for (const id of older) if ((await store.apiKeys.find(id)) !== null) return true
+  const stores = { key: store.apiKeys, 'variable-token': store.variableTokens }
+  for (const name of older) {
+    const { credential, id } = credentialNamed(name)
+    // It may have been removed with its organisation.
+    if ((await stores[credential].find(id)) !== null) return true
+  }
   return false
 }
 

@@ -1,6 +1,7 @@
+import type { ActivityStore } from '../domain/activity.ts'
 import type { JournalledClosing } from '../domain/closed-request.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
-import { closingName, type KnownChanges } from '../domain/journal.ts'
+import { closingName, type KnownChanges, refOf } from '../domain/journal.ts'
 import type { Replayed } from '../domain/replay.ts'
 import { startOfWindow } from '../domain/retention.ts'
 import type { Store } from '../domain/store.ts'
@@ -25,20 +26,22 @@ export class ClosingReplay {
 
   async add(line: JournalledClosing): Promise<void> {
     this.#closed ??= namesOfClosed(this.#store)
-    if ((await this.#closed).has(closingName(line))) return
-    const key = `${closingName(line)} ${line.at}`
+    const name = closingName(refOf(line))
+    if ((await this.#closed).has(name)) return
+    const key = `${name} ${line.at}`
     const lines = this.#lines.get(key) ?? new Map<number, JournalledClosing>()
     this.#lines.set(key, lines.set(line.from, line))
   }
 
   /** Applies what was collected, also if a line of it is missing. */
-  async end(keptSince: Instant, done: Replayed): Promise<void> {
+  async end(keptSince: KeptSince, done: Replayed): Promise<void> {
     for (const byPosition of this.#lines.values()) {
       const lines = [...byPosition.values()].sort((a, b) => a.from - b.from)
-      if (!(await this.#store.replay.closeRequest(lines, keptSince))) continue
-      done.closedRequests += 1
       const [first] = lines
-      if (first && !isWhole(lines))
+      if (!first) continue
+      if (!(await this.#store.replay.closeRequest(lines, await keptSince(first.organisationId)))) continue
+      done.closedRequests += 1
+      if (!isWhole(lines))
         done.problems.push(
           `No journal holds all lines of the request ${first.id} of the organisation "${first.organisationId}": it is closed, but its certificate lacks entries.`,
         )
@@ -57,28 +60,44 @@ function isWhole(lines: readonly JournalledClosing[]): boolean {
 
 /** Whether a store lacks closings of a journal, apart from those that it has swept. */
 export async function lacksClosing(
-  store: ReplayDeps & Pick<Store, 'organisations'> & SweepDeps,
+  store: ReplayDeps & Pick<Store, 'organisations' | 'activity'> & SweepDeps,
   { closings }: KnownChanges,
 ): Promise<boolean> {
   if (closings.size === 0) return false
   const keptSince = closingsKeptSince(store)
   const closed = await namesOfClosed(store)
-  for (const [name, { organisationId, id, at }] of closings) {
+  for (const [name, { organisationId, id, createdAt, at }] of closings) {
     if (closed.has(name)) continue
     if ((await store.organisations.find(organisationId)) === null) continue
-    if (at >= keptSince || (await store.privacyRequests.find({ organisationId, id })) !== null) return true
+    const found = await store.privacyRequests.find({ organisationId, id })
+    if (found === null ? at >= (await keptSince(organisationId)) : found.createdAt === createdAt) return true
   }
   return false
 }
 
 interface SweepDeps {
+  activity: ActivityStore
   clock: Clock
   activityDays: number
 }
 
-/** Requests that were closed earlier are swept. */
-export function closingsKeptSince({ clock, activityDays }: SweepDeps): Instant {
-  return startOfWindow(activityDays, clock())
+/** Requests of an organisation that were closed earlier, and that a store does not have, were swept. */
+export type KeptSince = (organisationId: string) => Promise<Instant>
+
+/**
+ * Closed requests are swept with the activity log. What remains of it shows what was swept, even if the window
+ * was shorter or the clock ahead at that time.
+ */
+export function closingsKeptSince({ activity, clock, activityDays }: SweepDeps): KeptSince {
+  const start = startOfWindow(activityDays, clock())
+  const known = new Map<string, Instant>()
+  return async (organisationId) => {
+    const since =
+      known.get(organisationId) ??
+      Math.max(start, (await activity.oldest(organisationId)) ?? Number.POSITIVE_INFINITY)
+    known.set(organisationId, since)
+    return since
+  }
 }
 
 async function namesOfClosed(store: Pick<Store, 'privacyRequests'>): Promise<ReadonlySet<string>> {

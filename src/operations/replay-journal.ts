@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../domain/instant.ts'
+import type { Clock } from '../domain/instant.ts'
 import { gapsIn, KnownLedger } from '../domain/journal.ts'
 import { isEntry, type JournalLine, type JournalledEntry } from '../domain/journal-line.ts'
 import type { Keyring, TombstoneKey } from '../domain/keyring.ts'
@@ -6,11 +6,11 @@ import type { HeadKeys } from '../domain/ledger.ts'
 import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.ts'
 import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
-import { ClosingReplay, closingsKeptSince } from './replay-closings.ts'
+import { ClosingReplay, closingsKeptSince, type KeptSince } from './replay-closings.ts'
 
 type ReplayDeps = Pick<Store, 'replay' | 'ledger' | 'transfer' | 'privacyRequests'>
 
-export interface RestoredDeps extends ReplayDeps {
+export interface RestoredDeps extends ReplayDeps, Pick<Store, 'activity'> {
   clock: Clock
   activityDays: number
 }
@@ -18,8 +18,8 @@ export interface RestoredDeps extends ReplayDeps {
 export interface ReplayOptions {
   /** Repairs a ledger: restores the journal's entries, closes gaps, and moves other entries to the end. */
   mend?: boolean
-  /** Requests that were closed earlier, and that the store does not have, were swept. */
-  keptSince?: Instant
+  /** Without it, requests that the store does not have were not swept. */
+  keptSince?: KeptSince
 }
 
 const batchEntries = 500
@@ -34,7 +34,7 @@ export async function replayChanges(
   store: ReplayDeps,
   keyring: Keyring,
   lines: AsyncIterable<JournalLine>,
-  { mend = false, keptSince = Number.MIN_SAFE_INTEGER }: ReplayOptions = {},
+  { mend = false, keptSince = async () => Number.MIN_SAFE_INTEGER }: ReplayOptions = {},
 ): Promise<Replayed> {
   const done: Replayed = {
     entries: 0,

@@ -9,6 +9,7 @@ import type { PrivacyRequestRef } from '../../src/domain/privacy-request.ts'
 import { FairQueue } from '../../src/domain/semaphore.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { FileJournal } from '../../src/journal.ts'
+import { sweepAged } from '../../src/maintenance/sweep.ts'
 import { advanceRequest } from '../../src/operations/advance-privacy-request.ts'
 import { type CertifiedEntry, certifyRequest } from '../../src/operations/certify-privacy-request.ts'
 import {
@@ -61,6 +62,10 @@ for (const [engine, address] of Object.entries(engines)) {
       t.after(() => store.close())
       await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
       await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      await store.activity.add({
+        ...{ id: 'first', organisationId: 'acme', at: 1, actor: { kind: 'command-line' } },
+        ...{ kind: 'tracker.created', target: 'shop', requestId: null },
+      })
       const identifiers = { email: 'ada@example.com' }
       const subject = { trackerId: 'shop', subjectId: 'anna-7' }
       await store.ingest.ingest(
@@ -254,6 +259,45 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await openJournal(journal, later)).replayed, null)
     })
 
+    it('are not missed of requests that were swept while the window was shorter: running erasures go on', async (t) => {
+      const store = await open(t)
+      const { place, journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      await create(deps, 1)
+      await cancelRequest(deps, view, uuid(1), member)
+      const now = noon + 40 * dayMs
+      const policy = { ...defaultPolicy, activityDays: 30 }
+      const later = { ...deps, ...policy, clock: () => now }
+      await store.retention.settleWindows({ policy, now, rule: 'immediately' })
+      await sweepAged(later)
+      assert.equal(await store.privacyRequests.find(ref(1)), null)
+      await create(later, 2)
+      await startRequest(later, view, uuid(2), member)
+      const again = new LedgerJournal(new FileJournal(place), store)
+      const opened = await openJournal(again, { ...store, clock: () => now, activityDays: 365 })
+      assert.equal(opened.replayed, null)
+      assert.equal((await store.privacyRequests.find(ref(2)))?.state, 'running')
+    })
+
+    it('leave a later request alone that has the ID of one that was swept', async (t) => {
+      const store = await open(t)
+      const { place, journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      const again = () => new LedgerJournal(new FileJournal(place), store)
+      await create(deps, 1)
+      await cancelRequest(deps, view, uuid(1), member)
+      assert.notEqual(await store.privacyRequests.sweep(noon + 1, 100), 0)
+      await create({ ...deps, clock: () => noon + 5 }, 1)
+      await startRequest(deps, view, uuid(1), member)
+      assert.equal((await openJournal(again(), store)).replayed, null)
+      assert.equal((await replayIfSetBack(store, testKeyring, journal.read())).closedRequests, 0)
+      assert.equal((await store.privacyRequests.find(ref(1)))?.state, 'running')
+      // As if the process was killed between the commit and the line.
+      await cancelRequest(store, view, uuid(1), member)
+      assert.equal((await openJournal(again(), store)).appended, 1)
+      assert.equal((await openJournal(again(), store)).appended, 0)
+    })
+
     it('have several lines for many subjects; if one is torn, the rest is applied and the loss is reported', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       const { place, journal } = journalOf(t, store)
@@ -318,7 +362,7 @@ for (const [engine, address] of Object.entries(engines)) {
       await create(deps, 1)
       await erase(deps, 1)
       await eraseSubject(backup, { ...view, trackerId: 'shop' }, 'another', member)
-      const replay = { mend: true, keptSince: 0 }
+      const replay = { mend: true, keptSince: async () => 0 }
       const mended = await replayChanges(backup, testKeyring, journal.read(), replay)
       assert.partialDeepStrictEqual(mended, { entries: 2, movedEntries: 1, closedRequests: 1 })
       const [ours, theirs] = [await certified(deps, 1), await certified(backup, 1)]

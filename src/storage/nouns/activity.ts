@@ -32,6 +32,8 @@ const ofPrivacyRequest = statement(
   ofRequest('activity INDEXED BY activity_by_privacy_request', 'kind'),
 )
 
+const oldest = statement('SELECT min(at) AS at FROM activity WHERE organisation_id = :organisationId')
+
 export const activityTransactions = {
   async addActivity(run: Run, note: ActivityNote): Promise<void> {
     if (await lockOrganisation(run, note.organisationId)) insertActivity(run, note)
@@ -44,6 +46,10 @@ export function activityStore(engine: Engine<typeof activityTransactions>): Acti
     async list(organisationId, query) {
       const rows = await engine.read(...activityPage(organisationId, query))
       return toPage(rows.map(toEntry), query.limit, ({ at, id }) => ({ at, id }))
+    },
+    async oldest(organisationId) {
+      const [row = {}] = await engine.read(oldest, { organisationId })
+      return integerOrNull(row, 'at')
     },
     ofPrivacyRequest: async (ref, limit) =>
       (await engine.read(ofPrivacyRequest, { ...ref, limit })).map(toEntry),

@@ -104,7 +104,7 @@ const end = statement(
    WHERE ${own}`,
 )
 const closedAfter = statement(
-  `SELECT closed_at, organisation_id, id FROM privacy_requests
+  `SELECT closed_at, organisation_id, id, created_at FROM privacy_requests
    WHERE closed_at IS NOT NULL AND (closed_at, organisation_id, id) > (:closedAt, :organisationId, :id)
    ORDER BY closed_at, organisation_id, id LIMIT :limit`,
 )
@@ -247,7 +247,10 @@ export function privacyRequestStore(
     async listClosed(after, limit) {
       const start = after ?? { closedAt: Number.MIN_SAFE_INTEGER, organisationId: '', id: '' }
       const rows = await engine.read(closedAfter, { ...start, limit })
-      return rows.map((row) => ({ ...toRef(row), closedAt: integer(row, 'closed_at') }))
+      return rows.map((row) => {
+        const [closedAt, createdAt] = [integer(row, 'closed_at'), integer(row, 'created_at')]
+        return { ...toRef(row), closedAt, createdAt }
+      })
     },
     sweep: (before, maxRows) => engine.transact('sweepPrivacyRequests', before, maxRows),
   }

@@ -13,13 +13,13 @@ import {
   sharesItsReference,
 } from './privacy-request.ts'
 import { insertExclusion } from './request-handling.ts'
-import { text } from './row.ts'
+import { integer, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
 const own = 'organisation_id = :organisationId AND id = :id'
 
-const lockState = statement(`SELECT state FROM privacy_requests WHERE ${own} FOR UPDATE`)
+const lockState = statement(`SELECT state, created_at FROM privacy_requests WHERE ${own} FOR UPDATE`)
 const insertClosed = statement(
   `INSERT INTO privacy_requests (organisation_id, id, kind, state, reference, received_at, due_at, closed_at, names_identifiers,
      content_digest, created_at, creator_kind, creator_id, creator_name, found_subjects, found_sessions, found_events, erased_subjects,
@@ -50,7 +50,11 @@ export const replayClosingTransactions = {
     const { organisationId, id, at, request } = closing
     const ref = { organisationId, id }
     const [row] = (await run(lockState, ref)).rows
-    const isOpen = row !== undefined && ['open', 'running'].includes(text(row, 'state'))
+    // The row may be a later request's, which has the ID of one that was swept.
+    const isOpen =
+      row !== undefined &&
+      ['open', 'running'].includes(text(row, 'state')) &&
+      integer(row, 'created_at') === request.createdAt
     if (!isOpen && (row !== undefined || at < keptSince)) return false
     if (!isOpen) {
       const namesIdentifiers = request.namesIdentifiers ? 1 : 0

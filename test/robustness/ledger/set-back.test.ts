@@ -5,9 +5,16 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
 import { Client, escapeIdentifier } from 'pg'
+import { allScopes } from '../../../src/domain/api-key.ts'
 import { earliestInstant } from '../../../src/domain/instant.ts'
 import { appendLeaf, type Frontier, formatFrontier, hashLeaf } from '../../../src/domain/merkle-tree.ts'
+import { createKey, revokeKey, rotateKey } from '../../../src/operations/api-key.ts'
 import { eraseSubject } from '../../../src/operations/erase-subject.ts'
+import {
+  createVariableToken,
+  revokeVariableToken,
+  rotateVariableToken,
+} from '../../../src/operations/variable-token.ts'
 import { dataOf, errorOf } from '../../support/answers.ts'
 import { commandLine, jsonLines } from '../../support/command-line.ts'
 import { freshStore } from '../../support/fresh-database.ts'
@@ -132,6 +139,39 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       const verified = await run('ledger', 'verify', '--journal', journal)
       assert.deepEqual([verified.code, verified.stderr], [0, ''])
     })
+
+    for (const change of ['revoked', 'rotated'] as const) {
+      it(`that was set back to before a key and a token were ${change} does it again before it answers anything`, async (t) => {
+        const { serve, copy, journal } = await prepare(t)
+        const first = await serve()
+        const wanted = { organisationId: 'acme', name: 'another', scopes: allScopes(), expiresAt: null }
+        const { key } = await createKey(first.services, wanted)
+        const { token } = await createVariableToken(first.services, { trackerId: 'shop', name: 'site' })
+        await first.stop()
+        const setBack = await copy()
+        const changes = {
+          apiKeys: ({ services }: TestService) =>
+            change === 'revoked' ? revokeKey(services, key.id, key.name) : rotateKey(services, key.id),
+          variableTokens: ({ services }: TestService) =>
+            change === 'revoked'
+              ? revokeVariableToken(services, token.id, token.name)
+              : rotateVariableToken(services, token.id),
+        }
+        for (const name of ['apiKeys', 'variableTokens'] as const) {
+          const service = await serve()
+          await changes[name](service)
+          await service.stop()
+          await setBack()
+          const again = await serve()
+          assert.match(again.logged.join('\n'), /the store was older than its journal/)
+          const found = await again.services[name].find(name === 'apiKeys' ? key.id : token.id)
+          assert.ok(found?.[`${change}At`], name)
+          await again.stop()
+          rmSync(journal)
+          await setBack()
+        }
+      })
+    }
 
     it('that went on after it was set back is named at the start, and mended', async (t) => {
       const { serve, erase, present, copy, run, journal, entries, key } = await prepare(t)
