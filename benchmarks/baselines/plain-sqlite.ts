@@ -5,7 +5,8 @@ import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { type LineOrder, subjectsIn, tracker, visits } from '../stores/visits.ts'
 
 const insertedAtOnce = 5_000
-const deletedAtOnce = 5_000
+/** The limits of a step of a sweep. */
+const deletedAtOnce = { rows: 5_000, subjects: 1_000 }
 
 /** Deletes subjects, one after the other. */
 export class PlainDeletes {
@@ -114,13 +115,14 @@ export function deleteAgedPlainly(path: string, since: number): number {
   const deleteEvents = db.prepare('DELETE FROM events WHERE subject_key = ? AND occurred_at < ?')
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
   const from = performance.now()
-  let room = deletedAtOnce
+  let room = { ...deletedAtOnce }
   db.exec('BEGIN IMMEDIATE')
   for (const key of keys) {
-    room -= Number(deleteEvents.run(key, since).changes) + Number(deleteSessions.run(key, since).changes)
-    if (room > 0) continue
+    room.rows -= Number(deleteEvents.run(key, since).changes) + Number(deleteSessions.run(key, since).changes)
+    room.subjects -= 1
+    if (room.rows > 0 && room.subjects > 0) continue
     db.exec('COMMIT; BEGIN IMMEDIATE')
-    room = deletedAtOnce
+    room = { ...deletedAtOnce }
   }
   db.exec('COMMIT')
   const tookMs = performance.now() - from
