@@ -14,6 +14,7 @@ import { loadProgress } from '../load/load-progress.ts'
 import { SteadyRequests } from '../load/steady-requests.ts'
 import { runLethe } from '../processes/run-lethe.ts'
 import { type RunningProcess, startLethe } from '../processes/start-process.ts'
+import { describeCommit } from '../report/machine.ts'
 import { Figures, type Group } from '../report/results.ts'
 import type { GrowthSize } from '../sizes.ts'
 import { organisation, subjectsPath } from '../stores/empty-store.ts'
@@ -71,7 +72,9 @@ async function measureStore(bench: Bench<GrowthSize>, name: string): Promise<Gro
   const tell = (line: string) => bench.tell(`${name}: ${line}`)
   const [smallest = 0, ...larger] = sizesOn(name, size)
   const figures = new Figures()
-  const { notes, versions } = stores
+  const { versions } = stores
+  const today = new Date().toISOString().slice(0, 10)
+  const notes = [...stores.notes, `Measured at commit ${describeCommit()} on ${today}.`]
   const group = () => ({ name, rows: figures.rows(), notes, versions })
 
   const small: Grown = { store: await stores.create('small'), subjects: 0, next: 0 }

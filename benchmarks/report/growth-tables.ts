@@ -68,22 +68,30 @@ Each store grows in place, by subjects with ten events in three sessions and two
 events is asked in turns: ratios, and the numbers in brackets, compare with it. Reads are sent over 64 connections, everything else is one
 request at a time. During a scrub and a backup, ten erasures a second are sent.
 
-${measured.map(storeSection).join('\n')}
+${measured.toSorted(byStore).map(storeSection).join('\n')}
 ### What does not stay flat
 
 Pages, searches and erasures follow an index from its root to one place, so their time hardly depends on the number of events. These do grow or
 slow down:
 
 - **Reads under load**: they ask for random data subjects, and of a larger store fewer are in the caches of the processor, the database and the
-  system. The smallest store is always in all of them.
+  system. The smallest store is always in all of them. A hundred million events on PostgreSQL need half as much memory again as the machine has,
+  so that many reads wait for the disk.
 - **Loading** becomes slower. Rows are stored by data subject, so that an erasure is one range, and new data subjects belong in random places:
   almost every one changes other pages, each of which is written to the log and then to the file.
+- **A sweep** of a store that is larger than the memory waits for the disk as well, because what has expired is spread over all data subjects.
 - **A scrub and a backup** read the whole store, so their time is proportional to its size.
 - **Erasures beside a backup** of the embedded store wait for it, five seconds at most, because the log cannot be truncated while it is read
   ([erasure](storage.md#erasure)). Run backups when few people are erased.
 - **Small stores** have more bytes per event, because tables and indexes have a minimum size.
 
 `
+}
+
+const order = ['SQLite', 'PostgreSQL', 'Citus']
+
+function byStore(a: Group, b: Group): number {
+  return order.indexOf(a.name) - order.indexOf(b.name)
 }
 
 function storeSection({ name, rows, notes = [] }: Group): string {
