@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Logger } from 'pino'
 import type { Service } from '../start.ts'
 
@@ -81,12 +80,10 @@ export function expectShortLived(): void {
 
 /**
  * For a process that handles one batch after another: V8 would let the heap grow to several times a batch
- * before it collects. Returns a function that collects this thread's garbage immediately.
+ * before it collects.
  */
-export function keepMemorySmall(): () => void {
+export function keepMemorySmall(): void {
   setFlagsFromString('--heap-growing-percent=40')
   // The rows of a batch outlive the young generation.
   keepYoungGenerationSmall()
-  setFlagsFromString('--expose-gc')
-  return runInNewContext('gc')
 }

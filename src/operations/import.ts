@@ -22,8 +22,6 @@ const tickMs = 450
 export interface ImportOptions extends LineOptions {
   /** Stops at the first invalid line and discards the current batch. */
   strict?: boolean
-  /** Called when a batch was passed to the store, so that its memory can be reclaimed. */
-  onHandedOver?(): void
 }
 
 /**
@@ -36,7 +34,7 @@ export async function importLines(
   options: ImportOptions,
   summary: IngestSummary = emptySummary(),
 ): Promise<IngestSummary> {
-  const { strict = false, dryRun = false, onHandedOver } = options
+  const { strict = false, dryRun = false } = options
   const openBatch = () => new LineBatch(deps, options, summary)
   let batch = openBatch()
   /** Whether a tick has found the batch open. */
@@ -45,11 +43,8 @@ export async function importLines(
   let isStoring = false
   let counted = { ...summary }
 
-  function ingest(rows: IncomingBatch) {
-    const added = dryRun ? Promise.resolve(nothing) : deps.ingest.ingest(rows, deps.keyring.tombstoneKeys)
-    onHandedOver?.()
-    return added
-  }
+  const ingest = (rows: IncomingBatch) =>
+    dryRun ? Promise.resolve(nothing) : deps.ingest.ingest(rows, deps.keyring.tombstoneKeys)
 
   /** Reports the lines refused since the last call to the store. */
   async function reportRefused(): Promise<void> {

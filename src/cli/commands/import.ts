@@ -41,7 +41,7 @@ export function addImportCommand(
           throw new LetheError('not_found', `There is no tracker "${tracker}".`)
         }
         const input = await ImportInput.open(files, config().maxLineBytes)
-        const collectGarbage = keepMemorySmall()
+        keepMemorySmall()
         const summary = emptySummary()
         const view = workProgress(() => ({
           unit: 'lines',
@@ -66,8 +66,6 @@ export function addImportCommand(
               strict,
               dryRun,
               onBadLine: badLineReports(terminal),
-              // By the next iteration of the event loop, nothing here refers to the rows.
-              onHandedOver: () => setImmediate(collectGarbage),
             },
             summary,
           )
