@@ -2,8 +2,9 @@ import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { SecondFactorRule } from './sign-in-rules.ts'
 
-/** Proofs of identity besides the password. */
+/** The proofs of identity that a member has besides the password, and what the organisation requires. */
 export interface SecondFactors {
+  rule: SecondFactorRule
   hasPasskey: boolean
   hasTotp: boolean
 }
@@ -42,8 +43,7 @@ export interface AnsweredChallenge {
 export type MissingFactor = 'second-factor' | 'passkey'
 
 export function missingFactor(
-  rule: SecondFactorRule,
-  { hasPasskey, hasTotp }: SecondFactors,
+  { rule, hasPasskey, hasTotp }: SecondFactors,
   method: ProofKind | 'invitation',
 ): MissingFactor | null {
   if (rule === 'optional' || hasPasskey) return null
@@ -54,12 +54,20 @@ export function missingFactor(
 
 /** Whether signing in takes a second step, after the password or the identity provider. */
 export function needsSecondStep(
-  rule: SecondFactorRule,
-  { hasPasskey, hasTotp }: SecondFactors,
+  { rule, hasPasskey, hasTotp }: SecondFactors,
   method: ProofKind | 'invitation',
 ): boolean {
   if (method === 'passkey') return false
   return method === 'single-sign-on' ? rule === 'passkey' && hasPasskey : hasPasskey || hasTotp
+}
+
+/** Whether sign-ins that began before a factor was added have proved less than is asked for from now on. */
+export function outdatesSignIns(
+  { rule, hasPasskey, hasTotp }: SecondFactors,
+  added: 'passkey' | 'totp',
+): boolean {
+  if (hasPasskey) return false
+  return !hasTotp || (rule === 'passkey' && added === 'passkey')
 }
 
 export interface SecondFactorStore {

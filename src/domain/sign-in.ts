@@ -77,9 +77,9 @@ export function isRecent({ verifiedAt }: SignIn, now: Instant): boolean {
 
 export interface SignInStore {
   /**
-   * Returns `false` if the member does not exist, if `passwordSetAt` is not that of the password now, or if
-   * what was answered was used meanwhile. Ends the sign-in whose token hash is `replaces`, of any member, and
-   * deletes others that have ended.
+   * Returns `false` if the member does not exist, if `passwordSetAt` is not that of the password now, if what
+   * was answered was used meanwhile, or if nothing was answered and a second step is needed now. Ends the
+   * sign-in whose token hash is `replaces`, of any member, and deletes others that have ended.
    */
   begin(
     signIn: SignIn,

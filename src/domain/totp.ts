@@ -14,12 +14,13 @@ export interface TotpStore {
   find(memberId: string): Promise<Totp | null>
   /**
    * Uses up the challenge, replaces the member's app, and adds recovery codes if the member has none.
-   * `codesAdded` tells whether it did. `null` if the challenge was used meanwhile.
+   * `codesAdded` tells whether it did. If sign-ins so far have proved too little, ends those without this token
+   * hash. `null` if the challenge was used meanwhile.
    */
   set(
     memberId: string,
     totp: Totp,
-    proof: { challengeHash: string; recoveryHashes: readonly string[] },
+    by: { tokenHash: string; challengeHash: string; recoveryHashes: readonly string[] },
     note: ActivityNote,
   ): Promise<{ codesAdded: boolean } | null>
   /** Returns `false` if the member has none. */

@@ -11,6 +11,7 @@ import {
 } from '../domain/passkey.ts'
 import { createToken, hashToken } from '../domain/randomness.ts'
 import { createRecoveryCodes, hashRecoveryCode } from '../domain/recovery-code.ts'
+import type { SignedIn } from '../domain/sign-in.ts'
 import { challengeMs } from '../domain/sign-in-challenge.ts'
 import {
   challengeToken,
@@ -40,12 +41,13 @@ export async function beginPasskey(
 }
 
 /**
- * Adds a passkey. Returns recovery codes if the member had none. Throws `validation_error` if the name or the
+ * Adds a passkey, and ends the member's other sign-ins if they have proved too little. Returns recovery codes if
+ * the member had none. Throws `validation_error` if the name or the
  * response is not valid, or if it answers no challenge of this member.
  */
 export async function addPasskey(
   deps: FactorDeps,
-  member: Member,
+  { member, signIn }: SignedIn,
   { name: typed, response }: { name: string; response: RegistrationResponse },
   relyingParty: RelyingParty,
   origin: Origin,
@@ -63,10 +65,11 @@ export async function addPasskey(
   if (made === null) throw unusable()
   const passkey: Passkey = { ...made, memberId: member.id, name, createdAt: now, lastUsedAt: null }
   const codes = createRecoveryCodes(deps.randomness)
-  const hashes = codes.map((code) => hashRecoveryCode(member.id, code))
+  const recoveryHashes = codes.map((code) => hashRecoveryCode(member.id, code))
   const { organisationId } = member
   const note = activityNote(deps, origin, { organisationId, kind: 'member.passkey-added', target: name })
-  const added = await deps.passkeys.add(passkey, hashes, note)
+  const by = { tokenHash: signIn.tokenHash, recoveryHashes }
+  const added = await deps.passkeys.add(passkey, by, note)
   if (added === null) throw unusable()
   return { passkey, recoveryCodes: added.codesAdded ? codes : null }
 }

@@ -23,8 +23,8 @@ export async function changeSecondFactorRule(
 ): Promise<void> {
   const { organisationId } = member
   const { passkeys, totp } = await factorsOf(deps, member)
-  const facts = { hasPasskey: passkeys.length > 0, hasTotp: totp !== null }
-  const missing = missingFactor(rule, facts, signIn.method)
+  const facts = { rule, hasPasskey: passkeys.length > 0, hasTotp: totp !== null }
+  const missing = missingFactor(facts, signIn.method)
   if (missing !== null) {
     const what = missing === 'passkey' ? 'a passkey' : 'a passkey or an authenticator app'
     throw new LetheError('invalid_request', `Add ${what} to your own account first.`)

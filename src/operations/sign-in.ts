@@ -48,8 +48,8 @@ const methodNames: Record<SignInMethod, string> = {
 }
 
 /**
- * Call after verifying the member's identity. `null` if the password has changed since the member was read, or
- * the member was removed.
+ * Call after verifying the member's identity. `null` if the password has changed since the member was read, if a
+ * second step is needed now, or if the member was removed.
  */
 export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
@@ -96,15 +96,15 @@ export async function continueSignIn(
 ): Promise<SignInOutcome | null> {
   const { member, method, browserId } = verified
   const factors = await factorsOf(deps, member)
-  const facts = { hasPasskey: factors.passkeys.length > 0, hasTotp: factors.totp !== null }
-  if (!needsSecondStep(factors.rule, facts, method)) {
+  const { rule, passkeys, totp } = factors
+  if (!needsSecondStep({ rule, hasPasskey: passkeys.length > 0, hasTotp: totp !== null }, method)) {
     const browser = await beginSignIn(deps, verified, source)
     return browser && { browser, prompt: null }
   }
   const data: SecondStep = { method, browserId, passwordSetAt: member.passwordSetAt }
   const challenge = { kind: 'second-factor', memberId: member.id, data } as const
   const { relyingParty } = source
-  const prompt = await promptFor(deps, challenge, secondProofs(factors), factors.passkeys, relyingParty)
+  const prompt = await promptFor(deps, challenge, secondProofs(factors), passkeys, relyingParty)
   return prompt && { browser: null, prompt }
 }
 

@@ -4,6 +4,7 @@ import type { Member } from '../domain/member.ts'
 import type { Organisation } from '../domain/organisation.ts'
 import { createToken, hashToken } from '../domain/randomness.ts'
 import { createRecoveryCodes, hashRecoveryCode } from '../domain/recovery-code.ts'
+import type { SignedIn } from '../domain/sign-in.ts'
 import { challengeMs } from '../domain/sign-in-challenge.ts'
 import { acceptedStep, createTotpSecret, totpUri } from '../factors/totp-codes.ts'
 import { activityNote } from './activity.ts'
@@ -34,12 +35,13 @@ export async function beginTotp(
 }
 
 /**
- * Replaces the member's app. Returns recovery codes if the member had none. Throws `invalid_request` if the
- * offer has expired, and `validation_error` for a wrong code; then the offer stays.
+ * Replaces the member's app, and ends the member's other sign-ins if they have proved too little. Returns recovery
+ * codes if the member had none. Throws `invalid_request` if the offer has expired, and `validation_error` for a
+ * wrong code; then the offer stays.
  */
 export async function confirmTotp(
   deps: FactorDeps,
-  { id: memberId, organisationId }: Member,
+  { member: { id: memberId, organisationId }, signIn: { tokenHash } }: SignedIn,
   { token, code }: { token: string; code: string },
   origin: Origin,
 ): Promise<{ recoveryCodes: string[] | null }> {
@@ -55,7 +57,7 @@ export async function confirmTotp(
   const codes = createRecoveryCodes(deps.randomness)
   const recoveryHashes = codes.map((each) => hashRecoveryCode(memberId, each))
   const note = activityNote(deps, origin, { organisationId, kind: 'member.totp-set', target: null })
-  const set = await deps.totp.set(memberId, totp, { challengeHash, recoveryHashes }, note)
+  const set = await deps.totp.set(memberId, totp, { tokenHash, challengeHash, recoveryHashes }, note)
   if (set === null) throw expired()
   return { recoveryCodes: set.codesAdded ? codes : null }
 }

@@ -358,6 +358,24 @@ describe('an organisation that requires a second factor', () => {
     assert.deepEqual(proofs, ['passkey', 'recovery-code'])
   })
 
+  for (const [what, add] of [
+    ['a passkey', addPasskey],
+    ['an authenticator app', addTotp],
+  ] as const) {
+    test(`gives nothing to sessions from before a member added ${what}`, async () => {
+      const organisation = await service.createOrganisation()
+      const [admin, member] = [await join(organisation), await join(organisation)]
+      await addTotp(admin)
+      dataOf(await admin.ask('/sign-in-rules/second-factor', post({ secondFactor: 'required' })))
+      const other = await signedIn(at, member.member)
+      errorOf(await other.ask('/keys'), 'forbidden')
+      await add(member)
+      errorOf(await other.ask('/keys'), 'unauthorized')
+      dataOf(await member.ask('/keys'))
+      assert.equal(listIn(dataOf(await member.ask('/account/sign-ins')), 'signIns').length, 1)
+    })
+  }
+
   test('accepts no code where a passkey is required', async () => {
     const organisation = await service.createOrganisation()
     const admin = await join(organisation)

@@ -32,7 +32,8 @@ const facts = {
   lastUsedAt: null,
 } as const
 const added = note(shop, shop.organisationId, 'member.passkey-added')
-await shop.services.passkeys.add({ ...theirPasskey, ...facts }, [], added)
+const by = { tokenHash: 'none', recoveryHashes: [] }
+await shop.services.passkeys.add({ ...theirPasskey, ...facts }, by, added)
 
 const created = await client.ask('/requests', {
   method: 'POST',

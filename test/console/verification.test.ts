@@ -179,8 +179,8 @@ describe('an admin', () => {
     const set = { sealedSecret, setAt: now, lastStep: 0 }
     const note = { id: randomness.uuid(), organisationId, at: now, actor: { kind: 'command-line' } } as const
     const what = { kind: 'member.totp-set', target: null, requestId: null } as const
-    const proof = { challengeHash: tokenHash, recoveryHashes: ['a', 'b'] }
-    assert.ok(await totp.set(member.member.id, set, proof, { ...note, ...what }))
+    const by = { tokenHash: 'none', challengeHash: tokenHash, recoveryHashes: ['a', 'b'] }
+    assert.ok(await totp.set(member.member.id, set, by, { ...note, ...what }))
     dataOf(await admin.ask(`/members/${member.member.id}/remove-factors`, post()))
     assert.equal(await totp.find(member.member.id), null)
     assert.equal(await recoveryCodes.count(member.member.id), 0)

@@ -11,11 +11,12 @@ import { refreshFactors, useNewCodes } from './recovery-codes-card.tsx'
 
 type Doing = { what: 'add' } | { what: 'rename' | 'remove'; passkey: Passkey } | null
 
-export function PasskeysCard({ factors: { passkeys } }: { factors: SecondFactors }) {
+export function PasskeysCard({ factors: { passkeys, totp, rule } }: { factors: SecondFactors }) {
   const [doing, setDoing] = useState<Doing>(null)
   const codes = useNewCodes()
   const stop = () => setDoing(null)
   const isPossible = canUsePasskeys() && !hasIpAddress()
+  const endsSessions = passkeys.length === 0 && (totp === null || rule === 'passkey')
   async function add(name: string): Promise<void> {
     const options = await change<PasskeyCreation>('/account/passkeys/options')
     const response = await makePasskey(options)
@@ -76,7 +77,7 @@ export function PasskeysCard({ factors: { passkeys } }: { factors: SecondFactors
         <NameDialog
           title="Add a passkey"
           action="Continue"
-          hint="For example the device that it is in. Your browser then asks where to keep the passkey."
+          hint={`For example the device that it is in. Your browser then asks where to keep the passkey.${endsSessions ? ' All your other sessions will end.' : ''}`}
           onSave={add}
           onClose={stop}
         />

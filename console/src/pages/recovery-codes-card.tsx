@@ -10,9 +10,10 @@ import type { AddedFactor, RecoveryCodes, SecondFactors } from '../types.ts'
 
 export const factorsPath = '/account/second-factors'
 
-/** Shows what has changed: the member may now do more than before. */
+/** Shows what has changed: the member may now do more than before, and other sessions may have ended. */
 export function refreshFactors(): void {
   void refresh(factorsPath)
+  void refresh('/account/sign-ins')
   void refresh('/session')
 }
 

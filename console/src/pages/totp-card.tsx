@@ -10,7 +10,7 @@ import { useForm } from '../form.ts'
 import type { AddedFactor, SecondFactors, TotpOffer } from '../types.ts'
 import { refreshFactors, useNewCodes } from './recovery-codes-card.tsx'
 
-export function TotpCard({ factors: { totp } }: { factors: SecondFactors }) {
+export function TotpCard({ factors: { passkeys, totp } }: { factors: SecondFactors }) {
   const [offer, setOffer] = useState<TotpOffer | null>(null)
   const [isRemoving, setRemoving] = useState(false)
   const codes = useNewCodes()
@@ -41,6 +41,7 @@ export function TotpCard({ factors: { totp } }: { factors: SecondFactors }) {
       {offer && (
         <SetUp
           offer={offer}
+          endsSessions={passkeys.length === 0 && totp === null}
           onDone={(added) => {
             setOffer(null)
             showToast('Authenticator app set up')
@@ -74,11 +75,13 @@ export function TotpCard({ factors: { totp } }: { factors: SecondFactors }) {
 
 interface SetUpProps {
   offer: TotpOffer
+  /** Whether it is the first factor, which ends all other sessions. */
+  endsSessions: boolean
   onDone(added: AddedFactor): void
   onClose(): void
 }
 
-function SetUp({ offer, onDone, onClose }: SetUpProps) {
+function SetUp({ offer, endsSessions, onDone, onClose }: SetUpProps) {
   const [code, setCode] = useState('')
   const form = useForm()
   return (
@@ -86,7 +89,7 @@ function SetUp({ offer, onDone, onClose }: SetUpProps) {
       <div class="prose">
         <p>
           Scan this code with your app, or type the text below it. Then type the six digits that the app
-          shows.
+          shows.{endsSessions && ' All your other sessions will end.'}
         </p>
       </div>
       <div class="totp-code">

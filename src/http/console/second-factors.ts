@@ -64,9 +64,9 @@ export const secondFactorRoutes = [
     ...{ ...change, method: 'POST', path: '/console/api/account/passkeys' },
     body: { name: typed, response: madePasskey },
     response: AddedFactor,
-    async handle({ services, context, http, signedIn: { member }, body }) {
+    async handle({ services, context, http, signedIn, body }) {
       const relyingParty = http.requireRelyingParty(context)
-      const { recoveryCodes } = await addPasskey(services, member, body, relyingParty, originOf(context))
+      const { recoveryCodes } = await addPasskey(services, signedIn, body, relyingParty, originOf(context))
       return { recoveryCodes }
     },
   }),
@@ -98,8 +98,8 @@ export const secondFactorRoutes = [
     ...{ ...change, method: 'POST', path: '/console/api/account/totp' },
     body: { token, code },
     response: AddedFactor,
-    handle: ({ services, context, signedIn: { member }, body }) =>
-      confirmTotp(services, member, body, originOf(context)),
+    handle: ({ services, context, signedIn, body }) =>
+      confirmTotp(services, signedIn, body, originOf(context)),
   }),
   defineRoute({
     ...{ ...change, method: 'DELETE', path: '/console/api/account/totp' },

@@ -1,11 +1,13 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import { deviceTypes, type Passkey, type PasskeyStore } from '../../domain/passkey.ts'
+import { outdatesSignIns } from '../../domain/second-factor.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockMember, memberColumns, toMember } from './member.ts'
 import { dropRecoveryCodes, ensureRecoveryCodes } from './recovery-code.ts'
 import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
+import { endOtherSignIns, secondFactorsOf } from './sign-in.ts'
 import { statement } from './statement.ts'
 
 const columns = `passkeys.id AS passkey_id, member_id, name, public_key, sign_count, transports, device_type, backed_up,
@@ -29,13 +31,15 @@ export const passkeyTransactions = {
   async addPasskey(
     run: Run,
     passkey: Passkey,
-    recoveryHashes: readonly string[],
+    { tokenHash, recoveryHashes }: Parameters<PasskeyStore['add']>[1],
     note: ActivityNote,
   ): Promise<{ codesAdded: boolean } | null> {
     const { memberId, transports, isBackedUp } = passkey
     if (!(await lockMember(run, memberId))) return null
     const row = { ...passkey, transports: JSON.stringify(transports), backedUp: isBackedUp ? 1 : 0 }
+    const before = await secondFactorsOf(run, memberId)
     if ((await run(insert, row)).count === 0) return null
+    if (outdatesSignIns(before, 'passkey')) await run(endOtherSignIns, { memberId, tokenHash })
     const codesAdded = await ensureRecoveryCodes(run, memberId, recoveryHashes)
     insertActivity(run, note)
     return { codesAdded }
@@ -73,7 +77,7 @@ export function passkeyStore(engine: Engine<typeof passkeyTransactions>): Passke
         passwordHash: textOrNull(row, 'password_hash'),
       }
     },
-    add: (passkey, recoveryHashes, note) => engine.transact('addPasskey', passkey, recoveryHashes, note),
+    add: (passkey, by, note) => engine.revoke('addPasskey', passkey, by, note),
     rename: (memberId, id, name, note) => engine.transact('renamePasskey', memberId, id, name, note),
     remove: (memberId, id, note) => engine.revoke('removePasskey', memberId, id, note),
   }

@@ -1,6 +1,11 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { type AnsweredChallenge, missingFactor } from '../../domain/second-factor.ts'
+import {
+  type AnsweredChallenge,
+  missingFactor,
+  needsSecondStep,
+  type SecondFactors,
+} from '../../domain/second-factor.ts'
 import {
   idleTimeoutMs,
   type RenewedToken,
@@ -19,15 +24,17 @@ import { useProof } from './second-factor.ts'
 import { toSecondFactorRule } from './sign-in-rules.ts'
 import { statement } from './statement.ts'
 
+const factorColumns = `totp_set_at, (SELECT count(*) FROM passkeys WHERE passkeys.member_id = members.id) AS passkeys,
+     (SELECT second_factor FROM sign_in_rules AS rules WHERE rules.organisation_id = members.organisation_id) AS second_factor`
 const find = statement(
   `SELECT token_hash, sign_ins.id AS sign_in_id, member_id, method, started_at, last_seen_at, verified_at, device, address,
      members.id, organisation_id, email, role, members.created_at, password_set_at, oidc_subject, language,
      organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at,
-     (SELECT count(*) FROM passkeys WHERE passkeys.member_id = members.id) AS passkeys, totp_set_at,
-     (SELECT second_factor FROM sign_in_rules AS rules WHERE rules.organisation_id = organisations.id) AS second_factor
+     ${factorColumns}
    FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
    WHERE token_hash = :tokenHash`,
 )
+const findFactors = statement(`SELECT ${factorColumns} FROM members WHERE id = :memberId`)
 // Locks the member, so that a password set at the same time either ends this sign-in or prevents it.
 const lockUnchanged = statement(
   'SELECT 1 FROM members WHERE id = :memberId AND password_set_at IS NOT DISTINCT FROM :passwordSetAt FOR UPDATE',
@@ -47,7 +54,9 @@ const renew = statement(
 )
 const end = statement('DELETE FROM sign_ins WHERE token_hash = :tokenHash')
 const endAll = statement('DELETE FROM sign_ins WHERE member_id = :memberId')
-const endOthers = statement('DELETE FROM sign_ins WHERE member_id = :memberId AND token_hash <> :tokenHash')
+export const endOtherSignIns = statement(
+  'DELETE FROM sign_ins WHERE member_id = :memberId AND token_hash <> :tokenHash',
+)
 const list = statement(
   `SELECT token_hash, id AS sign_in_id, member_id, method, started_at, last_seen_at, verified_at, device, address
    FROM sign_ins WHERE member_id = :memberId`,
@@ -64,6 +73,8 @@ export const signInTransactions = {
   ): Promise<boolean> {
     const { memberId, startedAt } = signIn
     if ((await run(lockUnchanged, { memberId, passwordSetAt })).count === 0) return false
+    // A factor may have been added since it was decided that the first step is enough.
+    if (!answered && needsSecondStep(await secondFactorsOf(run, memberId), signIn.method)) return false
     if (answered && !(await useProof(run, memberId, answered, startedAt))) return false
     if (replaces !== null) await run(end, { tokenHash: replaces })
     await run(insert, { ...signIn })
@@ -100,7 +111,7 @@ export const signInTransactions = {
     insertActivity(run, note)
   },
   async endOtherSignIns(run: Run, memberId: string, tokenHash: string, note: ActivityNote): Promise<void> {
-    await run(endOthers, { memberId, tokenHash })
+    await run(endOtherSignIns, { memberId, tokenHash })
     insertActivity(run, note)
   },
 }
@@ -127,10 +138,8 @@ export function signInStore(engine: Engine<typeof signInTransactions>): SignInSt
 function toSignedIn(row: Row): SignedIn {
   const member = toMember(row)
   const signIn = toSignIn(row)
-  const rule = row.second_factor === null ? 'optional' : toSecondFactorRule(row.second_factor)
-  const factors = { hasPasskey: integer(row, 'passkeys') > 0, hasTotp: row.totp_set_at !== null }
   return {
-    missingFactor: missingFactor(rule, factors, signIn.method),
+    missingFactor: missingFactor(toSecondFactors(row), signIn.method),
     signIn,
     member,
     organisation: {
@@ -140,6 +149,18 @@ function toSignedIn(row: Row): SignedIn {
       createdAt: integer(row, 'organisation_created_at'),
     },
   }
+}
+
+function toSecondFactors(row: Row): SecondFactors {
+  const rule = row.second_factor === null ? 'optional' : toSecondFactorRule(row.second_factor)
+  return { rule, hasPasskey: integer(row, 'passkeys') > 0, hasTotp: row.totp_set_at !== null }
+}
+
+/** The member must exist, and be locked. */
+export async function secondFactorsOf(run: Run, memberId: string): Promise<SecondFactors> {
+  const [row] = (await run(findFactors, { memberId })).rows
+  if (!row) throw new Error('A locked member is gone.')
+  return toSecondFactors(row)
 }
 
 function toSignIn(row: Row): SignIn {

@@ -1,4 +1,5 @@
 import type { ActivityNote } from '../../domain/activity.ts'
+import { outdatesSignIns } from '../../domain/second-factor.ts'
 import type { Totp, TotpStore } from '../../domain/totp.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
@@ -6,6 +7,7 @@ import { lockMember } from './member.ts'
 import { dropRecoveryCodes, ensureRecoveryCodes } from './recovery-code.ts'
 import { integer, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
+import { endOtherSignIns, secondFactorsOf } from './sign-in.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
@@ -28,12 +30,14 @@ export const totpTransactions = {
     run: Run,
     memberId: string,
     totp: Totp,
-    { challengeHash, recoveryHashes }: { challengeHash: string; recoveryHashes: readonly string[] },
+    { tokenHash, challengeHash, recoveryHashes }: Parameters<TotpStore['set']>[2],
     note: ActivityNote,
   ): Promise<{ codesAdded: boolean } | null> {
     if (!(await lockMember(run, memberId))) return null
     if ((await run(takeChallenge, { challengeHash })).count === 0) return null
+    const before = await secondFactorsOf(run, memberId)
     await run(set, { ...totp, memberId })
+    if (outdatesSignIns(before, 'totp')) await run(endOtherSignIns, { memberId, tokenHash })
     const codesAdded = await ensureRecoveryCodes(run, memberId, recoveryHashes)
     insertActivity(run, note)
     return { codesAdded }
@@ -59,7 +63,7 @@ export function totpStore(engine: Engine<typeof totpTransactions>): TotpStore {
         lastStep: integer(row, 'totp_step'),
       }
     },
-    set: (memberId, totp, answered, note) => engine.transact('setTotp', memberId, totp, answered, note),
+    set: (memberId, totp, by, note) => engine.revoke('setTotp', memberId, totp, by, note),
     remove: (memberId, note) => engine.revoke('removeTotp', memberId, note),
   }
 }

@@ -292,7 +292,9 @@ export function memberContract(fixture: Fixture): void {
       assert.equal(await members.setRole({ organisationId, id: connected.id }, demotion, role), 'last')
       assert.equal(await remove(connected), 'last', 'a password that is not accepted is not enough')
       const key = newPasskey(other.id, fixture.fresh('passkey'))
-      assert.ok(await passkeys.add(key, [], note('member.passkey-added')))
+      assert.ok(
+        await passkeys.add(key, { tokenHash: 'none', recoveryHashes: [] }, note('member.passkey-added')),
+      )
       assert.equal(await remove(connected), 'removed', 'a passkey is')
       assert.equal(await remove(other), 'last')
       assert.equal(await remove(invited), 'removed')

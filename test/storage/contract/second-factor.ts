@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import type { ActivityKind } from '../../../src/domain/activity.ts'
 import type { Member } from '../../../src/domain/member.ts'
 import type { AnsweredChallenge, Proof } from '../../../src/domain/second-factor.ts'
+import { type SignIn, type SignInMethod, signInMethods } from '../../../src/domain/sign-in.ts'
 import type { SignInChallenge } from '../../../src/domain/sign-in-challenge.ts'
+import type { SecondFactorRule } from '../../../src/domain/sign-in-rules.ts'
 import { newSignIn } from '../../support/console.ts'
 import { newPasskey } from '../../support/new-passkey.ts'
 import { deleteOrganisation } from './deletion.ts'
@@ -27,24 +29,55 @@ export function secondFactorContract(fixture: Fixture): void {
   }
 
   async function addFactors(member: Member) {
-    const { passkeys, totp } = fixture.store
     const codes = [fixture.fresh('code'), fixture.fresh('code')]
-    const passkey = newPasskey(member.id, fixture.fresh('passkey'))
-    assert.deepEqual(await passkeys.add(passkey, codes, noteFor(member, 'member.passkey-added')), {
-      codesAdded: true,
-    })
-    const { tokenHash: challengeHash } = await ask(member, { kind: 'totp-registration' })
-    const app = { sealedSecret: 'sealed', setAt: now, lastStep: 10 }
-    const proof = { challengeHash, recoveryHashes: ['never added'] }
-    const note = noteFor(member, 'member.totp-set')
-    assert.deepEqual(await totp.set(member.id, app, proof, note), { codesAdded: false })
-    return { passkey, codes, app, proof }
+    const added = await addPasskey(member, { recoveryHashes: codes })
+    assert.deepEqual(added.outcome, { codesAdded: true })
+    const set = await setTotp(member, { recoveryHashes: ['never added'] })
+    assert.deepEqual(set.outcome, { codesAdded: false })
+    return { passkey: added.passkey, codes, app: set.app, by: set.by }
   }
 
-  const signInWith = (member: Member, answered: AnsweredChallenge) => {
-    const signIn = newSignIn(member.id, fixture.fresh('token'), now)
+  /** By a sign-in, or by none that there is. */
+  async function addPasskey(member: Member, { tokenHash = 'none', recoveryHashes = ['code'] } = {}) {
+    const passkey = newPasskey(member.id, fixture.fresh('passkey'))
+    const note = noteFor(member, 'member.passkey-added')
+    const outcome = await fixture.store.passkeys.add(passkey, { tokenHash, recoveryHashes }, note)
+    return { passkey, outcome }
+  }
+
+  async function setTotp(member: Member, { tokenHash = 'none', recoveryHashes = ['code'] } = {}) {
+    const { tokenHash: challengeHash } = await ask(member, { kind: 'totp-registration' })
+    const app = { sealedSecret: 'sealed', setAt: now, lastStep: 10 }
+    const by = { tokenHash, challengeHash, recoveryHashes }
+    const outcome = await fixture.store.totp.set(member.id, app, by, noteFor(member, 'member.totp-set'))
+    return { app, by, outcome }
+  }
+
+  const signInWith = (
+    member: Member,
+    answered: AnsweredChallenge | null,
+    changes: Partial<SignIn> = {},
+  ): Promise<boolean> => {
+    const signIn = { ...newSignIn(member.id, fixture.fresh('token'), now), ...changes }
     const note = noteFor(member, 'member.signed-in')
     return fixture.store.signIns.begin(signIn, member.passwordSetAt, note, { answered })
+  }
+
+  /** A sign-in with every step that is needed. Returns the hash of its token. */
+  async function begin(member: Member): Promise<string> {
+    const [tokenHash, { tokenHash: challengeHash }] = [fixture.fresh('token'), await ask(member)]
+    const answered = { challengeHash, proof: { kind: 'password' } } as const
+    assert.equal(await signInWith(member, answered, { tokenHash }), true)
+    return tokenHash
+  }
+
+  /** The hashes of the tokens of a member's sign-ins. */
+  const signInsOf = async ({ id }: Member) =>
+    (await fixture.store.signIns.list(id)).map(({ tokenHash }) => tokenHash).toSorted()
+
+  const requireFactor = async (member: Member, secondFactor: SecondFactorRule) => {
+    const note = noteFor(member, 'sign-in-rules.changed')
+    assert.ok(await fixture.store.signInRules.change(member.organisationId, { secondFactor }, note))
   }
 
   const countTrue = (results: readonly boolean[]) => results.filter(Boolean).length
@@ -89,14 +122,17 @@ export function secondFactorContract(fixture: Fixture): void {
     it('is stored, renamed and removed by its own member, and the recovery codes go with the last one', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const { passkeys, recoveryCodes, totp } = fixture.store
-      const { passkey, app, proof } = await addFactors(member)
+      const { passkey, app, by } = await addFactors(member)
       assert.deepEqual(await passkeys.list(member.id), [passkey])
       assert.deepEqual((await passkeys.find(passkey.id))?.member, member)
       assert.deepEqual(await totp.find(member.id), app)
       assert.equal(await recoveryCodes.count(member.id), 2)
       const note = () => noteFor(member, 'member.passkey-removed')
-      assert.equal(await passkeys.add({ ...passkey, memberId: other.id }, [], note()), null)
-      assert.equal(await totp.set(member.id, app, proof, note()), null, 'the challenge was used')
+      const byOther = { tokenHash: await begin(other), recoveryHashes: [] }
+      const elsewhere = await begin(other)
+      assert.equal(await passkeys.add({ ...passkey, memberId: other.id }, byOther, note()), null)
+      assert.deepEqual(await signInsOf(other), [byOther.tokenHash, elsewhere].toSorted())
+      assert.equal(await totp.set(member.id, app, by, note()), null, 'the challenge was used')
       assert.equal(await passkeys.rename(other.id, passkey.id, 'Mine', note()), false)
       assert.equal(await passkeys.remove(other.id, passkey.id, note()), false)
       assert.equal(await passkeys.rename(member.id, passkey.id, 'Phone', note()), true)
@@ -129,6 +165,66 @@ export function secondFactorContract(fixture: Fixture): void {
         assert.equal(await fixture.store.recoveryCodes.count(member.id), kind === 'recovery-code' ? 1 : 2)
       })
     }
+
+    for (const [what, add] of [
+      ['a passkey', addPasskey],
+      ['an app', setTotp],
+    ] as const) {
+      it(`ends all other sign-ins of its member if it is the first: ${what}`, async () => {
+        const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
+        const [tokenHash, foreign] = [await begin(member), await begin(other)]
+        await begin(member)
+        assert.ok((await add(member, { tokenHash })).outcome)
+        assert.deepEqual(await signInsOf(member), [tokenHash])
+        const later = await begin(member)
+        for (const addNext of [addPasskey, setTotp]) assert.ok((await addNext(member, { tokenHash })).outcome)
+        assert.deepEqual(await signInsOf(member), [tokenHash, later].toSorted())
+        assert.deepEqual(await signInsOf(other), [foreign])
+      })
+
+      it(`lets a sign-in without it begin before, and end, or not begin: ${what}`, async () => {
+        const members = await Promise.all(Array.from({ length: 12 }, () => addJoined(fixture)))
+        await Promise.all(
+          members.map(async (member) => {
+            const tokenHash = await begin(member)
+            const first = Array.from({ length: 3 }, () => signInWith(member, null))
+            const added = add(member, { tokenHash })
+            await Promise.all([...first, added, ...Array.from({ length: 3 }, () => signInWith(member, null))])
+            assert.deepEqual(await signInsOf(member), [tokenHash])
+          }),
+        )
+      })
+    }
+
+    it('ends all other sign-ins of its member if it is the first passkey where one is required', async () => {
+      const member = await addJoined(fixture)
+      const tokenHash = await begin(member)
+      assert.ok((await setTotp(member, { tokenHash })).outcome)
+      await requireFactor(member, 'passkey')
+      const byCode = await begin(member)
+      assert.ok((await setTotp(member, { tokenHash })).outcome)
+      assert.deepEqual(await signInsOf(member), [tokenHash, byCode].toSorted(), 'another app ends none')
+      assert.ok((await addPasskey(member, { tokenHash })).outcome)
+      assert.deepEqual(await signInsOf(member), [tokenHash])
+      const later = await begin(member)
+      assert.ok((await addPasskey(member, { tokenHash })).outcome)
+      assert.deepEqual(await signInsOf(member), [tokenHash, later].toSorted())
+    })
+
+    it('is asked for by every sign-in that begins with less', async () => {
+      const member = await addJoined(fixture)
+      const without = (method: SignInMethod) => signInWith(member, null, { method })
+      for (const method of signInMethods) assert.equal(await without(method), true, method)
+      await addFactors(member)
+      const begins = async () => {
+        const begun = []
+        for (const method of signInMethods) if (await without(method)) begun.push(method)
+        return begun
+      }
+      assert.deepEqual(await begins(), ['passkey', 'single-sign-on'])
+      await requireFactor(member, 'passkey')
+      assert.deepEqual(await begins(), ['passkey'])
+    })
 
     it('of another member proves nothing', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
