@@ -29,8 +29,8 @@ export type Proof =
   /** As stated by the identity provider. */
   | { kind: 'single-sign-on'; verifiedAt: Instant }
   | { kind: 'passkey'; id: string; signCount: number }
-  /** `sealedSecret` is sealed with the current secret of the installation. */
-  | { kind: 'totp'; step: number; sealedSecret: string }
+  /** `sealedSecret` is `storedSecret`, which was read, sealed with the current secret of the installation. */
+  | { kind: 'totp'; step: number; storedSecret: string; sealedSecret: string }
   | { kind: 'recovery-code'; hash: string }
 
 /** A proof, and the challenge that it answers; `null` if it was taken already. */

@@ -140,9 +140,10 @@ async function checkCode(
   const app = await totp.find(memberId)
   const secret = app && keyring.openTotpSecret(memberId, app.sealedSecret)
   const step = app && secret ? acceptedStep(secret, typed, { now, lastStep: app.lastStep }) : null
-  if (secret === null || step === null) return { refused: 'totp', copied: null }
+  if (app === null || secret === null || step === null) return { refused: 'totp', copied: null }
   // Sealed again, so that an old secret of the installation can be removed in time.
-  return { proof: { kind: 'totp', step, sealedSecret: keyring.sealTotpSecret(memberId, secret) } }
+  const sealedSecret = keyring.sealTotpSecret(memberId, secret)
+  return { proof: { kind: 'totp', step, storedSecret: app.sealedSecret, sealedSecret } }
 }
 
 /** Not awaited, so that the time does not reveal whom an attempt concerned. */

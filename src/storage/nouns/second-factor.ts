@@ -17,7 +17,7 @@ const usePasskey = statement(
 )
 const useTotp = statement(
   `UPDATE members SET totp_step = :step, totp_secret = :sealedSecret
-   WHERE id = :memberId AND totp_secret IS NOT NULL AND totp_step < :step`,
+   WHERE id = :memberId AND totp_secret = :storedSecret AND totp_step < :step`,
 )
 const useRecoveryCode = statement('DELETE FROM recovery_codes WHERE member_id = :memberId AND hash = :hash')
 

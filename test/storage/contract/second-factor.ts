@@ -45,9 +45,13 @@ export function secondFactorContract(fixture: Fixture): void {
     return { passkey, outcome }
   }
 
-  async function setTotp(member: Member, { tokenHash = 'none', recoveryHashes = ['code'] } = {}) {
+  const newApp = { sealedSecret: 'sealed', setAt: now, lastStep: 10 }
+
+  async function setTotp(
+    member: Member,
+    { tokenHash = 'none', recoveryHashes = ['code'], app = newApp } = {},
+  ) {
     const { tokenHash: challengeHash } = await ask(member, { kind: 'totp-registration' })
-    const app = { sealedSecret: 'sealed', setAt: now, lastStep: 10 }
     const by = { tokenHash, challengeHash, recoveryHashes }
     const outcome = await fixture.store.totp.set(member.id, app, by, noteFor(member, 'member.totp-set'))
     return { app, by, outcome }
@@ -149,7 +153,7 @@ export function secondFactorContract(fixture: Fixture): void {
         const member = await addJoined(fixture)
         const { codes, passkey } = await addFactors(member)
         const proofs: Record<typeof kind, Proof> = {
-          totp: { kind: 'totp', step: 11, sealedSecret: 'sealed again' },
+          totp: { kind: 'totp', step: 11, storedSecret: 'sealed', sealedSecret: 'sealed' },
           'recovery-code': { kind: 'recovery-code', hash: codes[0] ?? '' },
           passkey: { kind: 'passkey', id: passkey.id, signCount: 2 },
         }
@@ -226,6 +230,22 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.deepEqual(await begins(), ['passkey'])
     })
 
+    it('that is an app which was replaced meanwhile proves nothing, and does not come back', async () => {
+      const member = await addJoined(fixture)
+      await setTotp(member)
+      const use = async (step: number, storedSecret: string) => {
+        const { tokenHash: challengeHash } = await ask(member)
+        const proof = { kind: 'totp', step, storedSecret, sealedSecret: 'sealed again' } as const
+        return signInWith(member, { challengeHash, proof })
+      }
+      assert.equal(await use(11, 'sealed'), true)
+      const resealed = { ...newApp, sealedSecret: 'sealed again', lastStep: 11 }
+      assert.deepEqual(await fixture.store.totp.find(member.id), resealed)
+      const { app } = await setTotp(member, { app: { ...newApp, sealedSecret: 'another' } })
+      assert.equal(await use(12, 'sealed again'), false)
+      assert.deepEqual(await fixture.store.totp.find(member.id), app)
+    })
+
     it('of another member proves nothing', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const { codes, passkey } = await addFactors(member)
@@ -233,7 +253,7 @@ export function secondFactorContract(fixture: Fixture): void {
       const foreign: Proof[] = [
         { kind: 'recovery-code', hash: codes[0] ?? '' },
         { kind: 'passkey', id: passkey.id, signCount: 2 },
-        { kind: 'totp', step: 11, sealedSecret: 'sealed' },
+        { kind: 'totp', step: 11, storedSecret: 'sealed', sealedSecret: 'sealed' },
       ]
       for (const proof of foreign)
         assert.equal(await signInWith(other, { challengeHash, proof }), false, proof.kind)
