@@ -14,7 +14,7 @@ import { authenticateVariableToken } from '../operations/variable-token.ts'
 import type { clientAddress, OriginPolicy } from './client-address.ts'
 import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
 import type { PathParameters } from './parameters.ts'
-import { discardBody, isLarge, maxBodyBytes, readJson } from './request-body.ts'
+import { discardBody, hasBody, isLarge, maxBodyBytes, readJson } from './request-body.ts'
 import {
   batchOf,
   type HttpTools,
@@ -72,6 +72,13 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   const largeBodies = new FairQueue(largeBodyBounds)
   const batches = new FairQueue(batchBounds)
 
+  /** What a request needs of its member. */
+  const memberAccess: Record<string, Middleware> = {
+    member: requireMember,
+    role: requireRole,
+    'second factor': requireSecondFactor,
+    'recent sign-in': requireRecentSignIn,
+  }
   /** The steps of each pipeline, by the names that traces show. */
   const named: Record<PipelineName, Record<string, Middleware>> = {
     /** The API, with a key. */
@@ -104,11 +111,11 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       'address budget': (context) => spend(consoleBudgets.console, addressOf(context.request), context),
       route: requireRoute,
       origin: requireOwnOrigin,
-      member: requireMember,
-      role: requireRole,
-      'second factor': requireSecondFactor,
-      'recent sign-in': requireRecentSignIn,
+      ...memberAccess,
       parameters: readParameters,
+      // A body can take 20 seconds to arrive, while its sender is signed out, removed or demoted.
+      'access again': (context) =>
+        hasBody(context.request) ? runSteps(Object.values(memberAccess), context) : null,
       operation: operate,
     },
     /** The console, before sign-in. */
