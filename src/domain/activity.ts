@@ -40,6 +40,9 @@ export const activityKinds = [
   'request.note-deleted',
   'request.record-excluded',
   'request.record-included',
+  'request-group.exported',
+  'request-report.exported',
+  'activity.exported',
   'tracker.created',
   'tracker.deleted',
   'organisation.plan-changed',
@@ -102,7 +105,7 @@ export interface ActivityEntry {
   /**
    * What was changed: a key's or member's name, the ID of a tracker, a batch or a privacy request, the new
    * plan, both names of a rename, a member's address and both roles, the changed fields of a profile, a reply text and its language, the ID and
-   * name of something deleted; `null` if the actor changed itself.
+   * name of something deleted, the reference, the months or the format of an export; `null` if the actor changed itself.
    */
   target: string | null
   requestId: string | null

@@ -27,6 +27,16 @@ export function activityNote(
   return { id, at, actor, requestId: requestId && withoutCredentials(requestId), ...what }
 }
 
+/** Records an export without other changes. Call before any of it is sent. */
+export function noteExport(
+  deps: { activity: ActivityStore; clock: Clock; randomness: Randomness },
+  organisationId: string,
+  what: { kind: `${'request-group' | 'request-report' | 'activity'}.exported`; target: string },
+  origin: Origin,
+): Promise<void> {
+  return deps.activity.add(activityNote(deps, origin, { organisationId, ...what }))
+}
+
 /** The instant of the last note of this process, and how many it had before that one. */
 const last = { at: 0, notesBefore: 0 }
 

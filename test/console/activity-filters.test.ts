@@ -80,6 +80,16 @@ describe('the activity of an organisation', () => {
     )
   })
 
+  test('has each export of itself, also in the file', async () => {
+    const { text } = await exported('format=json')
+    const [newest] = listIn(JSON.parse(text), 'entries')
+    assert.partialDeepStrictEqual(newest, { kind: 'activity.exported', target: 'JSON' })
+    await exported('format=csv&kind=key.created')
+    const [entry] = listIn(dataOf(await client.ask('/activity')), 'entries')
+    const actor = { kind: 'member', id: client.member.id, name: client.member.email }
+    assert.partialDeepStrictEqual(entry, { kind: 'activity.exported', target: 'CSV', actor })
+  })
+
   test('is exported as CSV without formulas', async () => {
     const { type, text } = await exported('format=csv&kind=key.created')
     assert.equal(type, 'text/csv; charset=utf-8')

@@ -305,6 +305,11 @@ describe('a list', () => {
       }
     assert.deepEqual(trackers.sort(), ['blog', 'shop', 'shop'])
     assert.doesNotMatch(JSON.stringify(requests), /emil-alone|fred-alone/)
+    const entries = listIn(dataOf(await client.ask('/activity?kind=request-group.exported')), 'entries')
+    assert.deepEqual(
+      entries.map((entry) => textIn(entry, 'target')),
+      ['Closed'],
+    )
     const isLogged = () =>
       shop.logged.filter((line) => line.includes('a privacy request is done')).length >= 2
     await until(isLogged)

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
 import { formatMonth, monthOf, parseMonth, startOfMonth } from '../../src/domain/month.ts'
 import { reportRequests } from '../../src/operations/request-report.ts'
-import { dataOf, problemFields } from '../support/answers.ts'
+import { dataOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { storeRequest } from '../support/privacy-request.ts'
 import { startShop } from '../support/shop.ts'
@@ -118,6 +118,14 @@ describe('the report of requests', () => {
       await exported(`?from=${formatMonth(month + 2)}&to=${formatMonth(month + 3)}`)
     ).text()
     assert.equal(empty.split('\r\n').length, 2)
+    const entries = listIn(dataOf(await client.ask('/activity?kind=request-report.exported')), 'entries')
+    assert.deepEqual(
+      entries.map((entry) => textIn(entry, 'target')),
+      [
+        `${formatMonth(month + 2)} to ${formatMonth(month + 3)}`,
+        `${formatMonth(month - 11)} to ${thisMonth}`,
+      ],
+    )
   })
 
   test('is empty for an organisation without requests', async () => {

@@ -8,6 +8,7 @@ import {
   type ActivityFilters,
   csvHeader,
   listActivity,
+  noteExport,
   pagesOfActivity,
   planActivityList,
   readActivityFilters,
@@ -17,7 +18,7 @@ import {
 import { type ActivityGroup as Group, listActivityGroups } from '../../operations/group-activity.ts'
 import { Counts } from '../api/fields.ts'
 import { sessionListParameters } from '../api/sessions.ts'
-import { type HttpTools, identityOf, type RequestContext } from '../request-context.ts'
+import { type HttpTools, identityOf, originOf, type RequestContext } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { AboutRequest, Actor, instant, noControlCharacters } from './fields.ts'
@@ -138,10 +139,14 @@ async function exportActivity(
     ...['Content-Disposition', `attachment; filename="lethe-activity.${format}"`],
     ...(format === 'csv' ? ['Content-Type', 'text/csv; charset=utf-8'] : []),
   ]
-  const write = format === 'csv' ? writeCsv : writeJson
+  const writeAll = async (add: Add, giveWay: GiveWay) => {
+    const what = { kind: 'activity.exported', target: format.toUpperCase() } as const
+    await noteExport(services, organisationId, what, originOf(context))
+    await (format === 'csv' ? writeCsv : writeJson)(pages, add, giveWay)
+  }
   await respond.stream(
     context,
-    ({ add, signal }) => services.jobs.run(organisationId, (giveWay) => write(pages, add, giveWay), signal),
+    ({ add, signal }) => services.jobs.run(organisationId, (giveWay) => writeAll(add, giveWay), signal),
     headers,
   )
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { formatInstant } from '../../domain/instant.ts'
 import { maxReferenceLength } from '../../domain/privacy-request.ts'
 import type { RequestGroup as Group } from '../../domain/request-group.ts'
+import { noteExport } from '../../operations/activity.ts'
 import { referenceRule } from '../../operations/create-privacy-request.ts'
 import {
   cancelGroup,
@@ -101,6 +102,8 @@ export const requestGroupRoutes = [
       await http.respond.stream(
         context,
         async ({ add, signal }) => {
+          const what = { kind: 'request-group.exported', target: group.reference } as const
+          await noteExport(services, organisationId, what, originOf(context))
           await add(`{"group":${JSON.stringify(presentGroup(group))},"requests":[`)
           let separator = '\n'
           const take = async (reported: ReportedRequest) => {

@@ -3,13 +3,14 @@ import { formatInstant } from '../../domain/instant.ts'
 import { formatMonth } from '../../domain/month.ts'
 import { requestKinds } from '../../domain/privacy-request.ts'
 import type { Services } from '../../domain/services.ts'
+import { noteExport } from '../../operations/activity.ts'
 import {
   type RequestReport as Report,
   readMonthRange,
   reportRequests,
   toReportCsv,
 } from '../../operations/request-report.ts'
-import { identityOf, type RequestContext } from '../request-context.ts'
+import { identityOf, originOf, type RequestContext } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { instant } from './fields.ts'
@@ -77,12 +78,21 @@ export const requestReportRoutes = [
     response: null,
     async handle({ services, context, http, query }) {
       const report = await readReport(services, context, query)
-      const name = `lethe-requests-${formatMonth(report.from)}-to-${formatMonth(report.to)}.csv`
+      const months = [formatMonth(report.from), formatMonth(report.to)]
       const headers = [
-        ...['Content-Disposition', `attachment; filename="${name}"`],
+        ...['Content-Disposition', `attachment; filename="lethe-requests-${months.join('-to-')}.csv"`],
         ...['Content-Type', 'text/csv; charset=utf-8'],
       ]
-      await http.respond.stream(context, ({ add }) => add(toReportCsv(report)), headers)
+      const what = { kind: 'request-report.exported', target: months.join(' to ') } as const
+      const { organisationId } = identityOf(context)
+      await http.respond.stream(
+        context,
+        async ({ add }) => {
+          await noteExport(services, organisationId, what, originOf(context))
+          await add(toReportCsv(report))
+        },
+        headers,
+      )
     },
   }),
 ]
