@@ -40,7 +40,7 @@ const updateSessions = postgresOnly(
   'any',
 )
 
-// Sorted, so that two loads of the same days cannot deadlock.
+// Sorted, and written once in a transaction, so that two loads of the same days cannot deadlock.
 const addEvents = postgresOnly(
   `INSERT INTO daily_events AS d (tracker_id, day, name, count)
    SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS added (tracker_id, day, name, count)
@@ -61,13 +61,21 @@ const dropEmpty = postgresOnly(
 /** Work on this many pieces of a batch occupies the event loop for a few milliseconds. */
 const piecesPerStep = 10
 
+/** What the batches of a transaction change in rows that many subjects share. It is written at the end. */
+interface SharedChanges {
+  totals: DailyChanges
+  /** By organisation. */
+  identifierNames: Map<string, Set<string>>
+}
+
 export function ingestStore(connections: Connections): IngestStore {
-  /** Stores subjects within a transaction. */
+  /** Stores subjects within a transaction, except for what they share with others. */
   async function ingestSubjects(
     client: PoolClient,
     run: Run,
     subjects: readonly SubjectBatch[],
     keys: readonly TombstoneKey[],
+    shared: SharedChanges,
   ): Promise<IngestResult> {
     if (connections.isDistributed) commitTogether(run)
     const owners = await lockTrackers(run, [...new Set(subjects.map(({ trackerId }) => trackerId))].sort())
@@ -78,8 +86,7 @@ export function ingestStore(connections: Connections): IngestStore {
     await writeAdditions(client, run, additions)
     await writeIdentifiers(client, run, additions, owners)
     for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
-    await addToDailyTotals(run, toDailyChanges(additions))
-    await writeIdentifierNames(run, namesIn(additions, owners))
+    for (const addition of additions) share(addition, owners, shared)
     const { unchanged, ...added } = countAdded(additions)
     const others = { ...(ofErased > 0 && { ofErased }), ...(unchanged > 0 && { unchanged }) }
     return { ...added, ...refused, ...others }
@@ -87,22 +94,27 @@ export function ingestStore(connections: Connections): IngestStore {
 
   return {
     ingest: (batch, keys) =>
-      connections.load((client, run) => {
-        return ingestSubjects(client, run, bySubject(batch), keys)
+      connections.load(async (client, run) => {
+        const shared = nothingShared()
+        const result = await ingestSubjects(client, run, bySubject(batch), keys, shared)
+        await writeShared(run, shared)
+        return result
       }),
     pack: packRows,
     /** A service stores the batches of its clients in steps, and serves others in between. */
     ingestAll: (batches, keys) =>
       connections.load(async (client, run) => {
+        const shared = nothingShared()
         const results: IngestResult[] = []
         for (const { pieces } of batches) {
           let result: IngestResult = { subjects: 0, sessions: 0, events: 0 }
           for (let from = 0; from < pieces.length; from += piecesPerStep) {
             const subjects = unpackSubjects(pieces.slice(from, from + piecesPerStep)).map(unpackRows)
-            result = sumOf(result, await ingestSubjects(client, run, subjects, keys))
+            result = sumOf(result, await ingestSubjects(client, run, subjects, keys, shared))
           }
           results.push(result)
         }
+        await writeShared(run, shared)
         return results
       }),
     ...refusedLineStore(connections),
@@ -131,13 +143,6 @@ function countAdded(additions: readonly Addition[]) {
     sessions: sum(({ change }) => change?.sessions ?? 0),
     events: sum(({ events }) => events.length),
     unchanged: sum(({ subject, events, change }) => unchangedRows(subject, events.length, change)),
-  }
-}
-
-function* namesIn(additions: readonly Addition[], owners: ReadonlyMap<string, string>) {
-  for (const { trackerId, identifiers } of additions) {
-    const organisationId = owners.get(trackerId) ?? ''
-    for (const { name } of identifiers) yield { organisationId, name }
   }
 }
 
@@ -187,15 +192,33 @@ function toSessionRow({ key, sessionId, state }: SessionChange & { key: string }
   return [key, sessionId, startedAt, endedAt, eventCount, attributes, attributesAt]
 }
 
-function toDailyChanges(additions: readonly Addition[]): DailyChanges {
-  const totals = new DailyChanges()
-  for (const { trackerId, events, sessions } of additions) {
-    for (const { occurredAt, name } of events) totals.addEvent(trackerId, occurredAt, name)
-    for (const { stored, state } of sessions) {
-      totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
-    }
+function nothingShared(): SharedChanges {
+  return { totals: new DailyChanges(), identifierNames: new Map() }
+}
+
+function share(
+  { trackerId, events, sessions, identifiers }: Addition,
+  owners: ReadonlyMap<string, string>,
+  { totals, identifierNames }: SharedChanges,
+): void {
+  for (const { occurredAt, name } of events) totals.addEvent(trackerId, occurredAt, name)
+  for (const { stored, state } of sessions) {
+    totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
   }
-  return totals
+  if (identifiers.length === 0) return
+  const organisationId = owners.get(trackerId) ?? ''
+  const names = identifierNames.get(organisationId) ?? new Set()
+  for (const { name } of identifiers) names.add(name)
+  identifierNames.set(organisationId, names)
+}
+
+/** Locks rows that every transaction with the same trackers needs, so it comes last. */
+async function writeShared(run: Run, { totals, identifierNames }: SharedChanges): Promise<void> {
+  await addToDailyTotals(run, totals)
+  const named = [...identifierNames].flatMap(([organisationId, names]) =>
+    Array.from(names, (name) => ({ organisationId, name })),
+  )
+  await writeIdentifierNames(run, named)
 }
 
 async function addToDailyTotals(run: Run, changes: DailyChanges): Promise<void> {

@@ -23,7 +23,10 @@ export function ofSubjects(toText: (here: (table: string) => string) => string):
   return { alone: postgresOnly(alone, 'never'), onShard: postgresOnly(onShard, 'together') }
 }
 
-/** Splits keys of subjects into groups, each on one shard. On one machine there is one group. */
+/**
+ * Splits keys of subjects into groups, each on one shard, in the order of the shards, so that two transactions
+ * which lock them cannot deadlock. On one machine there is one group.
+ */
 export interface Grouping {
   areOnShards: boolean
   of(keys: Iterable<string>): string[][]
@@ -42,7 +45,10 @@ export async function groupingOf(
   const places = new Map(rows.map((row) => [text(row, 'key'), shardOf(shards, integer(row, 'hash'))]))
   return {
     areOnShards: true,
-    of: (some) => [...Map.groupBy(some, (key) => places.get(key)).values()],
+    of(some) {
+      const groups = Map.groupBy(some, (key) => places.get(key) ?? 0)
+      return [...groups].sort(([a], [b]) => a - b).map(([, keys]) => keys)
+    },
   }
 }
 

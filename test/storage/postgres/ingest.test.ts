@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Client } from 'pg'
+import type { IncomingRow, PackedBatch } from '../../../src/domain/ingest.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { freshStore } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { eventRow } from '../../support/rows.ts'
+import type { Lifetime } from '../../support/service.ts'
+import { testKeys } from '../../support/test-keyring.ts'
+import { until } from '../../support/until.ts'
+import { Fixture } from '../contract/fixture.ts'
+
+/** A store that two processes have opened, and a third connection that holds locks. */
+async function openTwice(t: Lifetime) {
+  const lifetime = inReverse(t)
+  const address = await freshStore(lifetime)
+  const [one, other] = [await openPostgresStore(address), await openPostgresStore(address)]
+  let closing: Promise<unknown> | null = null
+  const close = async () => {
+    closing ??= Promise.all([one.close(), other.close()])
+    await closing
+  }
+  lifetime.after(close)
+  const fixture = new Fixture()
+  fixture.use(one)
+  const connect = async () => {
+    const client = new Client(address)
+    await client.connect()
+    lifetime.after(() => client.end())
+    return client
+  }
+  const [blocker, observer] = [await connect(), await connect()]
+  return {
+    one,
+    other,
+    close,
+    fixture,
+    observer,
+    async lock(rows: string, values: string[]): Promise<() => Promise<unknown>> {
+      await blocker.query('BEGIN')
+      await blocker.query(`SELECT FROM ${rows} FOR UPDATE`, values)
+      return () => blocker.query('ROLLBACK')
+    },
+    /** Is done when so many connections wait for a lock. */
+    areWaiting: (count: number) =>
+      until(async () => {
+        const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        return (await observer.query(waiting)).rowCount === count
+      }),
+    packed: (...rows: IncomingRow[]): PackedBatch => ({ pieces: [one.ingest.pack(rows)], rows: rows.length }),
+  }
+}
+
+describe('batches of two organisations', () => {
+  it('do not deadlock with those of another process in the opposite order', async (t) => {
+    const { one, other, close, fixture, observer, lock, areWaiting, packed } = await openTwice(t)
+    const first = (await fixture.createTracker()).trackerId
+    const second = (await fixture.createTracker()).trackerId
+    const batch = (trackerId: string, subjectId: string) =>
+      packed(eventRow({ trackerId, subjectId, eventId: 'e', identifiers: { userId: subjectId } }))
+    await one.ingest.ingestAll([batch(first, 'known'), batch(second, 'known')], testKeys)
+    const release = await lock('daily_events WHERE tracker_id = $1', [first])
+    const forwards = one.ingest.ingestAll([batch(first, 'anna'), batch(second, 'anna')], testKeys)
+    await areWaiting(1)
+    const backwards = other.ingest.ingestAll([batch(second, 'ben'), batch(first, 'ben')], testKeys)
+    await areWaiting(2)
+    await release()
+    const added = { subjects: 1, sessions: 1, events: 1 }
+    assert.deepEqual(await forwards, [added, added])
+    assert.deepEqual(await backwards, [added, added])
+    await close()
+    // A connection has reported its deadlocks when it is gone.
+    await until(async () => {
+      const ours = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lethe'`
+      return (await observer.query(ours)).rowCount === 0
+    })
+    const { rows } = await observer.query(
+      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+    )
+    assert.deepEqual(rows, [{ deadlocks: 0 }])
+  })
+})
