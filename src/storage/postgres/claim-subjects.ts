@@ -57,13 +57,15 @@ export async function claimLiving(
     early.living.map(({ key }) => keyText(key)),
     shards,
   )
-  const { allowed, refused } = await withinIdentifierLimits(run, early.living, owners, grouping)
-  const additions = await claimSubjects(run, allowed, grouping)
-  // From here on nobody can erase them before the transaction ends, but somebody may have done so before.
-  const late = withoutErased(allowed, await findTombstones(run, allowed, keys))
+  const additions = await claimSubjects(run, early.living, grouping)
+  // From here on nobody can erase them, or give them identifiers, before the transaction ends, but somebody
+  // may have done so before.
+  const late = withoutErased(early.living, await findTombstones(run, early.living, keys))
+  const { allowed, refused } = await withinIdentifierLimits(run, late.living, owners, grouping)
   const ofErased = early.ofErased + late.ofErased
-  if (late.ofErased === 0) return { additions, ofErased, refused }
-  return { additions: await claimLess(run, additions, late.living, grouping), ofErased, refused }
+  if (late.ofErased > 0) noteDeletion(run)
+  if (late.ofErased === 0 && refused.length === 0) return { additions, ofErased, refused }
+  return { additions: await claimLess(run, additions, allowed, grouping), ofErased, refused }
 }
 
 /**
@@ -129,7 +131,6 @@ async function claimLess(
     const subject = leftOf.get(key)
     if (!subject) {
       await (stored ? updateSubjects(run, [stored], grouping) : deleteSubjects(run, [key]))
-      noteDeletion(run)
       continue
     }
     const known = stored ? await findKnownRows(run, [subject], grouping) : new KnownRows()

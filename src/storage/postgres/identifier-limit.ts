@@ -19,7 +19,10 @@ const findLookups = postgresOnly(
   'SELECT lookup_key FROM identifiers WHERE subject_key = $1 AND lookup_key = ANY ($2::uuid[])',
 )
 
-/** The subjects of a batch without rows that would give them more identifiers than they may have, and these rows. */
+/**
+ * The subjects of a batch without rows that would give them more identifiers than they may have, and these
+ * rows. The subjects must be locked, or others could add identifiers at the same time.
+ */
 export async function withinIdentifierLimits(
   run: Run,
   batch: readonly SubjectBatch[],
@@ -41,7 +44,7 @@ export async function withinIdentifierLimits(
     })
     const excess = rowCount(subject) - rowCount(left)
     if (excess > 0) refused.push(tooManyIdentifiers(subject, excess))
-    if (rowCount(left) > 0) allowed.push(left)
+    if (rowCount(left) > 0) allowed.push(excess > 0 ? left : subject)
   }
   return { allowed, refused }
 }

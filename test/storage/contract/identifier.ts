@@ -133,6 +133,12 @@ export function identifierContract(fixture: Fixture): void {
         events: 1,
         refused: [{ trackerId, rows: 1, reason: 'identifiers' }],
       })
+      const before = await fixture.store.subjects.read(tracker, subjectId)
+      assert.deepEqual(await ingest([row(9_000, { userId: 'more' })]), {
+        ...again,
+        events: 0,
+      })
+      assert.deepEqual(await fixture.store.subjects.read(tracker, subjectId), before)
       const bob = eventRow({ trackerId, subjectId: 'bob', eventId: 'b', identifiers: { userId: 'more' } })
       assert.equal((await ingest([bob])).events, 1)
     })

@@ -81,3 +81,30 @@ describe('batches of two organisations', () => {
     assert.deepEqual(rows, [{ deadlocks: 0 }])
   })
 })
+
+describe('identifiers that two processes add to a subject at the same time', () => {
+  it('are at most a thousand', async (t) => {
+    const { one, other, fixture, lock, areWaiting } = await openTwice(t)
+    const tracker = await fixture.createTracker()
+    const { trackerId } = tracker
+    const of = { trackerId, subjectId: 'anna' }
+    const rows = (process: string) =>
+      Array.from({ length: 600 }, (_, i) =>
+        eventRow({ ...of, eventId: `${process}${i}`, identifiers: { userId: `${process}${i}` } }),
+      )
+    await one.ingest.ingest([eventRow({ ...of, eventId: 'first' })], testKeys)
+    const release = await lock('subjects WHERE subject_id = $1', ['anna'])
+    const adding = [one.ingest.ingest(rows('a'), testKeys), other.ingest.ingest(rows('b'), testKeys)]
+    await areWaiting(2)
+    await release()
+    const results = await Promise.all(adding)
+    const refused = [{ trackerId, rows: 200, reason: 'identifiers' }]
+    assert.deepEqual(
+      results.flatMap((result) => result.refused ?? []),
+      refused,
+    )
+    const subject = await one.subjects.read(tracker, 'anna')
+    assert.equal(subject?.identifiers.length, 1_000)
+    assert.deepEqual(subject?.counts, { sessions: 1, events: 1_001 })
+  })
+})
