@@ -26,7 +26,7 @@ import { type OpenOptions, openStore, placeOf, readStoreStatus, storeExists } fr
 /** Few enough that requests hardly wait between two slices. */
 const jobBounds = { permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 }
 /** A transaction of this size takes a fraction of a second, for which other writes wait. */
-const ingestBounds = { maxRows: 10_000, maxWaitingEach: 1_000 }
+const ingestBounds = { maxRows: 10_000, maxWaitingEach: 1_000, maxBlockedMs: 30_000 }
 
 type ServicesConfig = Pick<
   Config,

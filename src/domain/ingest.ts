@@ -76,6 +76,15 @@ export const refusalReasons = ['bad', 'of_erased', 'too_old'] as const
 
 export type RefusedLines = Readonly<Record<(typeof refusalReasons)[number], number>>
 
+/** Other work holds rows that a batch changes, such as an erasure of its subject. It may be stored later. */
+export class BatchBlocked extends Error {
+  override name = 'BatchBlocked'
+
+  constructor(options?: ErrorOptions) {
+    super('Other work holds rows that the batch changes.', options)
+  }
+}
+
 export interface IngestStore {
   /**
    * Stores rows in one transaction. Order and repetition do not matter: spans and identifiers are merged, and
@@ -85,7 +94,10 @@ export interface IngestStore {
   ingest(batch: IncomingBatch, keys: readonly TombstoneKey[]): Promise<IngestResult>
   /** Encodes at least one row, as a piece of a batch. */
   pack(rows: IncomingBatch): ArrayBuffer
-  /** Stores several batches in one transaction, one after the other, and returns a result for each. */
+  /**
+   * Stores several batches in one transaction, one after the other, and returns a result for each. Rejects with
+   * `BatchBlocked` if other work holds rows that one of them changes for longer than the others should wait.
+   */
   ingestAll(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]>
   countRefused(lines: RefusedLines): Promise<void>
   /** The refused lines of all processes since the store was created. */

@@ -42,7 +42,8 @@ export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(ki
     }
     const jobs = new FairQueue({ permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 })
     const { tombstoneKeys } = testKeyring
-    const ingestQueue = new IngestQueue(store.ingest, tombstoneKeys, { maxRows: 10_000, maxWaitingEach: 100 })
+    const bounds = { maxRows: 10_000, maxWaitingEach: 100, maxBlockedMs: 30_000 }
+    const ingestQueue = new IngestQueue(store.ingest, tombstoneKeys, bounds)
     const queues = { jobs, ingestQueue }
     deps = { ...store, ...defaultPolicy, ...queues, clock: () => now, randomness, keyring: testKeyring }
   })

@@ -14,7 +14,7 @@ const usualReaders = 3
 const readTimeoutMs = 5_000
 /** Erasing many millions of events takes minutes. */
 const writeTimeoutMs = 600_000
-const lockTimeoutMs = 30_000
+export const lockTimeoutMs = 30_000
 
 const snapshotBegin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
@@ -34,7 +34,9 @@ const oneMachine = 'SET plan_cache_mode = force_generic_plan'
  * enough that all connections of some processes fit into a worker.
  */
 const perWorker = 4
-const cluster = `SET citus.max_adaptive_executor_pool_size = ${perWorker}; SET citus.max_cached_conns_per_worker = ${perWorker}`
+const perWorkerLimits = `SET citus.max_adaptive_executor_pool_size = ${perWorker}; SET citus.max_cached_conns_per_worker = ${perWorker}`
+/** Workers wait for locks as long as a transaction says, too. */
+const cluster = `${perWorkerLimits}; SET citus.propagate_set_commands = 'local'`
 /** Each shard then applies the limit of a subquery, as pages of subjects need. */
 const clusterReads = 'SET citus.subquery_pushdown = on'
 // Not in the startup message, where a pooler would reject them.

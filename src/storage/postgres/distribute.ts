@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client, DatabaseError, escapeIdentifier } from 'pg'
+import { type Client, escapeIdentifier } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 import { postgresOnly } from '../nouns/statement.ts'
+import { isLockTimeout } from './failures.ts'
 import type { Run } from './transaction.ts'
 
 /**
@@ -117,7 +118,6 @@ const dropReference = 'ALTER TABLE subjects DROP CONSTRAINT IF EXISTS subjects_t
 
 /** Each less than the second after which PostgreSQL looks for a deadlock, and ends one of those in it. */
 const lockWaitsMs = [100, 200, 400, ...Array.from({ length: 40 }, () => 800)]
-const lockNotAvailable = '55P03'
 
 /**
  * Drops the reference while requests are served. By itself, because reads wait for it, and not for what comes
@@ -137,7 +137,7 @@ async function dropReferenceBesideOthers(client: Client): Promise<void> {
       })
     } catch (error) {
       const isLast = tries === lockWaitsMs.length - 1
-      if (isLast || !(error instanceof DatabaseError) || error.code !== lockNotAvailable) throw error
+      if (isLast || !isLockTimeout(error)) throw error
       await delay(waitMs)
     }
   }

@@ -62,6 +62,11 @@ export function isConflict(error: unknown): boolean {
   return code === '40P01' || code === '40001'
 }
 
+/** Whether a statement waited for a lock until its time-out. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
 function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }

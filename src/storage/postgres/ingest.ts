@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
+import { BatchBlocked, type IngestResult, type IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { postgresOnly } from '../nouns/statement.ts'
@@ -14,8 +14,9 @@ import {
 } from '../rules/ingest-batch.ts'
 import { packRows, unpackRows, unpackSubjects } from '../rules/packed-rows.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, lockTimeoutMs } from './connections.ts'
 import { commitTogether } from './distribute.ts'
+import { isLockTimeout } from './failures.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { lockTrackers } from './lock-subjects.ts'
@@ -61,6 +62,13 @@ const dropEmpty = postgresOnly(
 /** Work on this many pieces of a batch occupies the event loop for a few milliseconds. */
 const piecesPerStep = 10
 
+/**
+ * While a large subject is erased, its row is locked for minutes; batches of other organisations that share the
+ * transaction must not wait for it. Rows that all share are locked for no longer than a commit takes.
+ */
+const waitForSubjects = 'SET LOCAL lock_timeout = 300'
+const waitForShared = `SET LOCAL lock_timeout = ${lockTimeoutMs}`
+
 /** What the batches of a transaction change in rows that many subjects share. It is written at the end. */
 interface SharedChanges {
   totals: DailyChanges
@@ -102,21 +110,28 @@ export function ingestStore(connections: Connections): IngestStore {
       }),
     pack: packRows,
     /** A service stores the batches of its clients in steps, and serves others in between. */
-    ingestAll: (batches, keys) =>
-      connections.load(async (client, run) => {
-        const shared = nothingShared()
-        const results: IngestResult[] = []
-        for (const { pieces } of batches) {
-          let result: IngestResult = { subjects: 0, sessions: 0, events: 0 }
-          for (let from = 0; from < pieces.length; from += piecesPerStep) {
-            const subjects = unpackSubjects(pieces.slice(from, from + piecesPerStep)).map(unpackRows)
-            result = sumOf(result, await ingestSubjects(client, run, subjects, keys, shared))
+    async ingestAll(batches, keys) {
+      try {
+        return await connections.load(async (client, run) => {
+          await client.query(waitForSubjects)
+          const shared = nothingShared()
+          const results: IngestResult[] = []
+          for (const { pieces } of batches) {
+            let result: IngestResult = { subjects: 0, sessions: 0, events: 0 }
+            for (let from = 0; from < pieces.length; from += piecesPerStep) {
+              const subjects = unpackSubjects(pieces.slice(from, from + piecesPerStep)).map(unpackRows)
+              result = sumOf(result, await ingestSubjects(client, run, subjects, keys, shared))
+            }
+            results.push(result)
           }
-          results.push(result)
-        }
-        await writeShared(run, shared)
-        return results
-      }),
+          await client.query(waitForShared)
+          await writeShared(run, shared)
+          return results
+        })
+      } catch (error) {
+        throw isLockTimeout(error) ? new BatchBlocked({ cause: error }) : error
+      }
+    },
     ...refusedLineStore(connections),
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
 import type { IncomingRow, PackedBatch } from '../../../src/domain/ingest.ts'
+import { IngestQueue } from '../../../src/domain/ingest-queue.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
@@ -79,6 +80,30 @@ describe('batches of two organisations', () => {
       'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
     )
     assert.deepEqual(rows, [{ deadlocks: 0 }])
+  })
+
+  it('are stored while a batch of the first waits for a subject that somebody else holds', async (t) => {
+    const { one, fixture, lock, areWaiting, packed } = await openTwice(t)
+    const waiting = await fixture.createTracker()
+    const rival = await fixture.createTracker()
+    const batch = ({ trackerId }: { trackerId: string }, subjectId: string, eventId = 'e') =>
+      packed(eventRow({ trackerId, subjectId, eventId }))
+    await one.ingest.ingestAll([batch(waiting, 'held')], testKeys)
+    const bounds = { maxRows: 10_000, maxWaitingEach: 100, maxBlockedMs: 600_000 }
+    const queue = new IngestQueue(one.ingest, testKeys, bounds)
+    const release = await lock('subjects WHERE tracker_id = $1', [waiting.trackerId])
+    const held = queue.add(waiting.organisationId, batch(waiting, 'held', 'later'))
+    await areWaiting(1)
+    const added = { subjects: 1, sessions: 1, events: 1 }
+    assert.deepEqual(await queue.add(rival.organisationId, batch(rival, 'anna')), added)
+    await areWaiting(1)
+    // Neither are others of the first kept waiting.
+    assert.deepEqual(await queue.add(waiting.organisationId, batch(waiting, 'anna')), added)
+    assert.deepEqual(await queue.add(rival.organisationId, batch(rival, 'ben')), added)
+    await release()
+    assert.deepEqual(await held, { subjects: 0, sessions: 0, events: 1 })
+    const counts = (await one.subjects.read(waiting, 'held'))?.counts
+    assert.deepEqual(counts, { sessions: 1, events: 2 })
   })
 })
 
