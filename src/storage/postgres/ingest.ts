@@ -163,13 +163,15 @@ function countAdded(additions: readonly Addition[]) {
 
 function toGrowth({ key, stored, events, sessions }: Addition) {
   const before = stored?.eventCount ?? 0
+  const newSessions = sessions.filter(({ stored }) => stored === null).length
+  const sessionCount = (stored?.sessionCount ?? 0) + newSessions
   const spans = sessions.map(({ sessionId, state: { startedAt, endedAt } }) => ({
     sessionId,
     startedAt,
     endedAt,
   }))
   const isInterleaved = stored?.isInterleaved ?? false
-  return { key, before, after: before + events.length, sessions: spans, newEvents: events, isInterleaved }
+  return { key, before, after: before + events.length, sessions: spans, sessionCount, isInterleaved }
 }
 
 async function writeAdditions(client: PoolClient, run: Run, additions: readonly Addition[]): Promise<void> {

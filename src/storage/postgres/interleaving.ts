@@ -3,8 +3,8 @@ import { postgresOnly } from '../nouns/statement.ts'
 import {
   anyCrowded,
   isCrowded,
+  isOnePassFaster,
   longestSession,
-  maxComparedEach,
   maxPlainEvents,
   type SubjectGrowth,
 } from '../rules/interleaving.ts'
@@ -41,9 +41,9 @@ const markEvents = postgresOnly('UPDATE events SET interleaved = 1 WHERE subject
  * of a subject that was interleaved before are marked already.
  */
 export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<void> {
-  const { key, before, after, sessions, isInterleaved } = subject
+  const { key, before, after, sessions, sessionCount, isInterleaved } = subject
   if (after <= maxPlainEvents || isInterleaved || sessions.length === 0) return
-  const comparesAll = before <= maxPlainEvents || sessions.length > maxComparedEach
+  const comparesAll = before <= maxPlainEvents || isOnePassFaster(sessions.length, sessionCount)
   const [found] = comparesAll ? [] : (await run(compareChanged, [key, ...toColumns(sessions)])).rows
   const compared = found ?? (await compareAll(run, key))
   if (compared.is_crowded === true) {

@@ -1,5 +1,4 @@
 import type { Instant } from '../../domain/instant.ts'
-import type { BatchEvent } from './ingest-batch.ts'
 
 /**
  * Up to this many events, the events of a session are found by scanning those of the subject. Above it, they
@@ -21,7 +20,8 @@ export interface SubjectGrowth {
   before: number
   after: number
   sessions: readonly SessionSpan[]
-  newEvents: readonly BatchEvent[]
+  /** The number of all its sessions after. */
+  sessionCount: number
 }
 
 // A session overlaps only those that start within its span, or at most the length of the longest session
@@ -42,8 +42,13 @@ export function isCrowded(
       LIMIT ${maxPlainEvents + 1}) AS counted)`
 }
 
-/** If a batch has changed more sessions than this, comparing all in one pass is faster than each with those near it. */
-export const maxComparedEach = 100
+/**
+ * Whether to compare all sessions of a subject in one pass, which is faster than comparing each that a batch
+ * has changed with those near it, unless the subject has many more.
+ */
+export function isOnePassFaster(changed: number, all: number): boolean {
+  return changed > 100 && all <= 10 * changed
+}
 
 /** Whether any session of a subject is crowded, in one pass over all of them in the order of their starts. */
 export function anyCrowded(key: string, longestMs: string): string {

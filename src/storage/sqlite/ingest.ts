@@ -236,8 +236,8 @@ function sessionWriting(db: DatabaseSync) {
 function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubject | null {
   const find = prepareValues(
     db,
-    `SELECT first_seen_at, last_seen_at, oldest_at, event_count, interleaved, longest_session_ms FROM subjects
-     WHERE tracker_id = ? AND subject_id = ?`,
+    `SELECT first_seen_at, last_seen_at, oldest_at, session_count, event_count, interleaved, longest_session_ms
+     FROM subjects WHERE tracker_id = ? AND subject_id = ?`,
   )
   const insert = db.prepare(
     `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, oldest_at, session_count,
@@ -261,7 +261,7 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
       insert.run(trackerId, subjectId, key, firstSeenAt, lastSeenAt, oldestAt, sessions, events)
       return null
     }
-    const [firstBefore, lastBefore, oldestBefore, eventCount, interleaved, longest] = row
+    const [firstBefore, lastBefore, oldestBefore, sessionCount, eventCount, interleaved, longest] = row
     const first = Math.min(change.firstSeenAt, asInteger(firstBefore, 'first_seen_at'))
     const last = Math.max(change.lastSeenAt, asInteger(lastBefore, 'last_seen_at'))
     const oldest = Math.min(change.oldestAt, asInteger(oldestBefore, 'oldest_at'))
@@ -275,6 +275,7 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
       updateBoth.run(sessions, events, first, last, oldest, trackerId, subjectId)
     }
     return {
+      sessionCount: asInteger(sessionCount, 'session_count'),
       eventCount: asInteger(eventCount, 'event_count'),
       isInterleaved: interleaved === 1,
       longestSessionMs: asInteger(longest, 'longest_session_ms'),

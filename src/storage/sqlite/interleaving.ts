@@ -4,13 +4,14 @@ import type { SubjectBatch } from '../rules/ingest-batch.ts'
 import {
   anyCrowded,
   isCrowded,
+  isOnePassFaster,
   longestSession,
-  maxComparedEach,
   maxPlainEvents,
 } from '../rules/interleaving.ts'
 
 /** A subject's row before a batch. */
 export interface KnownSubject {
+  sessionCount: number
   eventCount: number
   isInterleaved: boolean
   /** 0 if it is not known. */
@@ -58,10 +59,16 @@ export function interleavingWriting(
   }
 
   /** Likewise for the sessions that a batch has changed: only what they overlap has become more crowded. */
-  function compareChanged(subject: SubjectBatch, before: number): number | null {
+  function compareChanged(
+    subject: SubjectBatch,
+    { sessionCount, longestSessionMs }: KnownSubject,
+  ): number | null {
     const spans = spansOf(subject)
-    if (spans.length > maxComparedEach) return compareAll(subject)
-    const longestMs = Math.max(before, ...spans.map(({ startedAt, endedAt }) => endedAt - startedAt + 1))
+    if (isOnePassFaster(spans.length, sessionCount)) return compareAll(subject)
+    const longestMs = Math.max(
+      longestSessionMs,
+      ...spans.map(({ startedAt, endedAt }) => endedAt - startedAt + 1),
+    )
     const isCrowded = spans.some(
       ({ id, startedAt, endedAt }) =>
         crowded.get(subject.key, id, startedAt, endedAt, longestMs)?.found === 1,
@@ -76,7 +83,7 @@ export function interleavingWriting(
       return
     }
     const before = known && known.eventCount > maxPlainEvents ? known.longestSessionMs : 0
-    const longestMs = before === 0 ? compareAll(subject) : compareChanged(subject, before)
+    const longestMs = known && before > 0 ? compareChanged(subject, known) : compareAll(subject)
     if (longestMs === null) {
       markSubject.run(trackerId, subjectId)
       markEvents.run(key)

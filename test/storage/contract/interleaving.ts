@@ -9,10 +9,9 @@ import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const many = maxPlainEvents + 10
-const perVisit = 200
 
 /** Visits one after the other, of which none overlaps another. */
-function visits(trackerId: string, from: number, to: number): IncomingRow[] {
+function visits(trackerId: string, from: number, to: number, perVisit = 200): IncomingRow[] {
   return Array.from({ length: to - from }, (_, index) => {
     const number = from + index
     const sessionId = `visit-${Math.floor(number / perVisit)}`
@@ -65,7 +64,7 @@ const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
     [
       sessionRow({
         ...{ trackerId: id, subjectId: 'anna', sessionId: 'visit-3' },
-        ...{ startedAt: start, endedAt: start + 3 * perVisit * 10 },
+        ...{ startedAt: start, endedAt: start + 3 * 200 * 10 },
       }),
     ],
     visits(id, many, many + 10),
@@ -80,6 +79,11 @@ const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
     lightVisits(id, 0, 140),
     longSession(id, [0]),
     longSession(id, [3_000_000]),
+  ],
+  'by one of many that changed among very many': (id) => [
+    visits(id, 0, 1_200, 1),
+    [...visits(id, 1_200, 1_310, 1), ...longSession(id, [0, 1000])],
+    visits(id, 1_310, 1_320, 1),
   ],
   'never: one after the other': (id) => [visits(id, 500, many), visits(id, 0, 500)],
 }

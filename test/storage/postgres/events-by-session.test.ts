@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { withClient } from '../../../src/storage/postgres/connect.ts'
+import { keepInterleaved } from '../../../src/storage/postgres/interleaving.ts'
 import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { listOfSession } from '../../../src/storage/postgres/session.ts'
 import { behindAll } from '../../../src/storage/postgres/subject.ts'
+import type { Run } from '../../../src/storage/postgres/transaction.ts'
 import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
@@ -81,6 +84,39 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     assert.equal(await storeAndCount(visits(110, 150)), 0)
     const end = eventRow({ subjectId: 'anna', sessionId: 's0', eventId: 'end', occurredAt: 149_000 })
     assert.equal(await storeAndCount([end]), 1_501)
+  })
+
+  it('are checked session by session, unless a batch changes a tenth of all sessions', async (t) => {
+    const lifetime = inReverse(t)
+    const url = await freshStore(lifetime)
+    const store = await openPostgresStore(url)
+    lifetime.after(() => store.close())
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const sessionCount = 2_000
+    const visits = Array.from({ length: sessionCount }, (_, n) =>
+      eventRow({ subjectId: 'anna', sessionId: `s${n}`, eventId: `e${n}`, occurredAt: n * 1_000 }),
+    )
+    await store.ingest.ingest(visits, testKeys)
+    const asked: string[] = []
+    const grow = (changed: number) =>
+      withClient(url, (client) => {
+        const run: Run = async ({ text }, given) => {
+          asked.push(text)
+          const { rows, rowCount } = await client.query(text, Array.isArray(given) ? given : [])
+          return { rows, count: rowCount ?? 0 }
+        }
+        const sessions = visits
+          .slice(0, changed)
+          .map(({ sessionId, occurredAt: at }) => ({ sessionId, startedAt: at, endedAt: at }))
+        const growth = { before: sessionCount, after: sessionCount + 1, sessions, sessionCount }
+        return keepInterleaved(run, { ...growth, key: subjectKeyText('shop', 'anna'), isInterleaved: false })
+      })
+    await grow(199)
+    assert.equal(asked.length, 1)
+    assert.doesNotMatch(asked.join(), /WINDOW/)
+    await grow(200)
+    assert.match(asked.join(), /WINDOW/)
   })
 
   it('are in it after an upgrade too, where sessions overlap and events are many', async (t) => {
