@@ -48,12 +48,12 @@ export class LineQueue {
     return null
   }
 
-  /** The first lines, as many as a batch may have. They stay in the queue. */
-  first(): QueuedBatch {
-    const { maxBatchLines, maxBatchBytes } = this.#limits
+  /** The first lines, as many as a batch may have, and at most `maxLines`. They stay in the queue. */
+  first(maxLines = this.#limits.maxBatchLines): QueuedBatch {
+    const { maxBatchBytes } = this.#limits
     const lines: string[] = []
     let bytes = 0
-    for (let i = this.#start; i < this.#lines.length && lines.length < maxBatchLines; i++) {
+    for (let i = this.#start; i < this.#lines.length && lines.length < maxLines; i++) {
       const line = this.#lines[i]
       if (line === undefined || bytes + line.bytes > maxBatchBytes) break
       bytes += line.bytes

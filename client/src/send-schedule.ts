@@ -39,9 +39,10 @@ export class SendSchedule {
     this.#notBefore = this.#runtime.now() + exhaustedForMs(budgets)
   }
 
-  failed(error: unknown): void {
+  /** `isRejected` if the batch itself was rejected: its parts may be accepted soon. */
+  failed(error: unknown, isRejected: boolean): void {
     const { now, random } = this.#runtime
-    const isTemporary = error instanceof ClientError && error.isWorthRepeating
+    const isTemporary = isRejected || (error instanceof ClientError && error.isWorthRepeating)
     const doubledMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#failures)
     this.#failures += 1
     this.#notBefore = now() + (error instanceof ClientError ? (error.retryAfterMs ?? 0) : 0)

@@ -9,8 +9,8 @@ import type { QueueLimits } from './line-queue.ts'
 
 export interface SenderOptions {
   /**
-   * Called with the error of each failed attempt. If `isWorthRepeating` is false, somebody has to act: the
-   * key, its scope or the tracker is wrong.
+   * Called with the error of each failed attempt. If `isWorthRepeating` is false and it happens again, somebody
+   * has to act: the key, its scope or the tracker is wrong, or batches are rejected.
    */
   onError: (error: Error) => void
   /** Called with lines that the service refused because they are invalid. They contain personal data. */
@@ -54,8 +54,8 @@ export interface RefusedLines {
 export interface DroppedLines {
   count: number
   /**
-   * The queue was full; the service rejected their batch as a whole, see `onError`; or the sender was closed
-   * before they were delivered.
+   * The queue was full; the service or a proxy rejected a batch of this line alone, see `onError`; or the
+   * sender was closed before they were delivered.
    */
   reason: 'queue_full' | 'rejected' | 'closed'
 }

@@ -1,5 +1,5 @@
 import type { Batch } from './api.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, UnexpectedAnswerError } from './errors.ts'
 import type { Answer } from './exchange.ts'
 import type { IngestLine } from './ingest-line.ts'
 import { LineQueue } from './line-queue.ts'
@@ -24,6 +24,8 @@ interface SenderDeps {
 }
 
 const defaultTimeoutMs = 10_000
+/** How often a batch is sent that is rejected as a whole: a body that arrived too slowly is, too. */
+const maxRejections = 3
 
 /**
  * Sends events and sessions in the background, in batches, one at a time and in order, until `close()`.
@@ -43,6 +45,10 @@ export class Sender {
   readonly #counts = { delivered: 0, refused: 0, dropped: 0 }
   #accepted = 0
   #settled = 0
+  /** The sizes of the next batches, after one was rejected. The others are as large as batches get. */
+  readonly #sizes: number[] = []
+  /** How often the first batch was rejected. */
+  #rejections = 0
   #isWorking = false
   /** The current pause, and whether a full batch ends it. */
   #pausing: { end: AbortController; isForLines: boolean } | null = null
@@ -153,7 +159,7 @@ export class Sender {
   async #work(): Promise<void> {
     this.#isWorking = true
     while (this.#queue.length > 0 && !this.#stop.signal.aborted) {
-      const isDue = this.#queue.hasFullBatch || this.#flushes.size > 0
+      const isDue = this.#queue.hasFullBatch || this.#sizes.length > 0 || this.#flushes.size > 0
       const pauseMs = this.#schedule.pauseMs(isDue)
       if (pauseMs > 0) await this.#pause(pauseMs, !isDue)
       else await this.#sendBatch()
@@ -175,7 +181,7 @@ export class Sender {
   }
 
   async #sendBatch(): Promise<void> {
-    const { lines, text } = this.#queue.first()
+    const { lines, text } = this.#queue.first(this.#sizes[0])
     try {
       const { data, meta, budgets } = await this.#deps.send(text, this.#stop.signal)
       if (this.#stop.signal.aborted) return
@@ -193,18 +199,33 @@ export class Sender {
   /** Removes lines whose fate is known from the queue. */
   #settle(count: number): void {
     this.#queue.remove(count)
+    this.#sizes.shift()
+    this.#rejections = 0
     this.#settled += count
     this.#schedule.begin()
     for (const { target, over } of this.#flushes) if (this.#settled >= target) over.abort()
   }
 
   #fail(error: unknown, count: number): void {
-    this.#schedule.failed(error)
-    if (isRejection(error)) {
-      this.#settle(count)
-      this.#drop(count, 'rejected')
-    }
+    const isRejected = isRejection(error) || isTooLarge(error)
+    this.#schedule.failed(error, isRejected)
+    if (isRejected) this.#reject(count, isTooLarge(error) && count > 1 ? 1 : maxRejections)
     this.#errorListeners.notify(error instanceof Error ? error : new Error(String(error)))
+  }
+
+  /** Has a rejected batch sent again, then its halves. Drops a single line that is still rejected. */
+  #reject(count: number, maxAttempts: number): void {
+    this.#sizes[0] = count
+    this.#rejections += 1
+    if (this.#rejections < maxAttempts) return
+    if (count === 1) {
+      this.#settle(1)
+      this.#drop(1, 'rejected')
+      return
+    }
+    const half = Math.ceil(count / 2)
+    this.#sizes.splice(0, 1, half, count - half)
+    this.#rejections = 0
   }
 
   #reportRefused(lines: readonly string[], data: Batch, requestId: string): void {
@@ -249,7 +270,12 @@ function decode(text: string): IngestLine {
   return JSON.parse(text)
 }
 
-/** Whether the service rejects the batch itself, so that it can never be stored. */
+/** Whether the service rejects the batch as a whole, and not its sender. */
 function isRejection(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'invalid_request' || error.code === 'validation_error')
+}
+
+/** Whether a proxy rejects the batch because of its size. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof UnexpectedAnswerError && error.status === 413
 }

@@ -162,12 +162,20 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
       proxyFailed(413),
       failed(400, 'invalid_request'),
       stored,
-      failed(422, 'validation_error'),
+      ...Array.from({ length: 3 }, () => failed(422, 'validation_error')),
     )
     const { code, stderr } = await once()
     assert.equal(code, 1)
     assert.match(stderr, /app\.log:2: It is validation_error\.$/m)
     assert.deepEqual(arrived(), [0, 2, 3])
+  })
+
+  it('sends a single line again that is rejected, for it may have arrived too slowly', async (t) => {
+    const { server, file, once, arrived } = await shipping(t)
+    writeFileSync(file, lines(0, 1))
+    server.next({ stores: true, answer: { status: 200 } }, failed(400, 'invalid_request'))
+    assert.equal((await once()).code, 0)
+    assert.deepEqual([arrived(), server.batches.length], [[0], 3])
   })
 
   it('ends with what is wrong, and sends nothing, if the key or the tracker is wrong', async (t) => {

@@ -195,7 +195,6 @@ describe('a sender', { concurrency: true }, () => {
     ['a 403', failed(403, 'forbidden')],
     ['a 404', failed(404, 'not_found')],
     ['a redirect', proxyFailed(302)],
-    ['a body too large for a proxy', proxyFailed(413)],
   ] as const
   for (const [what, behaviour] of lasting) {
     it(`keeps its lines after ${what}, and tries once a minute`, async (t) => {
@@ -218,17 +217,54 @@ describe('a sender', { concurrency: true }, () => {
     [400, 'invalid_request'],
     [422, 'validation_error'],
   ] as const) {
-    it(`drops a batch after a ${status}, says so, and goes on`, async (t) => {
-      const { sender, server, errors, dropped } = await sending(t, { maxBatchLines: 2 })
-      server.next(failed(status, code))
-      for (const each of visits(0, 3)) sender.track(each)
-      await until(() => errors.length === 1)
-      assert.deepEqual(dropped, [{ count: 2, reason: 'rejected' }])
-      assert.equal(await sender.flush(), true)
-      assert.deepEqual(names(server.stored), ['page 2'])
-      assert.deepEqual(sender.counts, { waiting: 0, delivered: 1, refused: 0, dropped: 2 })
+    it(`sends a batch again after a ${status}, as it was`, async (t) => {
+      const { sender, server, time, errors, dropped } = await sending(t, { maxBatchLines: 3 })
+      server.next(failed(status, code), failed(status, code))
+      for (const each of visits(0, 2)) sender.track(each)
+      await time.pass(5_000)
+      for (const [tries, pauseMs] of [750, 1_500].entries()) {
+        await until(() => errors.length === tries + 1 && time.waiting().length === 1)
+        assert.equal(time.waiting()[0]?.ms, pauseMs)
+        sender.track(visit(tries + 2))
+        await time.pass(pauseMs)
+      }
+      await passUntil(time, () => sender.counts.delivered === 4)
+      assert.deepEqual([sizes(server), dropped], [[2, 2, 2, 2], []])
     })
   }
+
+  it('divides a batch that is rejected again and again, and drops only the line that is', async (t) => {
+    const { sender, server, time, errors, dropped } = await sending(t, { maxBatchLines: 5 })
+    const rejected = Array.from({ length: 3 }, () => failed(400, 'invalid_request'))
+    // Five lines, three of them, the other two, the first and the second of them.
+    server.next(...rejected, accepted(), ...rejected, ...rejected, accepted())
+    for (const each of visits(0, 7)) sender.track(each)
+    await passUntil(time, () => sender.counts.waiting === 0)
+    assert.deepEqual(sizes(server), [5, 5, 5, 3, 2, 2, 2, 1, 1, 1, 1, 2])
+    assert.deepEqual(
+      names(server.stored),
+      [0, 1, 2, 4, 5, 6].map((number) => `page ${number}`),
+    )
+    assert.equal(errors.length, 9)
+    assert.deepEqual(dropped, [{ count: 1, reason: 'rejected' }])
+    assert.deepEqual(sender.counts, { waiting: 0, delivered: 6, refused: 0, dropped: 1 })
+  })
+
+  it('divides a batch that is too large for a proxy, without sending it again', async (t) => {
+    const { sender, server, time, dropped } = await sending(t, { maxBatchLines: 4 })
+    server.next(proxyFailed(413), proxyFailed(413))
+    for (const each of visits(0, 4)) sender.track(each)
+    await passUntil(time, () => sender.counts.delivered === 4)
+    assert.deepEqual([sizes(server), dropped], [[4, 2, 1, 1, 2], []])
+  })
+
+  it('drops a line that is too large for a proxy after three attempts', async (t) => {
+    const { sender, server, time, dropped } = await sending(t)
+    server.next(proxyFailed(413), proxyFailed(413), proxyFailed(413))
+    sender.track(visit(1))
+    await passUntil(time, () => sender.counts.waiting === 0)
+    assert.deepEqual([sizes(server), dropped], [[1, 1, 1], [{ count: 1, reason: 'rejected' }]])
+  })
 
   it('reports lines that the service refuses, and does not send them again', async (t) => {
     const judge = ({ name }: Record<string, unknown>) => (name === 'page 1' ? 'not good' : null)

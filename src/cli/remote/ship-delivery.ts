@@ -45,6 +45,8 @@ const maxPauseMs = 30_000
 const lastingPauseMs = 60_000
 /** How many temporary failures end a command that does not try without end. */
 const mostFailures = 5
+/** How often a single line is sent that is rejected: one that arrived too slowly is, too. */
+const maxRejections = 3
 /** How often the same failure is reported. */
 const repeatEveryMs = 600_000
 
@@ -116,6 +118,7 @@ export class ShipDelivery {
   async #send(lines: readonly CutLine[]): Promise<IngestReport | Error | null> {
     const { client, trackerId, stop } = this.#deps
     const text = lines.map(({ content }) => content.toString()).join('\n')
+    let rejections = 0
     for (let failures = 1; ; failures++) {
       await pause(this.#notBefore - systemRuntime.now(), stop)
       try {
@@ -124,8 +127,9 @@ export class ShipDelivery {
         return report
       } catch (error) {
         if (!(error instanceof ClientError)) throw error
-        if (lines.length > 0 && isAboutBatch(error)) return error
-        this.#fail(error, failures)
+        const isRejected = lines.length > 0 && isAboutBatch(error)
+        if (isRejected && (lines.length > 1 || ++rejections >= maxRejections)) return error
+        if (!isRejected) this.#fail(error, failures)
         if (stop.aborted) return null
         await pause(pauseAfter(error, failures), stop)
         if (stop.aborted) return null
@@ -179,10 +183,10 @@ function isAboutBatch(error: ClientError): boolean {
 }
 
 /** Random, so that shippers that failed together do not try again together. */
-function pauseAfter({ isWorthRepeating, retryAfterMs }: ClientError, failures: number): number {
+function pauseAfter(error: ClientError, failures: number): number {
   const doubledMs = Math.min(maxPauseMs, firstPauseMs * 2 ** (failures - 1))
-  const longestMs = isWorthRepeating ? doubledMs : lastingPauseMs
-  return (retryAfterMs ?? 0) + longestMs * (0.5 + systemRuntime.random() / 2)
+  const longestMs = error.isWorthRepeating || isAboutBatch(error) ? doubledMs : lastingPauseMs
+  return (error.retryAfterMs ?? 0) + longestMs * (0.5 + systemRuntime.random() / 2)
 }
 
 /** Waits, or until stopped. */
