@@ -4,6 +4,16 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
+/** The digits of a UUID. */
+export function hexDigits(uuid: string): string {
+  return uuid.toLowerCase().replaceAll('-', '')
+}
+
+/** The text whose bytes hexadecimal digits are. */
+export function textOfHex(digits: string): string {
+  return Buffer.from(digits, 'hex').toString()
+}
+
 /** Adds the hyphens of a UUID to hexadecimal digits. */
 export function asUuid(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -21,7 +31,7 @@ const maxEncodedLength = 256
  */
 export function reveals(requestId: string, text: string): boolean {
   if (requestId === '' || text === '') return false
-  if (isUuid(requestId)) return revealsInHex(requestId.toLowerCase().replaceAll('-', ''), text)
+  if (isUuid(requestId)) return revealsInHex(hexDigits(requestId), text)
   const sought = fold(text)
   for (const reading of readingsOf(requestId)) if (fold(reading).includes(sought)) return true
   const bytes = Buffer.from(text)
@@ -35,7 +45,7 @@ export function reveals(requestId: string, text: string): boolean {
  */
 export function revealsInHex(digits: string, text: string): boolean {
   const sought = fold(text)
-  const spelled = fold(Buffer.from(digits, 'hex').toString())
+  const spelled = fold(textOfHex(digits))
   if (sought.includes(spelled) || sought.replaceAll('-', '').includes(digits)) return true
   if (text.length > maxEncodedLength) return false
   const bytes = Buffer.from(text)

@@ -3,7 +3,7 @@ import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } 
 import { LetheError, Problems } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import { allows, isRole } from '../domain/member.ts'
-import { asUuid, reveals, revealsInHex } from '../domain/reveals.ts'
+import { hexDigits } from '../domain/reveals.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
 import { isRecent } from '../domain/sign-in.ts'
@@ -28,7 +28,7 @@ import {
   readerOf,
 } from './request-context.ts'
 import { isLargeBatch, readLines } from './request-lines.ts'
-import { isNamedInLines, someText } from './request-log.ts'
+import { isNamedInFields, isNamedInLines } from './request-log.ts'
 import { requireValidRequest } from './valid-request.ts'
 
 export interface PipelineDeps {
@@ -232,25 +232,40 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     const { request } = context
     if (isLargeBatch(request, maxBodyBytes)) await waitForLargeBody(context, batches)
     const problems = new Problems()
-    context.lines = await readLines(request, deps.maxLineBytes, problems)
-    hideNamedIds(
+    const reading = readLines(request, deps.maxLineBytes, problems)
+    // What is wrong with a body besides its lines can name a person.
+    context.lines = await hideNamedIds(
       context,
-      (id) => isNamedInLines(id, context.lines),
-      (digits) => [digits, asUuid(digits)].some((id) => isNamedInLines(id, context.lines)),
+      reading,
+      (digits, lines) => problems.list().length > 0 || isNamedInLines(digits, lines),
     )
     context.operation = route.read(context, params, {}, services.clock(), problems)
     return null
   }
 
-  /** Keeps IDs that the client chose out of the log and the traces if they reveal a person named in the body. */
-  function hideNamedIds(
+  /**
+   * Keeps IDs that the client chose out of the log and the traces if they reveal a person named in the body, or
+   * if the body cannot be read. All are UUIDs or hexadecimal digits: see `isKeepable`.
+   */
+  async function hideNamedIds<Body>(
     context: RequestContext,
-    isNamed: (requestId: string) => boolean,
-    isNamedInHex: (digits: string) => boolean,
-  ): void {
-    const { trace } = context
-    if (isChosenIdKept(context) && isNamed(context.id)) context.keptId = services.randomness.uuid()
-    if (trace?.sentIds.some(isNamedInHex)) trace.forgetSent()
+    reading: Promise<Body>,
+    isNamed: (digits: string, body: Body) => boolean,
+  ): Promise<Body> {
+    try {
+      const body = await reading
+      hideIds(context, (digits) => isNamed(digits, body))
+      return body
+    } catch (error) {
+      hideIds(context, () => true)
+      throw error
+    }
+  }
+
+  function hideIds(context: RequestContext, isHidden: (digits: string) => boolean): void {
+    const { id, trace } = context
+    if (isChosenIdKept(context) && isHidden(hexDigits(id))) context.keptId = services.randomness.uuid()
+    if (trace?.sentIds.some(isHidden)) trace.forgetSent()
   }
 
   /** Reads the body, or discards it if the route takes none, then the path and the query. */
@@ -262,20 +277,14 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     if (route.line !== null) return readBatch(context, route, params)
     if (bodyBounds !== null) {
       const permit = isLarge(request, bodyBounds) ? waitForLargeBody(context, largeBodies) : null
-      return andThen(
-        andThen(permit, () => readJson(request, bodyBounds)),
-        (fields) => {
-          if (route.namesPerson) {
-            hideNamedIds(
-              context,
-              (id) => someText(fields, (text) => reveals(id, text)),
-              (digits) => someText(fields, (text) => revealsInHex(digits, text)),
-            )
-          }
-          context.operation = route.read(context, params, fields, services.clock())
-          return null
-        },
-      )
+      const read = () => {
+        const reading = readJson(request, bodyBounds)
+        return route.namesPerson ? hideNamedIds(context, reading, isNamedInFields) : reading
+      }
+      return andThen(andThen(permit, read), (fields) => {
+        context.operation = route.read(context, params, fields, services.clock())
+        return null
+      })
     }
     return andThen(discardBody(request), () => {
       context.operation = route.read(context, params, {}, services.clock())

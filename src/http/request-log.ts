@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
 import { idOfCursor } from '../domain/page.ts'
-import { isUuid, reveals } from '../domain/reveals.ts'
+import { asUuid, isUuid, reveals, revealsInHex, textOfHex } from '../domain/reveals.ts'
 import type { LineBlock } from '../operations/ingest.ts'
 import { hasBody } from './request-body.ts'
 import type { RequestContext } from './request-context.ts'
@@ -51,15 +51,24 @@ export function bodyNamesPerson({ request, match }: RequestContext): boolean {
   return match.kind === 'route' ? match.route.namesPerson : hasBody(request)
 }
 
-/** Whether a test applies to any text in a body. */
-export function someText(body: unknown, test: (text: string) => boolean): boolean {
-  if (typeof body === 'string') return test(body)
-  return typeof body === 'object' && body !== null && Object.values(body).some((each) => someText(each, test))
+/** Whether an ID of hexadecimal digits reveals a text or the name of a field in a body. */
+export function isNamedInFields(digits: string, body: unknown): boolean {
+  if (typeof body === 'string') return revealsInHex(digits, body)
+  if (typeof body !== 'object' || body === null) return false
+  const parts = Array.isArray(body) ? body : Object.entries(body).flat()
+  return parts.some((each) => isNamedInFields(digits, each))
 }
 
-/** Whether a request ID is in a batch of lines, whose text may be long. */
-export function isNamedInLines(id: string, blocks: readonly LineBlock[]): boolean {
-  return blocks.some(({ lines }) => lines.some((line) => typeof line === 'string' && line.includes(id)))
+/**
+ * The same for a batch of lines, whose text may be long: whether it contains the ID or what it spells. A line
+ * that is not text may contain it.
+ */
+export function isNamedInLines(digits: string, blocks: readonly LineBlock[]): boolean {
+  const sought = [digits, asUuid(digits), textOfHex(digits).toLowerCase()]
+  const isNamed = (line: string) => sought.some((text) => line.includes(text))
+  return blocks.some(({ lines }) =>
+    lines.some((line) => typeof line !== 'string' || isNamed(line.toLowerCase())),
+  )
 }
 
 /** Shorter values of a query and segments of an unknown path are not treated as IDs. */

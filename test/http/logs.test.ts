@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { createVariableToken } from '../../src/operations/variable-token.ts'
 import { dataOf, isObject, textIn } from '../support/answers.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
@@ -247,6 +248,53 @@ describe('the log', () => {
         shop.ask('/v1/ingest/trackers/shop/batches', { key: collector, method: 'POST', headers, body }),
       )
       assert.equal(line?.requestId === id, isKept, `${id} with ${subjectId}`)
+    }
+  })
+
+  test('has an id of our own where the client’s is a UUID and what its body names is not known', async () => {
+    const chosen = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a36'
+    const collector = (await shop.createKey(shop.organisationId, ['analytics:collect'])).keyString
+    const line = JSON.stringify({ type: 'event', subjectId: chosen })
+    const json = { 'content-type': 'application/json' }
+    const ndjson = { 'content-type': 'application/x-ndjson' }
+    const long = JSON.stringify({ subjectId: chosen, text: 'a'.repeat(300 * 1024) })
+    const bodies: [what: string, headers: Record<string, string>, body: string | Buffer<ArrayBuffer>][] = [
+      ['too many lines', ndjson, `${line}\n`.repeat(10_001)],
+      ['too many bytes', { ...ndjson, 'content-encoding': 'gzip' }, gzipSync(`${long}\n`.repeat(15))],
+      ['a line that is too long', ndjson, long],
+      ['a line that is no text', ndjson, Buffer.concat([Buffer.from([0xff]), Buffer.from(line)])],
+      ['damaged compression', { ...ndjson, 'content-encoding': 'gzip' }, gzipSync(line).subarray(0, -8)],
+      ['an unknown compression', { ...ndjson, 'content-encoding': 'br' }, line],
+      ['another type', { 'content-type': 'text/plain' }, line],
+      ['broken JSON', json, `{"lines":[${line}`],
+      ['a field besides the lines', json, `{"lines":[],"subjectId":"${chosen}"}`],
+      ['no lines', json, line],
+      ['its UUID in capitals', ndjson, line.toUpperCase()],
+      ['its UUID without hyphens', ndjson, line.replaceAll('-', '')],
+      ['what it spells', ndjson, JSON.stringify({ type: 'event', subjectId: 'marker-of-16-let' })],
+    ]
+    const digits = Buffer.from('marker-of-16-let').toString('hex')
+    const spelled = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    for (const [what, headers, body] of bodies) {
+      const sent = { ...headers, 'x-request-id': what === 'what it spells' ? spelled : chosen }
+      const [logLine] = await linesOf(1, () =>
+        shop.ask('/v1/ingest/trackers/shop/batches', { key: collector, method: 'POST', headers: sent, body }),
+      )
+      assert.match(String(logLine?.requestId), uuid, what)
+      assert.notEqual(logLine?.requestId, sent['x-request-id'], what)
+    }
+    for (const body of [
+      `{"subjectId":"${chosen}"`,
+      `{"subjectId":"${chosen}","subjectId":"someone"}`,
+      `{"${chosen}":0}`,
+      `{"subjectId":"${chosen}${'a'.repeat(70_000)}"}`,
+    ]) {
+      const headers = { ...json, 'x-request-id': chosen }
+      const [logLine] = await linesOf(1, () =>
+        shop.ask('/v1/analytics/subjects/search', { key, method: 'POST', headers, body }),
+      )
+      assert.match(String(logLine?.requestId), uuid, body)
+      assert.notEqual(logLine?.requestId, chosen, body.slice(0, 80))
     }
   })
 

@@ -205,7 +205,11 @@ describe('what is exported', () => {
         headers: { ...headers, ...json },
       })
       const ndjson = { ...headers, 'content-type': 'application/x-ndjson' }
-      await ask('/v1/ingest/trackers/shop/batches', { key, method: 'POST', body: line, headers: ndjson })
+      const incomplete = [`${line}\n`.repeat(10_001), Buffer.concat([Buffer.from([0xff]), Buffer.from(line)])]
+      for (const body of [line, ...incomplete, line.replace(digits, digits.toUpperCase())])
+        await ask('/v1/ingest/trackers/shop/batches', { key, method: 'POST', body, headers: ndjson })
+      const broken = { key, method: 'POST', body: search.slice(0, -1), headers: { ...headers, ...json } }
+      await ask('/v1/analytics/subjects/search', broken)
     }
     await ask(subjectPath(person.slice(0, 16)), { key, headers: spelt })
     await ask(subjectPath(person.slice(0, 16)), {
