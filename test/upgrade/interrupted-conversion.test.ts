@@ -41,7 +41,10 @@ async function openCuttingWay(t: Lifetime, url: string): Promise<{ url: string; 
   return { url: own.href, cuts: () => seen.size }
 }
 
-/** What every table of a store contains, but for the instant at which batches were converted, and which tables Citus knows. */
+/**
+ * What every table of a store contains, but for the instant at which batches were converted, and which tables Citus
+ * knows, with the bytes that the coordinator itself holds of them.
+ */
 async function contents(address: string): Promise<Record<string, unknown>> {
   const tables = await query(
     address,
@@ -57,7 +60,8 @@ async function contents(address: string): Promise<Record<string, unknown>> {
   }
   const known = await query(
     address,
-    'SELECT logicalrelid::text, partmethod, repmodel FROM pg_dist_partition ORDER BY 1',
+    `SELECT logicalrelid::text, partmethod, repmodel, pg_relation_size(logicalrelid) AS bytes
+     FROM pg_dist_partition ORDER BY 1`,
   )
   return { ...rows, known }
 }

@@ -70,10 +70,16 @@ export async function distribute(client: Client): Promise<void> {
   })
 }
 
-/** Brings a store that an earlier version has distributed into this layout. Usually there is nothing to do. */
+/**
+ * Brings a store that an earlier version has distributed, or whose distribution was interrupted, into this
+ * layout. Usually there is nothing to do.
+ */
 export async function upgradeDistribution(client: Client): Promise<void> {
-  if ((await nextToMove(client)) !== null || (await kindOf(client, knownTable)) === null)
-    await distribute(client)
+  const isComplete =
+    (await nextToMove(client)) === null &&
+    (await kindOf(client, knownTable)) !== null &&
+    (await localCopies(client)).length === 0
+  if (!isComplete) await distribute(client)
 }
 
 /** Prepares a distributed store for migrations, which are for tables of the coordinator: on others, Citus refuses them. */
@@ -92,25 +98,33 @@ async function whileOthersWait(client: Client, work: () => Promise<void>): Promi
 
 async function distributeSubjects(client: Client): Promise<void> {
   await dropReferenceBesideOthers(client)
-  const added = await inTransaction(client, async () => {
-    const added: string[] = []
+  await inTransaction(client, async () => {
     for (const { table, beside } of distributed) {
       if ((await kindOf(client, table)) === 'distributed') continue
       await client.query("SELECT create_distributed_table($1, 'subject_key', colocate_with => $2)", [
         table,
         beside,
       ])
-      added.push(table)
     }
     if ((await kindOf(client, knownTable)) === null) {
       await client.query('SELECT citus_add_local_table_to_metadata($1)', [knownTable])
     }
-    return added
   })
-  // Until then the coordinator keeps a copy that no query sees and no erasure deletes.
-  for (const table of added) {
+  for (const table of await localCopies(client)) {
     await client.query('SELECT truncate_local_data_after_distributing_table($1)', [table])
   }
+}
+
+/**
+ * The tables of which the coordinator still has a copy, which no query sees and no erasure deletes. It is
+ * truncated after the data has moved, so an interruption leaves it.
+ */
+async function localCopies(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT name FROM unnest($1::text[]) AS name WHERE pg_relation_size(name::regclass) > 0',
+    [distributed.map(({ table }) => table)],
+  )
+  return rows.map(({ name }) => name)
 }
 
 /** Trackers are on the coordinator, and a distributed table cannot refer to them. */

@@ -63,6 +63,44 @@ describe('on a cluster', { skip }, () => {
     await store.close()
   })
 
+  /** The tables whose rows the coordinator itself still holds. */
+  const localCopies = (client: Client) =>
+    client
+      .query(
+        `SELECT name FROM unnest('{subjects,sessions,events,identifiers}'::text[]) AS name
+         WHERE pg_relation_size(name::regclass) > 0 ORDER BY 1`,
+      )
+      .then(({ rows }) => rows.map(({ name }) => String(name)))
+
+  const repairs = {
+    'when it is opened': async (alone: string) => (await openPostgresStore(alone)).close(),
+    'when the command is run again': (_: string, store: Store) => store.maintenance.distribute(),
+  }
+  for (const [when, repair] of Object.entries(repairs)) {
+    it(`a store loses the copy that a killed command left on the coordinator ${when}`, async () => {
+      const { alone, store } = await openAlone()
+      await withDatabase(alone, async (client) => {
+        // The data can be moved beside this transaction, but its copy cannot be removed.
+        await client.query('BEGIN; LOCK TABLE sessions IN ACCESS SHARE MODE')
+        const killed = assert.rejects(store.maintenance.distribute())
+        await isWaitedFor(client, 'sessions')
+        await client.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation = 'sessions'::regclass AND NOT granted`,
+        )
+        await killed
+        await client.query('COMMIT')
+        assert.deepEqual(await localCopies(client), ['events', 'sessions'])
+        await repair(alone, store)
+        assert.deepEqual(await localCopies(client), [])
+      })
+      await store.close()
+      const opened = await openPostgresStore(alone)
+      const view = { organisationId: 'acme', trackerId: 'shop', since: always }
+      assert.equal((await opened.subjects.read(view, 'ada'))?.counts.events, 1)
+      await opened.close()
+    })
+  }
+
   const transactions = {
     batch: ['SELECT FROM trackers FOR KEY SHARE', 'UPDATE subjects SET event_count = event_count'],
     read: ['SELECT FROM subjects', 'SELECT FROM trackers'],
