@@ -18,7 +18,7 @@ import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
 import { monthsOfExtension } from './create-privacy-request.ts'
 import { finishRequest } from './finish-privacy-request.ts'
-import { journalClosing } from './journal-closing.ts'
+import { journalClosings } from './journal-closing.ts'
 import { requireRequest, withFound } from './privacy-request.ts'
 import {
   countCopied,
@@ -112,7 +112,7 @@ async function endUnanswered(
   const isClosed = await deps.privacyRequests.close(request, closing, note)
   const changed = await requireRequest(deps, organisationId, requestId)
   if (!isClosed) throw wrongState(changed)
-  await journalClosing(deps, changed)
+  await journalClosings(deps, [changed])
   return changed
 }
 

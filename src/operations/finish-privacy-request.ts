@@ -5,7 +5,7 @@ import type { Keyring } from '../domain/keyring.ts'
 import type { PrivacyRequestRef, PrivacyRequestStore, RequestEnd } from '../domain/privacy-request.ts'
 import type { RequestHandlingStore } from '../domain/request-handling.ts'
 import type { SubjectIdentifier } from '../domain/subject-identifier.ts'
-import { journalClosing } from './journal-closing.ts'
+import { journalClosings } from './journal-closing.ts'
 import { proveNothingHeld } from './nothing-held.ts'
 
 interface FinishDeps {
@@ -31,14 +31,22 @@ export async function finishRequest(
   note: ActivityNote,
 ): Promise<boolean> {
   const now = deps.clock()
-  const proven = await proveNothingHeld(
-    { ...deps, clock: () => checkedAt },
-    organisationId,
-    identifiers,
-    (nothingHeld, guard) =>
-      deps.privacyRequests.finish({ organisationId, id }, { ...end, now, nothingHeld, guard }, note),
-  )
-  if (proven === null) return false
-  await journalClosing(deps, { organisationId, id })
-  return true
+  let isFinished = false
+  try {
+    await proveNothingHeld(
+      { ...deps, clock: () => checkedAt },
+      organisationId,
+      identifiers,
+      async (nothingHeld, guard) => {
+        const finish = { ...end, now, nothingHeld, guard }
+        const appended = await deps.privacyRequests.finish({ organisationId, id }, finish, note)
+        isFinished = appended !== null
+        return appended
+      },
+    )
+  } finally {
+    // Also if the entries could not be written to the journal, where the closing then waits with them.
+    if (isFinished) await journalClosings(deps, [{ organisationId, id }])
+  }
+  return isFinished
 }

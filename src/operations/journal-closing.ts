@@ -14,14 +14,21 @@ type Source = Pick<Store, 'privacyRequests' | 'requestHandling'>
 const lineItems = 500
 const pageRequests = 500
 
-/** Appends the closing of a request to the journal, which must survive the loss of the store. */
-export async function journalClosing(
+/**
+ * Appends the closings of requests to the journal, which must survive the loss of the store. If it cannot be
+ * written, all of them wait for the next write before this rejects.
+ */
+export async function journalClosings(
   deps: Source & { journal?: Journal | undefined },
-  ref: PrivacyRequestRef,
+  refs: readonly PrivacyRequestRef[],
 ): Promise<void> {
   const { journal } = deps
   if (!journal) return
-  for await (const line of readClosing(deps, ref)) await journal.append([line])
+  const failures: unknown[] = []
+  for (const ref of refs)
+    for await (const line of readClosing(deps, ref))
+      await journal.append([line]).catch((error) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
 /** The closings in a store that a journal lacks. */

@@ -14,7 +14,7 @@ import type { FairQueue } from '../domain/semaphore.ts'
 import { activityNote } from './activity.ts'
 import { type CertifiedEntry, certifiedEntries } from './certify-privacy-request.ts'
 import { startErasures } from './change-privacy-request.ts'
-import { journalClosing } from './journal-closing.ts'
+import { journalClosings } from './journal-closing.ts'
 
 export interface GroupDeps {
   privacyRequests: PrivacyRequestStore
@@ -83,7 +83,10 @@ export async function cancelGroup(
     }))
     const closing = { from: ['open', 'running'], to: 'cancelled', rejectionReason: null } as const
     await deps.requestGroups.close(closings, { ...closing, now: deps.clock() })
-    for (const { ref } of closings) await journalClosing(deps, ref)
+    await journalClosings(
+      deps,
+      closings.map(({ ref }) => ref),
+    )
   })
   return requireGroup(deps, organisationId, reference)
 }
