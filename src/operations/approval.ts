@@ -2,12 +2,11 @@ import type { ActivityKind, Origin } from '../domain/activity.ts'
 import { type ApprovalStore, maxApprovalAbove } from '../domain/approval.ts'
 import { invalidField, LetheError, notFound } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
-import type { PrivacyRequest } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
 import { requireRequest, withFound } from './privacy-request.ts'
-import { changeAll, type GroupDeps, requireGroup } from './request-group.ts'
+import { type CountedRequest, changeAll, type GroupDeps, requireGroup } from './request-group.ts'
 import type { RequestSearchDeps } from './search-request.ts'
 
 interface ApprovalDeps {
@@ -65,14 +64,17 @@ export async function decideGroup(
   verdict: Verdict,
   origin: Origin,
 ): Promise<void> {
-  const { waiting } = await requireGroup(deps, organisationId, reference)
-  if (waiting !== typed)
+  await requireGroup(deps, organisationId, reference)
+  const waiting = { reference, kind: 'erasure', state: 'open', isWaiting: true } as const
+  const check = (count: number) => {
+    if (count === typed) return
     throw invalidField(
       'requests',
-      `the number of waiting requests is ${waiting} now, not ${typed}; nothing was changed`,
+      `the number of waiting requests is ${count} now, not ${typed}; nothing was changed`,
     )
+  }
   let decided = 0
-  await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, async (requests) => {
+  await changeAll(deps, organisationId, waiting, check, async (requests) => {
     decided += await decide(deps, requests, verdict, origin)
   })
   if (decided === 0)
@@ -81,7 +83,7 @@ export async function decideGroup(
 
 function decide(
   deps: ApprovalDeps,
-  requests: readonly PrivacyRequest[],
+  requests: readonly CountedRequest[],
   verdict: Verdict,
   origin: Origin,
 ): Promise<number> {

@@ -4,7 +4,6 @@ import { invalidField, notFound } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import { namesPerson } from '../domain/person.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import { requestsTogether } from '../domain/request-group.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { startErasures } from './change-privacy-request.ts'
 import { namesThePerson, newRequest } from './create-privacy-request.ts'
@@ -15,6 +14,7 @@ import {
   planList,
   type WantedList,
 } from './plan-erasure-list.ts'
+import { chunksOf } from './request-group.ts'
 
 interface EraseListDeps extends PlanDeps {
   clock: Clock
@@ -25,7 +25,8 @@ interface EraseListDeps extends PlanDeps {
  * Finds everyone on a list again, creates an erasure request for each with the list's reference, and starts them. A
  * request is created once for a reference and a person, and none runs before all are stored. It goes on if the client
  * disconnects. If the service is stopped in between, the same list with the same reference and number continues. Throws
- * `validation_error` if there is nobody to erase, or if `typedSubjects`, the number typed to confirm, is no longer right.
+ * `validation_error` as `previewList` does, if there is nobody to erase, or if `typedSubjects`, the number typed to
+ * confirm, is no longer right.
  */
 export function eraseList(
   deps: EraseListDeps,
@@ -82,11 +83,4 @@ async function createAll(
     if (!(await deps.requestGroups.create(organisationId, creations))) throw notFound('This organisation')
     await pause()
   }
-}
-
-function chunksOf<Item>(items: readonly Item[]): Item[][] {
-  const chunks: Item[][] = []
-  for (let at = 0; at < items.length; at += requestsTogether)
-    chunks.push(items.slice(at, at + requestsTogether))
-  return chunks
 }

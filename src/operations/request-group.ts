@@ -45,15 +45,18 @@ export async function startGroup(
   typed: number,
   origin: Origin,
 ): Promise<RequestGroup> {
-  const { startable } = await requireGroup(deps, organisationId, reference)
-  if (startable !== typed)
+  await requireGroup(deps, organisationId, reference)
+  const startable = { reference, kind: 'erasure', state: 'open', isWaiting: false } as const
+  const check = (count: number) => {
+    if (count === typed) return
     throw invalidField(
       'requests',
-      `the number of open requests is ${startable} now, not ${typed}; nothing was erased`,
+      `the number of open requests is ${count} now, not ${typed}; nothing was erased`,
     )
+  }
   let started = 0
-  await changeAll(deps, organisationId, { reference, kind: 'erasure', state: 'open' }, async (requests) => {
-    started += (await startErasures(deps, requests, origin, { people: startable, started })).started
+  await changeAll(deps, organisationId, startable, check, async (requests) => {
+    started += (await startErasures(deps, requests, origin, { people: typed, started })).started
   })
   return requireGroup(deps, organisationId, reference)
 }
@@ -69,14 +72,18 @@ export async function cancelGroup(
   confirmed: number,
   origin: Origin,
 ): Promise<RequestGroup> {
-  const { counts } = await requireGroup(deps, organisationId, reference)
-  const total = Object.values(counts).reduce((sum, each) => sum + each, 0)
-  if (total !== confirmed)
+  await requireGroup(deps, organisationId, reference)
+  const check = async () => {
+    const { counts } = await requireGroup(deps, organisationId, reference)
+    const total = Object.values(counts).reduce((sum, each) => sum + each, 0)
+    if (total === confirmed) return
     throw invalidField(
       'requests',
       `the number of requests with this reference is ${total} now, not ${confirmed}; nothing was cancelled`,
     )
-  await changeAll(deps, organisationId, { reference, kind: null, state: 'pending' }, async (requests) => {
+  }
+  const notClosed = { reference, kind: null, state: 'pending' } as const
+  await changeAll(deps, organisationId, notClosed, check, async (requests) => {
     const closings = requests.map(({ id }) => ({
       ref: { organisationId, id },
       note: activityNote(deps, origin, { organisationId, kind: 'request.cancelled', target: id }),
@@ -91,24 +98,53 @@ export async function cancelGroup(
   return requireGroup(deps, organisationId, reference)
 }
 
-/** Changes requests until none is left that matches, a few in each transaction. */
+interface GroupFilter extends Pick<PrivacyRequestQuery, 'reference' | 'kind' | 'state'> {
+  /** Whether they wait for an approval; both by default. */
+  isWaiting?: boolean
+}
+
+/** Without the person, because there can be many. */
+export type CountedRequest = Pick<PrivacyRequest, 'organisationId' | 'id' | 'found'>
+
+/**
+ * Reads all requests that match, and passes their number to `check`, which may refuse it. Then changes these
+ * requests, a few in each transaction, and none that is stored meanwhile.
+ */
 export function changeAll(
   deps: GroupDeps,
   organisationId: string,
-  filter: Pick<PrivacyRequestQuery, 'reference' | 'kind' | 'state'>,
-  change: (requests: readonly PrivacyRequest[]) => Promise<unknown>,
+  { isWaiting, ...filter }: GroupFilter,
+  check: (count: number) => void | Promise<void>,
+  change: (requests: readonly CountedRequest[]) => Promise<unknown>,
 ): Promise<void> {
   return deps.jobs.run(organisationId, async (giveWay) => {
+    const counted: CountedRequest[] = []
     let after: PrivacyRequestQuery['after'] = null
     do {
       const query = { ...filter, limit: requestsTogether, after, dueBefore: null }
       const page = await deps.privacyRequests.list(organisationId, query)
-      await change(page.rows)
+      for (const { id, found, approval } of page.rows)
+        if (isWaiting === undefined || isWaiting === (approval !== null))
+          counted.push({ organisationId, id, found })
       after = page.next
       await nextTurn()
       await giveWay()
     } while (after !== null)
+    await check(counted.length)
+    for (const some of chunksOf(counted)) {
+      await change(some)
+      await nextTurn()
+      await giveWay()
+    }
   })
+}
+
+/** As many as one transaction changes. */
+export function chunksOf<Item>(items: readonly Item[]): Item[][] {
+  const chunks: Item[][] = []
+  for (let at = 0; at < items.length; at += requestsTogether)
+    chunks.push(items.slice(at, at + requestsTogether))
+  return chunks
 }
 
 /** A request in a report. Whom it was about is not stored after it is closed. */

@@ -78,7 +78,7 @@ export const requestGroupTransactions = {
       startedBy.kind === 'member'
         ? await unapprovedLeft(run, organisationId, startedBy.id, since)
         : Number.POSITIVE_INFINITY
-    const mustWait = action.people - action.started > left
+    const mustWait = Math.max(action.people - action.started, starts.length) > left
     const changes = starts.map(async ({ ref, starter, note }) => {
       const { requestId, found } = starter
       const parameters = { ...ref, ...actorParameters(startedBy), ...foundParameters(found), requestId }

@@ -34,13 +34,20 @@ export function approvalContract(fixture: Fixture): void {
     return { organisationId, id }
   }
 
-  const start = (ref: PrivacyRequestRef, actor = ada, at = now) =>
-    store().requestGroups.start([
-      {
+  const startAll = (
+    refs: readonly PrivacyRequestRef[],
+    actor = ada,
+    at = now,
+    action?: { people: number; started: number },
+  ) =>
+    store().requestGroups.start(
+      refs.map((ref) => ({
         ...{ ref, starter: { startedBy: actor, requestId: 'req', found } },
         note: note(ref.organisationId, 'request.started', actor, at),
-      },
-    ])
+      })),
+      action,
+    )
+  const start = (ref: PrivacyRequestRef, actor = ada, at = now) => startAll([ref], actor, at)
   const decide = (verdict: 'approve' | 'decline', ref: PrivacyRequestRef, by: string) => {
     const kind = verdict === 'approve' ? 'request.approved' : 'request.declined'
     const decision = { ref, found, note: note(ref.organisationId, kind, memberNamed(by)) }
@@ -62,6 +69,13 @@ export function approvalContract(fixture: Fixture): void {
       const [another, later] = [await addRequest(organisationId), await addRequest(organisationId)]
       assert.equal((await start(another, memberNamed('ben'))).started, 1, 'each member has a count')
       assert.equal((await start(later, ada, now + approvalWindowMs)).started, 1)
+    })
+
+    it('is counted with everyone it starts, also if the action had fewer people', async () => {
+      const organisationId = await organisationWithRule(1)
+      const refs = await Promise.all([addRequest(organisationId), addRequest(organisationId)])
+      const outcome = await startAll(refs, ada, now, { people: 2, started: 1 })
+      assert.deepEqual(outcome, { started: 0, waiting: 2 })
     })
 
     it('is decided once by others concurrently, never by the member who asked', async () => {
