@@ -3,6 +3,7 @@ import type { Instant } from './instant.ts'
 import type { AppendedEntry, LedgerGuard } from './ledger.ts'
 import type { Page } from './page.ts'
 import type { Person, SubjectRef } from './person.ts'
+import type { SweepStep } from './retention.ts'
 
 export const requestKinds = ['access', 'erasure'] as const
 export type PrivacyRequestKind = (typeof requestKinds)[number]
@@ -301,6 +302,12 @@ export interface PrivacyRequestStore {
   finish(ref: PrivacyRequestRef, end: RequestEnd, note: ActivityNote): Promise<AppendedEntry[] | null>
   /** Closed requests of all organisations after a position, in the order of their closing. */
   listClosed(after: ClosedPosition | null, limit: number): Promise<(ClosedPosition & CreatedRef)[]>
-  /** Deletes about `maxRows` rows of requests that were closed before an instant. */
-  sweep(before: Instant, maxRows: number): Promise<number>
+  /**
+   * Deletes a closed request that is older than the window of its organisation's activity, or some `maxRows` of
+   * its items, in one transaction that also reads the window. Returns how many requests are gone. Not done while
+   * more may remain.
+   */
+  sweep(organisationId: string, step: SweepStep): Promise<{ requests: number; isDone: boolean }>
+  /** How many requests of an organisation were closed before an instant. */
+  countClosedBefore(organisationId: string, before: Instant): Promise<number>
 }

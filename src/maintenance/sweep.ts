@@ -4,13 +4,12 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import { keptTombstoneDays, type TombstoneStore } from '../domain/ledger.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
-import {
-  type OrganisationWindow,
-  type RetentionPolicy,
-  type RetentionStore,
-  type SweepStep,
-  type SweptCounts,
-  startOfWindow,
+import type {
+  OrganisationWindow,
+  RetentionPolicy,
+  RetentionStore,
+  SweepStep,
+  SweptCounts,
 } from '../domain/retention.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 
@@ -26,6 +25,8 @@ export interface SweepDeps extends RetentionPolicy {
 
 export interface SweptTotals extends SweptCounts {
   activity: number
+  /** Closed privacy requests, which are kept as long as the activity. */
+  requests: number
 }
 
 export interface SweepOptions {
@@ -42,7 +43,7 @@ export interface SweepOptions {
 const rowsPerStep = 5_000
 
 export function sweptNothing(): SweptTotals {
-  return { subjects: 0, sessions: 0, events: 0, activity: 0 }
+  return { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 }
 }
 
 /** Deletes all expired data in small steps. Only one process may run it at a time. */
@@ -50,7 +51,8 @@ export async function sweepAged(
   deps: SweepDeps,
   { organisationId, onProgress, signal, isClockDoubtful = () => false }: SweepOptions = {},
 ): Promise<SweptTotals> {
-  const { organisations, trackers, retention, deletions, retentionDays, activityDays, clock } = deps
+  const { organisations, trackers, retention, deletions, privacyRequests } = deps
+  const { retentionDays, activityDays, clock } = deps
   const total = sweptNothing()
   const isOver = () => signal?.aborted === true || isClockDoubtful()
 
@@ -85,6 +87,11 @@ export async function sweepAged(
       })
     }
     await sweepActivity(id)
+    await inSteps(async (step) => {
+      const { requests, isDone } = await privacyRequests.sweep(id, step)
+      total.requests += requests
+      return { isDone }
+    })
   }
   if (organisationId !== undefined) return total
   // A deleted organisation is removed with the last entry of its activity log.
@@ -93,22 +100,12 @@ export async function sweepAged(
     if (!isOver()) await deletions.removeOrganisation(id)
   }
   await sweepTombstones(deps, isOver)
-  await sweepRequests(deps, isOver)
   return total
-}
-
-/** Closed requests are kept as long as their activity entries. */
-async function sweepRequests(
-  { privacyRequests, activityDays, clock }: SweepDeps,
-  isOver: () => boolean,
-): Promise<void> {
-  for (let removed = 1; removed > 0 && !isOver(); )
-    removed = await privacyRequests.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
 }
 
 /** Counts what windows with these starts would exclude; `null` skips a kind. */
 export async function countAged(
-  { trackers, retention }: { trackers: TrackerStore; retention: RetentionStore },
+  { trackers, retention, privacyRequests }: Pick<SweepDeps, 'trackers' | 'retention' | 'privacyRequests'>,
   organisationId: string,
   starts: { visitors: Instant | null; activity: Instant | null },
 ): Promise<SweptTotals> {
@@ -123,6 +120,7 @@ export async function countAged(
   }
   if (starts.activity !== null) {
     total.activity = await retention.countActivityBefore(organisationId, starts.activity)
+    total.requests = await privacyRequests.countClosedBefore(organisationId, starts.activity)
   }
   return total
 }

@@ -12,7 +12,7 @@ export function maintenanceMetrics(
   const registers = [registry]
   const sweptRows = new Counter({
     name: 'lethe_swept_rows_total',
-    help: 'Subjects, sessions, events and activity entries that this process has swept.',
+    help: 'Subjects, sessions, events, activity entries and closed requests that this process has swept.',
     labelNames: ['kind'],
     registers,
   })
@@ -39,7 +39,7 @@ export function maintenanceMetrics(
     help: 'Retention windows that became shorter and do not delete yet.',
     registers,
   })
-  for (const kind of ['subject', 'session', 'event', 'activity']) sweptRows.inc({ kind }, 0)
+  for (const kind of ['subject', 'session', 'event', 'activity', 'request']) sweptRows.inc({ kind }, 0)
   for (const outcome of ['complete', 'incomplete']) sweeps.zero({ outcome })
   const noteComplete = lagMetrics(registry, clock)
   return {
@@ -49,6 +49,7 @@ export function maintenanceMetrics(
       sweptRows.inc({ kind: 'session' }, swept.sessions)
       sweptRows.inc({ kind: 'event' }, swept.events)
       sweptRows.inc({ kind: 'activity' }, swept.activity)
+      sweptRows.inc({ kind: 'request' }, swept.requests)
       sweeps.observe({ outcome: isComplete ? 'complete' : 'incomplete' }, durationMs / 1000)
       if (isComplete) noteComplete(begunAt)
     },

@@ -64,7 +64,7 @@ export function maintenanceLog(logger: Logger): MaintenanceReports {
   return {
     onWaitingWindows: (_count, added) => logWaitingWindows(added, logger),
     onSwept({ swept, durationMs }) {
-      if (swept.sessions + swept.events + swept.activity === 0) return
+      if (swept.sessions + swept.events + swept.activity + swept.requests === 0) return
       logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept')
     },
     onScrubbed: (durationMs) => logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed'),

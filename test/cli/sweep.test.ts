@@ -3,11 +3,12 @@ import { describe, it, type TestContext } from 'node:test'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import { assertRefused, type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
+import { storeRequest } from '../support/privacy-request.ts'
 import { eventRow } from '../support/rows.ts'
 
 const day = 86_400_000
 const now = Date.now()
-const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, waiting: [] }
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0, waiting: [] }
 
 /** A store with events of these subjects, each of so many days ago. */
 async function withVisits(t: TestContext, visits: Record<string, readonly number[]>): Promise<CommandLine> {
@@ -67,7 +68,7 @@ describe('lethe sweep', { concurrency: true }, () => {
       /^acme: 1 session and 1 event are older than the 180 days of the plan free.* deleted at 20\S+Z; lethe sweep --now/,
     )
     const { waiting, ...swept } = onlyJsonOf(await cli.run(['sweep', '--json']))
-    assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, activity: 0 })
+    assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 })
     assert.partialDeepStrictEqual(waiting, [
       { orgId: 'acme', plan: 'free', kind: 'visitors', keptDays: 3_650, days: 180, events: 1, sessions: 1 },
     ])
@@ -93,7 +94,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.equal(await eventCount(cli, 'ben'), 1)
   })
 
-  it('sweeps the activity by LETHE_ACTIVITY_DAYS', async (t) => {
+  it('sweeps the activity and closed requests by LETHE_ACTIVITY_DAYS', async (t) => {
     const cli = await withVisits(t, {})
     const at = now - 100 * day
     await inStore(cli.storePath, ({ organisations }) =>
@@ -102,12 +103,22 @@ describe('lethe sweep', { concurrency: true }, () => {
         ...{ kind: 'organisation.plan-changed', target: 'pro', requestId: null },
       }),
     )
+    await inStore(cli.storePath, (store) =>
+      storeRequest(store, 'acme', { receivedAt: at, closed: ['rejected', at] }),
+    )
     assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), nothing)
     const env = { LETHE_ACTIVITY_DAYS: '99' }
-    const { waiting } = onlyJsonOf(await cli.run(['sweep', '--json'], { env }))
-    assert.partialDeepStrictEqual(waiting, [{ kind: 'activity', keptDays: 1_825, days: 99, activity: 1 }])
+    const { waiting, ...kept } = onlyJsonOf(await cli.run(['sweep', '--json'], { env }))
+    assert.deepEqual({ ...kept, waiting: [] }, nothing)
+    const aged = { activity: 3, requests: 1 }
+    assert.partialDeepStrictEqual(waiting, [{ kind: 'activity', keptDays: 1_825, days: 99, ...aged }])
+    const declined = await cli.run(['sweep', '--now'], { env, answers: ['no'] })
+    assert.match(
+      declined.stderr,
+      /activity 99 days\): 0 events.*, and 3 activity entries and 1 closed request will be deleted\./,
+    )
     const swept = JSON.parse((await cli.run(['sweep', '--now', '--yes', '--json'], { env })).stdout)
-    assert.deepEqual(swept, { ...nothing, activity: 1 })
+    assert.deepEqual(swept, { ...nothing, ...aged })
   })
 
   it('does nothing on a store that is empty', async (t) => {

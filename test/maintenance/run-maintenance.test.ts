@@ -157,7 +157,7 @@ describe('the maintenance of a service', () => {
     await addAged('anna')
     const maintenance = keep()
     await maintenance.ended(1)
-    assert.deepEqual(maintenance.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
+    assert.deepEqual(maintenance.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 }])
     for (const round of [2, 3]) {
       await addAged('ben')
       t.mock.timers.tick(59_999)
@@ -238,7 +238,7 @@ describe('the maintenance of a service', () => {
     const maintenance = keep()
     await maintenance.ended(1)
     const [{ durationMs = 0, ...pass } = {}, ...others] = maintenance.passes
-    const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
+    const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 }
     assert.deepEqual(pass, { swept: nothing, begunAt: noon, isComplete: true })
     assert.ok(durationMs > 0)
     assert.deepEqual([others, maintenance.errors], [[], []])
@@ -268,12 +268,12 @@ describe('the maintenance of a service', () => {
     assert.deepEqual([second.swept, second.errors], [[], []])
     gate.open()
     await first.ended(1)
-    assert.deepEqual(first.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
+    assert.deepEqual(first.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 }])
     await first.stop()
     await addAged('ben')
     t.mock.timers.tick(60_000)
     await second.ended(2)
-    assert.deepEqual(second.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
+    assert.deepEqual(second.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 }])
   })
 
   it('reports an error, and goes on after the interval', async (t) => {
@@ -288,7 +288,7 @@ describe('the maintenance of a service', () => {
     assert.deepEqual([maintenance.errors, maintenance.swept], [[disk], []])
     t.mock.timers.tick(60_000)
     await maintenance.ended(2)
-    assert.deepEqual(maintenance.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
+    assert.deepEqual(maintenance.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 }])
     assert.deepEqual(maintenance.errors, [disk])
   })
 

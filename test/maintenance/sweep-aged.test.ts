@@ -10,13 +10,14 @@ import {
 import type { TrackerView } from '../../src/domain/tracker.ts'
 import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/maintenance/sweep.ts'
 import { noon, openDeps } from '../operations/fixture.ts'
+import { storeRequest } from '../support/privacy-request.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { testKeys } from '../support/test-keyring.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 
 const { deps, fresh } = openDeps()
 const day = 86_400_000
-const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 }
 
 const sweep = (options: SweepOptions = {}, changed: Partial<SweepDeps> = {}) =>
   sweepAged({ ...deps(), ...changed }, options)
@@ -67,7 +68,7 @@ describe('sweeping what has aged out', () => {
       const windowMs = defaultRetentionDays[plan] * day
       await fill(tracker, { young: 0, edge: windowMs, aged: windowMs + 1, ancient: 40_000 * day })
     }
-    assert.deepEqual(await sweep(), { subjects: 8, sessions: 8, events: 8, activity: 0 })
+    assert.deepEqual(await sweep(), { subjects: 8, sessions: 8, events: 8, activity: 0, requests: 0 })
     for (const [plan, tracker] of trackers) {
       assert.deepEqual(await subjectsOf(tracker), ['edge', 'young'], plan)
     }
@@ -81,13 +82,13 @@ describe('sweeping what has aged out', () => {
     await rememberWindows(deps(), { ...defaultPolicy, retentionDays }, organisationId)
     await fill(tracker, { a: 10 * day, b: 20 * day, c: 30 * day })
     const later = (ms: number) => sweep({}, { retentionDays, clock: () => noon + ms })
-    assert.deepEqual(await later(0), { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    assert.deepEqual(await later(0), { subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 })
     await deps().organisations.setPlan(organisationId, 'pro')
     assert.deepEqual(await later(0), nothing)
     await deps().organisations.setPlan(organisationId, 'free')
     assert.deepEqual(await later(0), nothing)
     assert.deepEqual(await later(day - 1), nothing)
-    assert.deepEqual(await later(day), { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    assert.deepEqual(await later(day), { subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 })
     assert.deepEqual(await subjectsOf(tracker), ['a'])
   })
 
@@ -105,7 +106,7 @@ describe('sweeping what has aged out', () => {
     assert.deepEqual(await sweep({}, { clock: () => noon + day + hour }), nothing)
     assert.deepEqual(await sweep({}, { clock: () => noon + 2 * day }), nothing)
     const swept = await sweep({}, { clock: () => noon + 2 * day + hour })
-    assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 })
   })
 
   it('waits for a day in a store that remembers no window, as after an upgrade', async () => {
@@ -114,6 +115,18 @@ describe('sweeping what has aged out', () => {
     assert.deepEqual(await sweep(), nothing)
     assert.deepEqual(await sweep({}, { clock: () => noon + day - 1 }), nothing)
     assert.partialDeepStrictEqual(await sweep({}, { clock: () => noon + day }), { events: 1 })
+  })
+
+  it('deletes closed requests by the window of the activity, a shorter one a day later', async () => {
+    const { organisationId } = await newTracker('free')
+    await storeRequest(deps(), organisationId, { receivedAt: noon - 90 * day })
+    const closed = ['cancelled', noon - 60 * day] as const
+    const ref = await storeRequest(deps(), organisationId, { receivedAt: noon - 90 * day, closed })
+    const later = (ms: number) => sweep({}, { activityDays: 50, clock: () => noon + ms })
+    assert.deepEqual([await later(0), await later(day - 1)], [nothing, nothing])
+    assert.notEqual(await deps().privacyRequests.find(ref), null)
+    assert.deepEqual(await later(day), { ...nothing, activity: 3, requests: 1 })
+    assert.equal(await deps().privacyRequests.find(ref), null)
   })
 
   it('reads the plan for each step: once it is longer, a running pass deletes nothing more', async () => {
@@ -158,7 +171,13 @@ describe('sweeping what has aged out', () => {
     await fill(tracker, { a: 0 })
     const after = (ms: number) => sweep({}, { clock: () => noon + ms })
     assert.deepEqual(await after(180 * day), nothing)
-    assert.deepEqual(await after(180 * day + 1), { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    assert.deepEqual(await after(180 * day + 1), {
+      subjects: 1,
+      sessions: 1,
+      events: 1,
+      activity: 0,
+      requests: 0,
+    })
     assert.deepEqual(await subjectsOf(tracker), [])
   })
 
@@ -168,7 +187,7 @@ describe('sweeping what has aged out', () => {
     const { organisationId, trackerId } = second
     await deps().trackers.create({ id: trackerId, organisationId, name: 'Blog', createdAt: 2 })
     for (const tracker of [first, second]) await fill(tracker, { aged: 200 * day, young: day })
-    assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2, activity: 0 })
+    assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2, activity: 0, requests: 0 })
     for (const tracker of [first, second]) assert.deepEqual(await subjectsOf(tracker), ['young'])
   })
 
@@ -177,7 +196,7 @@ describe('sweeping what has aged out', () => {
     await fillLarge(tracker, 5_100)
     const reports: SweptCounts[] = []
     const total = await sweep({ onProgress: (swept) => reports.push(swept) })
-    assert.deepEqual(total, { subjects: 1, sessions: 1, events: 5_100, activity: 0 })
+    assert.deepEqual(total, { subjects: 1, sessions: 1, events: 5_100, activity: 0, requests: 0 })
     const own = reports.filter(({ events }) => events > 0)
     assert.deepEqual(own.at(-1), total)
     assert.ok(own.length >= 2, `${own.length} steps`)
@@ -202,7 +221,13 @@ describe('sweeping what has aged out', () => {
     assert.ok(swept.events > 0 && swept.events < 5_100, `${swept.events} events`)
     assert.deepEqual(await subjectsOf(second), ['busy'])
     const rest = await sweep()
-    assert.deepEqual(rest, { subjects: 2, sessions: 2, events: 5_101 - swept.events, activity: 0 })
+    assert.deepEqual(rest, {
+      subjects: 2,
+      sessions: 2,
+      events: 5_101 - swept.events,
+      activity: 0,
+      requests: 0,
+    })
   })
 
   it('does nothing when it was told to end before it began', async () => {

@@ -6,7 +6,7 @@ import { readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 }
 const noon = 1_794_052_800_000
 
 /** The metrics of an maintenance, told by hand, under a clock that stands still until it is moved. */
@@ -57,7 +57,7 @@ describe('the lag of sweeps', () => {
 describe('what maintenance tells', () => {
   test('is counted: rows, passes by their outcome, scrubs, failures', async () => {
     const { onSwept, onScrubbed, onError, read } = measure()
-    const swept = { subjects: 1, sessions: 2, events: 30, activity: 4 }
+    const swept = { subjects: 1, sessions: 2, events: 30, activity: 4, requests: 3 }
     onSwept({ swept, begunAt: noon, durationMs: 500, isComplete: true })
     onSwept({ swept, begunAt: noon, durationMs: 1_500, isComplete: false })
     onScrubbed(2_000)
@@ -65,6 +65,7 @@ describe('what maintenance tells', () => {
     assert.equal(await read('lethe_swept_rows_total', { kind: 'subject' }), 2)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'session' }), 4)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'event' }), 60)
+    assert.equal(await read('lethe_swept_rows_total', { kind: 'request' }), 6)
     assert.equal(await read('lethe_sweep_duration_seconds_count', { outcome: 'complete' }), 1)
     assert.equal(await read('lethe_sweep_duration_seconds_sum', { outcome: 'incomplete' }), 1.5)
     assert.equal(await read('lethe_scrub_duration_seconds_sum'), 2)

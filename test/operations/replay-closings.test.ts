@@ -31,7 +31,7 @@ import { freshStore } from '../support/fresh-database.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testKeyring, testKeys } from '../support/test-keyring.ts'
-import { defaultPolicy } from '../support/windows.ts'
+import { defaultPolicy, keeping, rememberWindows, stepBefore } from '../support/windows.ts'
 
 const engines: Record<string, (t: TestContext) => Promise<string>> = {
   SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
@@ -286,7 +286,8 @@ for (const [engine, address] of Object.entries(engines)) {
       const again = () => new LedgerJournal(new FileJournal(place), store)
       await create(deps, 1)
       await cancelRequest(deps, view, uuid(1), member)
-      assert.notEqual(await store.privacyRequests.sweep(noon + 1, 100), 0)
+      await rememberWindows(store, keeping(1), 'acme')
+      assert.equal((await store.privacyRequests.sweep('acme', stepBefore(noon + 1, 100))).requests, 1)
       await create({ ...deps, clock: () => noon + 5 }, 1)
       await startRequest(deps, view, uuid(1), member)
       assert.equal((await openJournal(again(), store)).replayed, null)

@@ -84,7 +84,7 @@ export async function everyMetric(t: Lifetime): Promise<string> {
   t.after(() => metrics.stop())
   metrics.onAnswered('/healthz', 'GET', 200, 1)
   metrics.maintenance.onSwept({
-    swept: { subjects: 0, sessions: 0, events: 0, activity: 0 },
+    swept: { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 },
     begunAt: Date.now(),
     durationMs: 1,
     isComplete: true,

@@ -10,7 +10,7 @@ import { testKeyring } from './test-keyring.ts'
 interface StoredRequest extends Partial<Pick<ReportedRequest, 'id' | 'kind' | 'dueAt'>> {
   receivedAt: Instant
   /** How it was closed, if it was. */
-  closed?: [to: RequestClosing['to'] | 'done', at: Instant]
+  closed?: readonly [to: RequestClosing['to'] | 'done', at: Instant]
 }
 
 /** Stores a request as it was received at some time, and closed at another. */

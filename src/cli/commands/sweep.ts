@@ -63,7 +63,8 @@ async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, 
     }
     const aged = await countAged(services, id, starts)
     if (isNothing(aged)) continue
-    const kept = `${retentionDays[plan]} days${aged.activity > 0 ? `, activity ${activityDays} days` : ''}`
+    const ofActivity = aged.activity + aged.requests > 0 ? `, activity ${activityDays} days` : ''
+    const kept = `${retentionDays[plan]} days${ofActivity}`
     terminal.tell(`${id}, on the plan ${plan} (${kept}): ${sweptInWords(aged)} will be deleted.`)
   }
   const question = 'This cannot be undone. Type yes to delete it now: '
@@ -93,7 +94,7 @@ async function findWaiting(services: ServicesWithoutSecrets): Promise<Waiting[]>
 
 function waitingInWords({ of: { organisationId, plan, kind, window }, aged }: Waiting): string {
   const { days, since } = window.shorter
-  const what = kind === 'activity' ? activityEntries(aged.activity) : countsInWords(aged)
+  const what = kind === 'activity' ? activityInWords(aged) : countsInWords(aged)
   const kept = kind === 'activity' ? `${days} days` : `the ${days} days of the plan ${plan}`
   const from = formatInstant(deletesFrom({ since }))
   return `${organisationId}: ${what} are older than ${kept}, a shorter window than before. They will be deleted at ${from}; lethe sweep --now deletes them immediately.`
@@ -105,15 +106,16 @@ function toJson({ of: { organisationId, plan, kind, window }, aged }: Waiting) {
   return { orgId: organisationId, plan, kind, keptDays, days: shorter.days, deletesFrom: from, ...aged }
 }
 
-export function sweptInWords({ subjects, sessions, events, activity }: SweptTotals): string {
+export function sweptInWords({ subjects, sessions, events, ...log }: SweptTotals): string {
   const visitors = `${counted(events, 'event')}, ${counted(sessions, 'session')} and ${counted(subjects, 'subject')} without remaining data`
-  return activity === 0 ? visitors : `${visitors}, and ${activityEntries(activity)}`
+  return log.activity + log.requests === 0 ? visitors : `${visitors}, and ${activityInWords(log)}`
 }
 
-function activityEntries(count: number): string {
-  return counted(count, 'activity entry', 'activity entries')
+function activityInWords({ activity, requests }: Pick<SweptTotals, 'activity' | 'requests'>): string {
+  const entries = counted(activity, 'activity entry', 'activity entries')
+  return requests === 0 ? entries : `${entries} and ${counted(requests, 'closed request')}`
 }
 
-export function isNothing({ subjects, sessions, events, activity }: SweptTotals): boolean {
-  return subjects + sessions + events + activity === 0
+export function isNothing({ subjects, sessions, events, activity, requests }: SweptTotals): boolean {
+  return subjects + sessions + events + activity + requests === 0
 }

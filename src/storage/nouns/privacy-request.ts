@@ -19,11 +19,13 @@ import {
   requestOutcomes,
   requestStates,
 } from '../../domain/privacy-request.ts'
+import type { SweepStep } from '../../domain/retention.ts'
 import { toPage } from '../rules/page.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { firstOfRanges, readInbox } from './inbox.ts'
 import { lockOrganisation } from './locks.ts'
+import { lockSweptBefore, sweptBefore, windowOf } from './retention.ts'
 import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { type NamedValues, type Statement, statement } from './statement.ts'
@@ -108,9 +110,14 @@ const closedAfter = statement(
    WHERE closed_at IS NOT NULL AND (closed_at, organisation_id, id) > (:closedAt, :organisationId, :id)
    ORDER BY closed_at, organisation_id, id LIMIT :limit`,
 )
+const before = 'organisation_id = :organisationId AND closed_at < :before'
 const closedBefore = statement(
-  'SELECT organisation_id, id FROM privacy_requests WHERE closed_at < :before ORDER BY closed_at LIMIT 1',
+  `SELECT id FROM privacy_requests WHERE ${before} ORDER BY closed_at LIMIT 1`,
+  'one',
+  // Not by organisation, because only the oldest are read.
+  `SELECT id FROM privacy_requests INDEXED BY privacy_requests_closed WHERE ${before} ORDER BY closed_at LIMIT 1`,
 )
+const countClosedBefore = statement(`SELECT count(*) AS requests FROM privacy_requests WHERE ${before}`)
 const removeItems = statement(
   `DELETE FROM privacy_request_items WHERE ${ownItems} AND place IN (
      SELECT place FROM privacy_request_items WHERE ${ownItems} ORDER BY place LIMIT :maxRows)`,
@@ -173,17 +180,23 @@ export const privacyRequestTransactions = {
     await endRequest(run, { organisationId, id }, { ...closing, left: null })
     return true
   },
-  async sweepPrivacyRequests(run: Run, before: Instant, maxRows: number): Promise<number> {
-    const [row] = (await run(closedBefore, { before })).rows
-    if (!row) return 0
-    const ref = toRef(row)
-    const { count } = await run(removeItems, { ...ref, maxRows })
+  async sweepPrivacyRequests(
+    run: Run,
+    organisationId: string,
+    step: SweepStep,
+  ): Promise<{ requests: number; isDone: boolean }> {
+    const before = await lockSweptBefore(run, 'activity', organisationId, step)
+    if (before === null) return { requests: 0, isDone: true }
+    const [row] = (await run(closedBefore, { organisationId, before })).rows
+    if (!row) return { requests: 0, isDone: true }
+    const ref = { organisationId, id: text(row, 'id') }
+    const { count } = await run(removeItems, { ...ref, maxRows: step.maxRows })
     noteDeletion(run)
-    if (count === maxRows) return count
+    if (count === step.maxRows) return { requests: 0, isDone: false }
     await run(removePeople, ref)
     await run(removeExclusions, ref)
     await run(remove, ref)
-    return count + 1
+    return { requests: 1, isDone: false }
   },
 }
 
@@ -252,7 +265,22 @@ export function privacyRequestStore(
         return { ...toRef(row), closedAt, createdAt }
       })
     },
-    sweep: (before, maxRows) => engine.transact('sweepPrivacyRequests', before, maxRows),
+    async sweep(organisationId, step) {
+      const before = sweptBefore(
+        await engine.read(windowOf.activity, { id: organisationId }),
+        'activity',
+        step,
+      )
+      const isAny =
+        before !== null && (await engine.read(closedBefore, { organisationId, before })).length > 0
+      return isAny
+        ? engine.transact('sweepPrivacyRequests', organisationId, step)
+        : { requests: 0, isDone: true }
+    },
+    async countClosedBefore(organisationId, before) {
+      const [row = {}] = await engine.readLong(countClosedBefore, { organisationId, before })
+      return integer(row, 'requests')
+    },
   }
 }
 

@@ -73,9 +73,9 @@ export const deletions: Record<string, Deletion> = {
     return () => fixture.store.privacyRequests.markTrackerDeleted(ref, 0)
   },
   async 'a request that was closed long ago'(fixture) {
-    const { cancel } = await waitingRequest(fixture)
+    const { ref, cancel } = await waitingRequest(fixture)
     await cancel(-9)
-    return () => fixture.store.privacyRequests.sweep(-8, 10)
+    return () => fixture.store.privacyRequests.sweep(ref.organisationId, stepBefore(-8, 10))
   },
   async 'a tracker, with who waited there,'(fixture) {
     const { tracker } = await waitingRequest(fixture)

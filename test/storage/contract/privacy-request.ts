@@ -18,9 +18,11 @@ import type { RequestStart } from '../../../src/domain/request-group.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { type Fixture, walk } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
+const dayMs = 86_400_000
 const actor = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
 const nothing = { subjects: 0, sessions: 0, events: 0 }
 const cancel: RequestClosing = {
@@ -299,14 +301,38 @@ export function privacyRequestContract(fixture: Fixture): void {
     it('is removed some time after it was closed, in steps', async () => {
       const tracker = await fixture.createTracker()
       const request = await run(tracker)
+      const { organisationId } = tracker
       const closing = { ...cancel, now: -5 }
-      await requests().close(request, closing, note(tracker.organisationId, 'request.cancelled'))
-      assert.equal(await requests().sweep(-5, 2), 0)
-      assert.equal(await requests().sweep(-4, 2), 2)
+      await requests().close(request, closing, note(organisationId, 'request.cancelled'))
+      const sweep = (before: number) => requests().sweep(organisationId, stepBefore(before, 2))
+      assert.deepEqual(await sweep(-5), { requests: 0, isDone: true })
+      assert.deepEqual(await sweep(-4), { requests: 0, isDone: false }, 'its items')
       assert.equal((await found(request)).state, 'cancelled')
-      assert.equal(await requests().sweep(-4, 2), 1, 'the request itself')
+      assert.deepEqual(await sweep(-4), { requests: 1, isDone: false }, 'the request itself')
       assert.equal(await requests().find(request), null)
-      assert.equal(await requests().sweep(-4, 2), 0)
+      assert.deepEqual(await sweep(-4), { requests: 0, isDone: true })
+    })
+
+    it('is kept like the activity: a day longer than a shorter window, and by that of its own organisation', async () => {
+      const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
+      const closedAt = start - 60 * dayMs
+      for (const organisationId of [one, other]) {
+        await rememberWindows(fixture.store, keeping(100), organisationId)
+        const closing = { ...cancel, now: closedAt }
+        const request = await create(organisationId)
+        await requests().close(request, closing, note(organisationId, 'request.cancelled'))
+      }
+      const swept = async (organisationId: string, now: number) =>
+        (await requests().sweep(organisationId, { policy: keeping(50), now, maxRows: 10 })).requests
+      const settling = { policy: keeping(50), now: start, rule: 'grace' } as const
+      await fixture.store.retention.settleWindows({ ...settling, organisationId: one })
+      assert.deepEqual([await swept(one, start), await swept(one, start + dayMs - 1)], [0, 0])
+      assert.equal(await requests().countClosedBefore(one, closedAt), 0)
+      assert.equal(await requests().countClosedBefore(one, closedAt + 1), 1)
+      assert.deepEqual([await swept(one, start + dayMs), await swept(other, start + dayMs)], [1, 0])
+      assert.equal(await requests().countClosedBefore(one, closedAt + 1), 0)
+      assert.equal(await requests().countClosedBefore(other, closedAt + 1), 1)
+      assert.deepEqual(await requests().sweep('nobody', stepBefore(start, 10)), { requests: 0, isDone: true })
     })
 
     it('goes with its organisation', async () => {
