@@ -2,11 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Origin } from '../domain/activity.ts'
 import { invalidField, notFound } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
-import { namesPerson } from '../domain/person.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { startErasures } from './change-privacy-request.ts'
-import { namesThePerson, newRequest } from './create-privacy-request.ts'
+import { newRequest } from './create-privacy-request.ts'
 import {
   type ListedPerson,
   type Pause,
@@ -53,8 +52,6 @@ export function eraseList(
     }
     // Neighbours in every index, so that a transaction writes few pages.
     people.sort((a, b) => (a.requestId < b.requestId ? -1 : 1))
-    if (people.some(({ person }) => namesPerson(wanted.reference, person)))
-      throw invalidField('reference', namesThePerson)
     await createAll(deps, organisationId, wanted.reference, people, origin, pause)
     let started = 0
     for (const some of chunksOf(people)) {

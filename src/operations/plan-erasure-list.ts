@@ -5,16 +5,17 @@ import { isIdentifier } from '../domain/identifier.ts'
 import { earliestInstant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { maxPageSize } from '../domain/page.ts'
-import { type Person, refKey, type SubjectRef } from '../domain/person.ts'
+import { namesPerson, type Person, refKey, type SubjectRef } from '../domain/person.ts'
 import type { RequestCounts } from '../domain/privacy-request.ts'
 import type { KnownRequest, RequestGroupStore } from '../domain/request-group.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
 import { comparableValue, isIdentifierValue } from '../domain/subject-identifier.ts'
 import type { OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
-import { checkReference } from './create-privacy-request.ts'
+import { checkReference, namesThePerson } from './create-privacy-request.ts'
 import { maxPersonParts } from './find-person.ts'
 import { type GivenList, type ListedLine, readList } from './read-erasure-list.ts'
+import { namesSubjects } from './search-request.ts'
 import { type StoredPage, searchStored } from './search-subjects.ts'
 
 export interface WantedList extends GivenList {
@@ -75,7 +76,10 @@ export interface PlanDeps {
 /** Yields to other requests. */
 export type Pause = () => Promise<void>
 
-/** Finds everyone on a list. Throws `validation_error` for an invalid list or invalid trackers. */
+/**
+ * Finds everyone on a list. Throws `validation_error` for an invalid list, invalid trackers, or a reference that
+ * names someone.
+ */
 export function previewList(
   deps: PlanDeps,
   view: OrganisationView,
@@ -111,13 +115,21 @@ export async function planList(
   const asked = distinctLines(plan, wanted.by, listed)
   const taken = new Set<string>()
   for (let at = 0; at < asked.length; at += linesPerSlice) {
+    const before = plan.people.length
+    const found: SubjectRef[] = []
     for (const line of await lookUpLines(deps, view, wanted, asked.slice(at, at + linesPerSlice))) {
       const stored = await findAll(line.first, async (after) => {
         await pause()
         return lookUp(deps, view, line.sought, after)
       })
+      found.push(...stored.subjects, ...stored.hidden)
       addLine(plan, taken, line, stored, trackerIds)
     }
+    if (
+      plan.people.slice(before).some(({ person }) => namesPerson(wanted.reference, person)) ||
+      (await namesSubjects(wanted.reference, found))
+    )
+      problems.add('reference', namesThePerson)
     if (plan.found.subjects > maxListSubjects)
       problems.add('text', `text matches more than ${maxListSubjects} data subjects, the maximum for a list`)
     problems.throwIfAny()

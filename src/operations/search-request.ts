@@ -69,11 +69,15 @@ function separate<Subject extends SubjectRef>(
 const namedTogether = 500
 
 /** Whether a text that is kept contains an ID that a search has found. Yields to other requests. */
-export async function namesFound(text: string, found: FoundRequest): Promise<boolean> {
+export function namesFound(text: string, found: FoundRequest): Promise<boolean> {
   const { subjects, hidden, excluded } = found
-  const all: SubjectRef[] = [...subjects, ...hidden, ...excluded.subjects, ...excluded.hidden]
-  for (let at = 0; at < all.length; at += namedTogether) {
-    if (namesPerson(text, { identifiers: [], subjects: all.slice(at, at + namedTogether) })) return true
+  return namesSubjects(text, [...subjects, ...hidden, ...excluded.subjects, ...excluded.hidden])
+}
+
+/** The same for subjects that were found otherwise. */
+export async function namesSubjects(text: string, subjects: readonly SubjectRef[]): Promise<boolean> {
+  for (let at = 0; at < subjects.length; at += namedTogether) {
+    if (namesPerson(text, { identifiers: [], subjects: subjects.slice(at, at + namedTogether) })) return true
     await nextTurn()
   }
   return false

@@ -246,6 +246,24 @@ describe('a list', () => {
     assert.equal(await isStored('dorothea'), true)
   })
 
+  test('has a reference that names nobody whom it finds, also if their data is hidden', async () => {
+    const { organisations } = shop.services
+    const identifiers = { email: 'nora@example.com' }
+    await organisations.setPlan(organisationId, 'pro')
+    await shop.ingest([
+      ...visit('visitor-39710012', { identifiers }),
+      ...visit('visitor-39710013', { startedAt: Date.now() - 300 * 86_400_000, identifiers }),
+    ])
+    await organisations.setPlan(organisationId, 'free')
+    for (const named of ['visitor-39710012', 'visitor-39710013', 'nora@example.com']) {
+      const fields = { by: 'email', reference: `Account of ${named}` }
+      assert.deepEqual(problemFields(await preview('nora@example.com', fields)), ['reference'])
+      assert.deepEqual(problemFields(await start('nora@example.com', 2, fields)), ['reference'])
+      const group = `/request-groups?reference=${encodeURIComponent(fields.reference)}`
+      errorOf(await client.ask(group), 'not_found')
+    }
+  })
+
   test('covers data that a shorter plan hides, says so, and erases it', async () => {
     const startedAt = Date.now() - 300 * 86_400_000
     const identifiers = { email: 'hid@example.com' }
