@@ -1,5 +1,6 @@
 import type { ActivityNote, Actor } from './activity.ts'
 import type { Instant } from './instant.ts'
+import type { Person } from './person.ts'
 import type {
   NewPrivacyRequest,
   PrivacyRequestKind,
@@ -50,6 +51,8 @@ export interface KnownRequest {
   state: PrivacyRequestState
   /** How many data subjects it found. */
   subjects: number
+  /** `null` once it is closed. */
+  person: Person | null
 }
 
 export interface RequestGroupStore {

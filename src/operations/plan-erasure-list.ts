@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SubjectCounts } from '../domain/activity.ts'
 import { Problems } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import { earliestInstant } from '../domain/instant.ts'
@@ -7,13 +6,13 @@ import type { Keyring } from '../domain/keyring.ts'
 import { maxPageSize } from '../domain/page.ts'
 import { namesPerson, type Person, refKey, type SubjectRef } from '../domain/person.ts'
 import type { RequestCounts } from '../domain/privacy-request.ts'
-import type { KnownRequest, RequestGroupStore } from '../domain/request-group.ts'
+import type { RequestGroupStore } from '../domain/request-group.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
 import { comparableValue, isIdentifierValue } from '../domain/subject-identifier.ts'
 import type { OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { checkReference, namesThePerson } from './create-privacy-request.ts'
-import { maxPersonParts } from './find-person.ts'
+import { divideLine, hasBegun, type LineRequest, type ListedSubject } from './divide-line.ts'
 import { type GivenList, type ListedLine, readList } from './read-erasure-list.ts'
 import { namesSubjects } from './search-request.ts'
 import { type StoredPage, searchStored } from './search-subjects.ts'
@@ -105,7 +104,7 @@ export async function planList(
   const problems = new Problems()
   checkReference(wanted.reference, problems)
   const { listed, empty, other } = await readList(wanted, problems, pause)
-  const trackerIds = await chosenTrackers(deps, view, wanted, problems)
+  await checkTrackers(deps, view, wanted, problems)
   problems.throwIfAny()
   const plan: ErasureListPlan = {
     ...{ lines: listed.length, empty, other, nothing: 0, invalid: 0, repeated: 0, requested: 0 },
@@ -114,6 +113,7 @@ export async function planList(
   }
   const asked = distinctLines(plan, wanted.by, listed)
   const taken = new Set<string>()
+  const chosen = new Set(wanted.trackerIds)
   for (let at = 0; at < asked.length; at += linesPerSlice) {
     const before = plan.people.length
     const found: SubjectRef[] = []
@@ -123,7 +123,7 @@ export async function planList(
         return lookUp(deps, view, line.sought, after)
       })
       found.push(...stored.subjects, ...stored.hidden)
-      addLine(plan, taken, line, stored, trackerIds)
+      await addLine(plan, taken, line, stored, chosen)
     }
     if (
       plan.people.slice(before).some(({ person }) => namesPerson(wanted.reference, person)) ||
@@ -140,17 +140,15 @@ export async function planList(
   return plan
 }
 
-async function chosenTrackers(
+async function checkTrackers(
   { trackers }: { trackers: TrackerStore },
   { organisationId }: OrganisationView,
   { trackerIds }: WantedList,
   problems: Problems,
-): Promise<Set<string> | null> {
-  if (trackerIds.length === 0) return null
+): Promise<void> {
   const visible = new Set((await trackers.list(organisationId)).map(({ id }) => id))
   if (!trackerIds.every((id) => visible.has(id)))
     problems.add('trackerIds', 'trackerIds must be trackers of this organisation')
-  return new Set(trackerIds)
 }
 
 interface AskedLine {
@@ -184,45 +182,52 @@ function leaveOut(plan: ErasureListPlan, line: number, outcome: UnusedOutcome): 
 }
 
 interface LookedUpLine extends AskedLine {
-  /** The ID of its request. If a request cannot name all of its data subjects, there are several. */
-  requestId: (part: number) => string
-  /** The request that was created before; `null` if there is none. */
-  known: KnownRequest | null
+  /**
+   * Whether its requests name the data subjects that were found. An address in all trackers is named as such in one
+   * request, so that the erasure also finds what arrives meanwhile.
+   */
+  isDivided: boolean
+  /** Its first requests. If some have begun, all that are stored are among them. */
+  requests: LineRequest[]
+  /** Adds the next ones. */
+  readMore(count: number): Promise<void>
   first: StoredPage
 }
 
 const nobody: StoredPage = { subjects: [], hidden: [], next: null }
 
-/** Looks up lines together. Those with a request that is no longer open are not searched for. */
+/** Looks up lines together. Those whose requests are no longer open are not searched for. */
 async function lookUpLines(
   deps: PlanDeps,
   view: OrganisationView,
-  wanted: WantedList,
+  { reference, by, trackerIds }: WantedList,
   lines: readonly AskedLine[],
 ): Promise<LookedUpLine[]> {
   const { organisationId } = view
-  const withIds = lines.map((each) => {
-    const trackerIds = wanted.trackerIds.toSorted()
-    const idsOf = (part: number) =>
-      deps.keyring.requestIds(
-        organisationId,
-        JSON.stringify([wanted.reference, wanted.by, each.name, trackerIds, part]),
-      )
-    return { ...each, idsOf }
-  })
-  const requests = await deps.requestGroups.known(
-    organisationId,
-    withIds.flatMap(({ idsOf }) => idsOf(0)),
-  )
-  return Promise.all(
-    withIds.map(async ({ idsOf, ...line }) => {
-      const made = idsOf(0).findIndex((id) => requests.has(id))
+  const trackers = trackerIds.toSorted()
+  const idsOf = ({ name }: AskedLine, part: number) =>
+    deps.keyring.requestIds(organisationId, JSON.stringify([reference, by, name, trackers, part]))
+  const read = async (ids: readonly (readonly [string, ...string[]])[]): Promise<LineRequest[]> => {
+    const known = await deps.requestGroups.known(organisationId, ids.flat())
+    return ids.map(([current, ...older]) => {
       // Under the secret that was current then.
-      const requestId = (part: number) => idsOf(part)[Math.max(0, made)] ?? idsOf(part)[0]
-      const known = requests.get(requestId(0)) ?? null
-      const isSought = known === null || known.state === 'open'
+      const id = older.find((each) => known.has(each)) ?? current
+      return { id, known: known.get(id) ?? null }
+    })
+  }
+  const firsts = await read(lines.map((line) => idsOf(line, 0)))
+  return Promise.all(
+    lines.map(async (line, i) => {
+      const requests = firsts.slice(i, i + 1)
+      const isDivided = 'subjectId' in line.sought || trackers.length > 0
+      const readMore = async (count: number) => {
+        const next = Array.from({ length: count }, (_, at) => idsOf(line, requests.length + at))
+        requests.push(...(await read(next)))
+      }
+      while (isDivided && requests.at(-1)?.known) await readMore(requests.length)
+      const isSought = !requests.some(hasBegun) || requests.some(({ known }) => known?.state === 'open')
       const first = isSought ? await lookUp(deps, view, line.sought, null) : nobody
-      return { ...line, requestId, known, first }
+      return { ...line, isDivided, requests, readMore, first }
     }),
   )
 }
@@ -256,66 +261,59 @@ function soughtBy(by: WantedList['by'], value: string): Sought | null {
   return { identifier: { name: 'email', value: address } }
 }
 
-/**
- * Adds the person of a line. An address in all trackers is named as such, so that the erasure also finds what arrives
- * meanwhile; otherwise the data subjects that were found are named.
- */
-function addLine(
+/** Adds the people of a line. */
+async function addLine(
   plan: ErasureListPlan,
   taken: Set<string>,
-  { line, sought, requestId, known }: LookedUpLine,
-  stored: StoredSubjects,
-  trackerIds: ReadonlySet<string> | null,
-): void {
-  if (known !== null && known.state !== 'open') {
-    plan.begun += known.subjects
-    leaveOut(plan, line, 'requested')
-    return
-  }
-  const isChosen = ({ trackerId }: SubjectRef) => trackerIds?.has(trackerId) ?? true
-  const isFresh = (each: SubjectRef) => isChosen(each) && !taken.has(refKey(each))
-  const all = [...stored.subjects, ...stored.hidden].filter(isChosen)
-  const subjects = stored.subjects.filter(isFresh)
-  const hidden = stored.hidden.filter(isFresh)
-  if (subjects.length + hidden.length === 0) {
-    leaveOut(plan, line, all.length === 0 ? 'nothing' : 'repeated')
-    return
-  }
-  const fresh: ListedSubject[] = [
-    ...subjects,
-    ...hidden.map((each) => ({ ...each, counts: { sessions: 0, events: 0 } })),
-  ]
+  asked: LookedUpLine,
+  { subjects, hidden }: StoredSubjects,
+  chosen: ReadonlySet<string>,
+): Promise<void> {
+  const { line, requests } = asked
+  const stored = [...subjects, ...hidden.map((each) => ({ ...each, counts: null }))]
+  const all: ListedSubject[] = stored.filter(({ trackerId }) => chosen.size === 0 || chosen.has(trackerId))
+  const fresh = all.filter((each) => !taken.has(refKey(each)))
   fresh.sort((a, b) => (refKey(a) < refKey(b) ? -1 : 1))
-  for (const each of fresh) {
-    taken.add(refKey(each))
-    plan.trackers.set(each.trackerId, (plan.trackers.get(each.trackerId) ?? 0) + 1)
-  }
-  plan.hidden += hidden.length
-  addCounts(plan.found, countAll(fresh))
-  const isCreated = known !== null
-  if ('identifier' in sought && trackerIds === null) {
-    const person = { identifiers: [sought.identifier], subjects: [] }
-    plan.people.push({ line, requestId: requestId(0), isCreated, person, found: countAll(fresh) })
+  const parts = await partsOf(asked, fresh)
+  for (const { known } of requests.filter(hasBegun)) plan.begun += known?.subjects ?? 0
+  if (fresh.length === 0 || parts.length === 0) {
+    const isRequested = requests.some(hasBegun)
+    leaveOut(plan, line, isRequested ? 'requested' : all.length === 0 ? 'nothing' : 'repeated')
     return
   }
-  for (let at = 0; at < fresh.length; at += maxPersonParts) {
-    const part = fresh.slice(at, at + maxPersonParts)
-    const named = part.map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
-    const person = { identifiers: [], subjects: named }
-    const id = requestId(at / maxPersonParts)
-    // Of several requests of a line, only the first was looked up.
-    const isStored = isCreated && fresh.length <= maxPersonParts
-    plan.people.push({ line, requestId: id, isCreated: isStored, person, found: countAll(part) })
+  for (const { request, person, subjects } of parts) {
+    const found = countAll(subjects)
+    plan.people.push({ line, requestId: request.id, isCreated: request.known !== null, person, found })
+    addCounts(plan.found, found)
+    for (const each of subjects) {
+      taken.add(refKey(each))
+      plan.trackers.set(each.trackerId, (plan.trackers.get(each.trackerId) ?? 0) + 1)
+      if (each.counts === null) plan.hidden += 1
+    }
   }
 }
 
-type ListedSubject = SubjectRef & { counts: SubjectCounts }
+async function partsOf(
+  { sought, isDivided, requests, readMore }: LookedUpLine,
+  subjects: readonly ListedSubject[],
+) {
+  if ('identifier' in sought && !isDivided) {
+    const person = { identifiers: [sought.identifier], subjects: [] }
+    return requests.filter((each) => !hasBegun(each)).map((request) => ({ request, person, subjects }))
+  }
+  let divided = divideLine(requests, subjects)
+  while (divided.missing > 0) {
+    await readMore(divided.missing)
+    divided = divideLine(requests, subjects)
+  }
+  return divided.parts
+}
 
 function countAll(subjects: readonly ListedSubject[]): RequestCounts {
   const all = { subjects: subjects.length, sessions: 0, events: 0 }
   for (const { counts } of subjects) {
-    all.sessions += counts.sessions
-    all.events += counts.events
+    all.sessions += counts?.sessions ?? 0
+    all.events += counts?.events ?? 0
   }
   return all
 }

@@ -465,6 +465,51 @@ describe('a list', () => {
     })
   })
 
+  test('that was interrupted when some requests of a line had begun goes on with the others', async (t) => {
+    const trackers = Array.from({ length: 40 }, (_, i) => `begun-${i}`)
+    for (const id of trackers) await shop.createTracker(organisationId, id)
+    await shop.ingest(trackers.flatMap((trackerId) => visit('begun', { trackerId })))
+    const { requestGroups } = shop.services
+    const begin = requestGroups.start
+    const cut = t.mock.method(requestGroups, 'start', async (...args: Parameters<typeof begin>) => {
+      const [starts, action] = args
+      await begin(
+        starts.filter(({ starter }) => starter.found.subjects === 32),
+        action,
+      )
+      throw new Error('the process ends')
+    })
+    errorOf(await start('begun', 40, { reference: 'Begun' }), 'internal_error')
+    cut.mock.restore()
+    const counts = async () => (await requestGroups.find(organisationId, 'Begun'))?.counts
+    await until(async () => (await counts())?.done === 1)
+    assert.partialDeepStrictEqual(dataOf(await preview('begun', { reference: 'Begun' })), {
+      ...{ matched: 1, requested: 0, found: { subjects: 8 } },
+    })
+    dataOf(await start('begun', 40, { reference: 'Begun' }))
+    await untilClosed('Begun')
+    assert.partialDeepStrictEqual(await groupOf('Begun'), {
+      ...{ counts: { done: 2 }, erased: { subjects: 40 } },
+    })
+  })
+
+  test('that was interrupted before it was started also erases what has arrived since', async (t) => {
+    for (const id of ['early', 'late']) await shop.createTracker(organisationId, id)
+    await shop.ingest(visit('later', { trackerId: 'early' }))
+    const { requestGroups } = shop.services
+    const cut = t.mock.method(requestGroups, 'start', async () => {
+      throw new Error('the process ends')
+    })
+    errorOf(await start('later', 1, { reference: 'Later' }), 'internal_error')
+    cut.mock.restore()
+    await shop.ingest(visit('later', { trackerId: 'late' }))
+    assert.deepEqual(problemFields(await start('later', 1, { reference: 'Later' })), ['subjects'])
+    assert.partialDeepStrictEqual(await erase('Later', 'later', 2), {
+      ...{ counts: { done: 2 }, erased: { subjects: 2 } },
+    })
+    for (const trackerId of ['early', 'late']) assert.equal(await isStored('later', trackerId), false)
+  })
+
   test('names data subjects on more trackers than one request can in several', async () => {
     const trackers = Array.from({ length: 40 }, (_, i) => `many-${i}`)
     for (const id of trackers) await shop.createTracker(organisationId, id)

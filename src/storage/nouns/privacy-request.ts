@@ -376,7 +376,7 @@ export function toRequest(row: Row): PrivacyRequest {
     extensionReason: textOrNull(row, 'extension_reason'),
     closedAt: integerOrNull(row, 'closed_at'),
     rejectionReason: textOrNull(row, 'rejection_reason'),
-    person: row.person === null ? null : asJson<Person>(row.person, 'person'),
+    person: toPerson(row),
     namesIdentifiers: integer(row, 'names_identifiers') !== 0,
     contentDigest: text(row, 'content_digest'),
     createdAt: integer(row, 'created_at'),
@@ -398,6 +398,10 @@ export function toRequest(row: Row): PrivacyRequest {
     approval: toApproval(row),
     listLine: integer(row, 'list_line'),
   }
+}
+
+export function toPerson({ person }: Row): Person | null {
+  return person === null ? null : asJson<Person>(person, 'person')
 }
 
 function toApproval(row: Row): PrivacyRequest['approval'] {

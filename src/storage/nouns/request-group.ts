@@ -17,7 +17,7 @@ import { actorParameters, insertActivity } from './activity.ts'
 import { unapprovedLeft } from './approval.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { foundParameters, known, privacyRequestTransactions, toCounts } from './privacy-request.ts'
+import { foundParameters, known, privacyRequestTransactions, toCounts, toPerson } from './privacy-request.ts'
 import { integer, integerOrNull, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
@@ -35,7 +35,7 @@ const sizes = statement(
    WHERE organisation_id = :organisationId AND reference = :reference AND state = :state GROUP BY kind`,
 )
 const withIds = statement(
-  'SELECT id, state, found_subjects FROM privacy_requests WHERE organisation_id = :organisationId AND id = ANY (:ids)',
+  'SELECT id, state, found_subjects, person FROM privacy_requests WHERE organisation_id = :organisationId AND id = ANY (:ids)',
 )
 const start = statement(
   `UPDATE privacy_requests SET state = 'running', actor_kind = :actorKind, actor_id = :actorId, actor_name = :actorName,
@@ -121,7 +121,7 @@ export function requestGroupStore(engine: Engine<typeof requestGroupTransactions
       return new Map(
         rows.map((row) => [
           text(row, 'id'),
-          { state: toState(row), subjects: integer(row, 'found_subjects') },
+          { state: toState(row), subjects: integer(row, 'found_subjects'), person: toPerson(row) },
         ]),
       )
     },

@@ -12,6 +12,7 @@ import { type Fixture, walk } from './fixture.ts'
 const start = at('2026-11-01T10:00:00.000Z')
 const actor = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
 const found = { subjects: 1, sessions: 2, events: 3 }
+const person = { identifiers: [], subjects: [{ trackerId: 'shop', subjectId: 'ada' }] }
 const pending: Omit<PrivacyRequestQuery, 'after'> = {
   ...{ limit: 2, state: 'pending', kind: null, dueBefore: null, isGrouped: true },
 }
@@ -25,7 +26,7 @@ export function requestGroupContract(fixture: Fixture): void {
   const creation = (organisationId: string, fields: Partial<NewPrivacyRequest> = {}) => ({
     request: {
       ...({ id: fixture.fresh('request'), organisationId, kind: 'erasure', reference: 'List' } as const),
-      ...{ person: { identifiers: [], subjects: [{ trackerId: 'shop', subjectId: 'ada' }] }, found },
+      ...{ person, found },
       ...{ receivedAt: start, dueAt: start + 30, contentDigest: 'of it', createdAt: start, createdBy: actor },
       ...fields,
     },
@@ -72,7 +73,8 @@ export function requestGroupContract(fixture: Fixture): void {
       })
       const known = await groups().known(organisationId, [first.id, third.id, 'nothing'])
       assert.deepEqual(Object.fromEntries(known), {
-        ...{ [first.id]: { state: 'running', subjects: 1 }, [third.id]: { state: 'open', subjects: 1 } },
+        [first.id]: { state: 'running', subjects: 1, person },
+        [third.id]: { state: 'open', subjects: 1, person },
       })
       const running = await groups().find(organisationId, 'List')
       assert.deepEqual(running, {
