@@ -93,7 +93,7 @@ async function openDump(t: Lifetime, file: string): Promise<OldStore> {
 const citus = citusPrograms()
 
 async function openDistributed(t: Lifetime, file: string): Promise<OldStore> {
-  const address = await oldCluster(t, citus ?? '', file)
+  const address = await oldCluster(t, citus ?? '', { dump: file })
   return filesOf(commandLine(t, address), address, 'postgres')
 }
 

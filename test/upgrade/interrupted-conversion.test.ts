@@ -92,6 +92,15 @@ describe('a store that 0.2.0 has distributed', {
     assert.deepEqual(await contents(interrupted), await contents(undisturbed))
   })
 
+  it('is the same if 0.2.0 was killed before it removed the copy on the coordinator', async (t) => {
+    const [killed, undisturbed] = await Promise.all([
+      oldCluster(t, programs ?? '', { isKilled: true }),
+      oldCluster(t, programs ?? ''),
+    ])
+    for (const address of [killed, undisturbed]) await (await openPostgresStore(address)).close()
+    assert.deepEqual(await contents(killed), await contents(undisturbed))
+  })
+
   it('is converted once when several processes start at the same time', async (t) => {
     const address = await oldCluster(t, programs ?? '')
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(address)))

@@ -21,8 +21,15 @@ const distributed = [
   ['ledger_entries', 'organisation_id', 'none'],
 ]
 
-/** Starts a cluster with a store that 0.2.0 has filled and distributed, and tells its address. */
-export async function oldCluster(t: Lifetime, programs: string, dump = 'store.sql.gz'): Promise<string> {
+/**
+ * Starts a cluster with a store that 0.2.0 has filled and distributed, and tells its address. With `isKilled`, its
+ * command was killed before it removed the copy on the coordinator.
+ */
+export async function oldCluster(
+  t: Lifetime,
+  programs: string,
+  { dump = 'store.sql.gz', isKilled = false } = {},
+): Promise<string> {
   const address = await startCitus(t, programs)
   const file = readFileSync(new URL(`../fixtures/0.2.0/postgres/${dump}`, import.meta.url))
   await withDatabase(address, async (client) => {
@@ -32,6 +39,7 @@ export async function oldCluster(t: Lifetime, programs: string, dump = 'store.sq
     for (const values of distributed)
       await client.query('SELECT create_distributed_table($1, $2, colocate_with => $3)', values)
     await client.query('COMMIT')
+    if (isKilled) return
     for (const [table] of distributed)
       await client.query('SELECT truncate_local_data_after_distributing_table($1)', [table])
   })
