@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Client } from 'pg'
+import { BatchBlocked } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
+import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { withDatabase } from '../../robustness/fleet/fleet.ts'
 import {
@@ -119,4 +121,27 @@ describe('on a cluster', { skip }, () => {
       await store.close()
     })
   }
+
+  it('a batch does not wait longer for a subject on a worker than on one machine', async () => {
+    const remote = new URL(await freshDistributedStore(lifetime, cluster))
+    const options = remote.searchParams.get('options')
+    // The one node is then reached as others are, through connections that inherit no settings.
+    remote.searchParams.set('options', `${options} -c citus.enable_local_execution=off`)
+    const store = await openPostgresStore(remote.href)
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const batch = (eventId: string) => {
+      const rows = [eventRow({ trackerId: 'shop', subjectId: 'ada', eventId, occurredAt: 1 })]
+      return { pieces: [store.ingest.pack(rows)], rows: 1 }
+    }
+    await store.ingest.ingestAll([batch('first')], testKeys)
+    await withDatabase(remote.href, async (client) => {
+      const key = subjectKeyText('shop', 'ada')
+      await client.query(`BEGIN; SELECT FROM subjects WHERE subject_key = '${key}' FOR UPDATE`)
+      await assert.rejects(store.ingest.ingestAll([batch('second')], testKeys), BatchBlocked)
+      await client.query('COMMIT')
+    })
+    assert.equal((await store.ingest.ingestAll([batch('second')], testKeys))[0]?.events, 1)
+    await store.close()
+  })
 })
