@@ -57,7 +57,9 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(first, { subjects: 1, sessions: 2, events: 2 })
     assert.partialDeepStrictEqual(second, { subjects: 1, sessions: 1, events: 1 })
     for (const line of [first, second]) {
-      assert.deepEqual(Object.keys(line ?? {}), ['subjects', 'sessions', 'events', 'activity', 'durationMs'])
+      assert.deepEqual(Object.keys(line ?? {}), [
+        ...['subjects', 'sessions', 'events', 'activity', 'requests', 'durationMs'],
+      ])
       assert.ok(Number.isInteger(line?.durationMs))
     }
     assert.equal(stdout.includes('visitor'), false)
