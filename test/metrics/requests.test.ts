@@ -171,7 +171,7 @@ describe('no label', () => {
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'],
       status: ['200', '400', '401', '403', '404', '422', '429', '500', 'none'],
       budget: ['ip', 'key', 'erasure', 'variables'],
-      kind: ['subject', 'session', 'event', 'activity'],
+      kind: ['subject', 'session', 'event', 'activity', 'request'],
       outcome: ['complete', 'incomplete', 'erased', 'nothing_there', 'failed'],
       reason: ['bad', 'too_old', 'of_erased'],
       statistic: ['median', 'p99', 'max'],
