@@ -34,12 +34,14 @@ export interface DerivedIdentifier extends BroughtIdentifier {
 export interface DerivedCounts {
   added: number
   renewed: number
+  /** New ones of subjects that cannot have more. */
+  refused?: number
 }
 
 export interface DerivationStore {
   /** Rows of a subject in storage order. The last page may be empty. */
   rows(tracker: TrackerView, query: SourceQuery): Promise<Page<SourceRow, SourceRow>>
-  /** The identifiers that a subject does not have yet, or has only from older data. */
+  /** The identifiers that a subject does not have yet but can have, or has only from older data. */
   missing(
     tracker: TrackerView,
     derived: readonly DerivedIdentifier[],

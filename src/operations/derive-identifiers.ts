@@ -25,6 +25,8 @@ export interface Derivation {
   /** New identifiers, and those that are now stored longer. */
   added: number
   renewed: number
+  /** Identifiers of subjects that cannot have more. */
+  refused: number
   /** Values that are not valid identifiers. */
   unusable: number
 }
@@ -58,7 +60,7 @@ export async function deriveIdentifiers(
   const { subjects, derivation } = deps
   const tracker = await viewOf(deps, trackerId)
   const expected = await subjects.count(tracker, maxCounted)
-  const total: Derivation = { subjects: 0, added: 0, renewed: 0, unusable: 0 }
+  const total: Derivation = { subjects: 0, added: 0, renewed: 0, refused: 0, unusable: 0 }
   const kinds = (['session', 'event'] as const).filter((kind) => sources.some((each) => each.kind === kind))
 
   async function store(derived: readonly DerivedIdentifier[]): Promise<void> {
@@ -68,6 +70,9 @@ export async function deriveIdentifiers(
         derived.slice(from, from + maxPerTransaction),
       )
       const stored = dryRun || missing.length === 0 ? counts : await derivation.add(tracker, missing)
+      total.refused += counts.refused ?? 0
+      // Of those that others have filled up meanwhile.
+      if (stored !== counts) total.refused += stored.refused ?? 0
       total.added += stored.added
       total.renewed += stored.renewed
     }

@@ -1,5 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { identifierNameRule, isIdentifierName } from '../../domain/subject-identifier.ts'
+import {
+  identifierNameRule,
+  isIdentifierName,
+  maxIdentifiersPerSubject,
+} from '../../domain/subject-identifier.ts'
 import { type Derivation, deriveIdentifiers } from '../../operations/derive-identifiers.ts'
 import type { IdentifierSource } from '../../operations/find-people.ts'
 import type { CommandKit } from '../command-kit.ts'
@@ -48,7 +52,7 @@ export function addIdentifiersCommand(program: Command, kit: CommandKit): void {
 
 async function derive(kit: CommandKit, sources: IdentifierSource[], flags: DeriveFlags): Promise<void> {
   const { tracker, dryRun = false } = flags
-  let soFar: Derivation = { subjects: 0, added: 0, renewed: 0, unusable: 0 }
+  let soFar: Derivation = { subjects: 0, added: 0, renewed: 0, refused: 0, unusable: 0 }
   await kit.withStore(async (services) => {
     let share: number | null = null
     const view = workProgress(() => ({ unit: 'subjects', count: soFar.subjects, share }))
@@ -77,6 +81,7 @@ async function derive(kit: CommandKit, sources: IdentifierSource[], flags: Deriv
   })
   if (flags.json) kit.summarise(toJson(flags, soFar))
   else kit.terminal.print(inWords(soFar, dryRun))
+  if (soFar.refused > 0) kit.terminal.tell(refusedInWords(soFar.refused))
   if (soFar.unusable > 0) kit.terminal.tell(unusableInWords(soFar.unusable))
 }
 
@@ -103,6 +108,10 @@ function inWords({ subjects, added, renewed }: Derivation, dryRun: boolean): str
   const looked = `Checked ${counted(subjects, 'subject')}`
   const what = `${counted(added, 'identifier')}, renewed ${renewed}`
   return dryRun ? `${looked}; would add ${what}. Nothing was changed.` : `${looked}; added ${what}.`
+}
+
+function refusedInWords(refused: number): string {
+  return `Skipped ${counted(refused, 'identifier')}: a data subject has at most ${maxIdentifiersPerSubject} identifiers.`
 }
 
 function unusableInWords(unusable: number): string {

@@ -59,6 +59,10 @@ const findIdentifiers = postgresOnly(
    JOIN identifiers i USING (subject_key, lookup_key)`,
   'any',
 )
+const countIdentifiers = postgresOnly(
+  'SELECT subject_key, count(*) AS count FROM identifiers WHERE subject_key = ANY ($1) GROUP BY subject_key',
+  'any',
+)
 const sources = { session: findSessions, event: findEvents }
 
 /** An identifier with the row to insert. */
@@ -75,7 +79,7 @@ export function derivationStore(connections: Connections): DerivationStore {
     async missing(tracker, derived) {
       const rows = derived.map((identifier) => toRow(tracker, identifier))
       const read = (...asked: Parameters<Connections['read']>) => connections.read(...asked)
-      const { missing, counts } = missingOf(rows, await findStored(read, rows))
+      const { missing, counts } = missingOf(rows, await findStored(read, rows), await countStored(read, rows))
       return { missing: missing.map(({ row, ...identifier }) => identifier), counts }
     },
     add: (tracker, derived) =>
@@ -92,7 +96,11 @@ export function derivationStore(connections: Connections): DerivationStore {
         const grouping = await groupingOf(run, keys, connections.shards)
         const subjects = await lockSubjects(run, keys, grouping)
         const present = await withSource(read, rows)
-        const { missing, counts } = missingOf(present, await findStored(read, present))
+        const { missing, counts } = missingOf(
+          present,
+          await findStored(read, present),
+          await countStored(read, present),
+        )
         await putIdentifiers(
           run,
           missing.map(({ row }) => row),
@@ -152,4 +160,13 @@ async function findStored(
     ]),
   )
   return ({ row: [key, lookup] }) => stored.get(`${key} ${lookup}`) ?? null
+}
+
+async function countStored(
+  read: Read,
+  derived: readonly DerivedRow[],
+): Promise<(identifier: DerivedRow) => number> {
+  const rows = await read(countIdentifiers, [[...new Set(derived.map(({ row: [key] }) => key))]])
+  const counts = new Map(rows.map((row) => [text(row, 'subject_key'), integer(row, 'count')]))
+  return ({ row: [key] }) => counts.get(key) ?? 0
 }

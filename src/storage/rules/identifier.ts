@@ -1,4 +1,4 @@
-import type { DerivationStore, DerivedIdentifier, SourceRow } from '../../domain/identifier-derivation.ts'
+import type { DerivedCounts, DerivedIdentifier, SourceRow } from '../../domain/identifier-derivation.ts'
 import type { IncomingIdentifiers } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { maxPageBytes, type Page } from '../../domain/page.ts'
@@ -123,17 +123,32 @@ function toSourceRow([id, at, facts]: Values): SourceRow {
 /** The parts of a stored identifier that decide whether it needs an update. */
 export type StoredIdentifier = Pick<BroughtIdentifier, 'value' | 'broughtAt'>
 
-/** Those identifiers that are missing, or stored with an older instant. */
+/**
+ * Those identifiers that are missing, or stored with an older instant. `countOf` tells how many the subject of
+ * one has.
+ */
 export function missingOf<Derived extends DerivedIdentifier>(
   derived: readonly Derived[],
   find: (identifier: Derived) => StoredIdentifier | null,
-): { missing: Derived[]; counts: Awaited<ReturnType<DerivationStore['add']>> } {
+  countOf: (identifier: Derived) => number,
+): { missing: Derived[]; counts: DerivedCounts } {
   const counts = { added: 0, renewed: 0 }
+  let refused = 0
+  /** How many each subject then has. */
+  const grown = new Map<string, number>()
   const missing = derived.filter((identifier) => {
     const stored = find(identifier)
-    if (stored && !isBroughtLater(identifier, stored)) return false
-    counts[stored ? 'renewed' : 'added'] += 1
-    return true
+    if (stored) {
+      const isLater = isBroughtLater(identifier, stored)
+      if (isLater) counts.renewed += 1
+      return isLater
+    }
+    const count = grown.get(identifier.subjectId) ?? countOf(identifier)
+    const isAllowed = count < maxIdentifiersPerSubject
+    grown.set(identifier.subjectId, isAllowed ? count + 1 : count)
+    if (isAllowed) counts.added += 1
+    else refused += 1
+    return isAllowed
   })
-  return { missing, counts }
+  return { missing, counts: { ...counts, ...(refused > 0 && { refused }) } }
 }

@@ -19,7 +19,7 @@ import {
 } from '../rules/identifier.ts'
 import { transaction } from './connection.ts'
 import { type Connections, preparedIteration } from './connections.ts'
-import { identifierNameWriting, identifierWriting } from './identifier.ts'
+import { identifierCounting, identifierNameWriting, identifierWriting } from './identifier.ts'
 import { trackerVisibility } from './subject.ts'
 
 // The patterns of the fields come after the other parameters.
@@ -52,6 +52,7 @@ export function derivationStore({
   writer,
 }: Connections<ReturnType<typeof derivationCommands>>): DerivationStore {
   const find = identifierLookup(reader)
+  const countOf = identifierCount(reader)
   const list = listing(reader)
   return {
     async rows({ trackerId, since }, { subjectId, kind, fields, after }) {
@@ -67,7 +68,7 @@ export function derivationStore({
       }
       return sourcePage(rows)
     },
-    missing: async (tracker, derived) => missingOf(derived, find(tracker)),
+    missing: async (tracker, derived) => missingOf(derived, find(tracker), countOf(tracker)),
     add: (tracker, derived) => writer.run('addDerived', tracker, derived),
   }
 }
@@ -77,6 +78,7 @@ export function derivationCommands(db: DatabaseSync) {
   const put = identifierWriting(db)
   const putNames = identifierNameWriting(db)
   const find = identifierLookup(db)
+  const countOf = identifierCount(db)
   const sources = {
     session: db.prepare(
       'SELECT 1 FROM sessions WHERE subject_key = ? AND attributes_at = ? AND session_id = ?',
@@ -96,7 +98,7 @@ export function derivationCommands(db: DatabaseSync) {
           ({ subjectId, kind, broughtAt, sourceId }) =>
             sources[kind].get(keyOf(subjectId), broughtAt, sourceId) !== undefined,
         )
-        const { missing, counts } = missingOf(present, find(tracker))
+        const { missing, counts } = missingOf(present, find(tracker), countOf(tracker))
         for (const identifier of missing) {
           const { subjectId, broughtAt } = identifier
           put(organisationId, { key: keyOf(subjectId), trackerId, subjectId }, [identifier])
@@ -106,6 +108,13 @@ export function derivationCommands(db: DatabaseSync) {
         return counts
       }),
   }
+}
+
+function identifierCount(db: DatabaseSync) {
+  const identifiersOf = identifierCounting(db)
+  return ({ trackerId, organisationId }: TrackerView) =>
+    ({ subjectId }: DerivedIdentifier): number =>
+      identifiersOf(organisationId, subjectKey(trackerId, subjectId)).count
 }
 
 function identifierLookup(db: DatabaseSync) {

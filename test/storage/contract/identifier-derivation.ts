@@ -51,6 +51,26 @@ export function identifierDerivationContract(fixture: Fixture): void {
     return { tracker, of, email, userId }
   }
 
+  it('a subject gets no more identifiers than it can have, and keeps those it has for longer', async () => {
+    const { tracker, of, email, userId } = await withVisit()
+    const identifiers = Array.from({ length: 998 }, (_, i) => ({ userId: `${i + 42}` }))
+    const rows = identifiers.map((identifiers, i) =>
+      eventRow({ ...of, eventId: `more-${i}`, occurredAt: start + 1, identifiers }),
+    )
+    await ingest(rows)
+    const [first, second] = ['first@example.com', 'second@example.com'].map((value) => ({ ...email, value }))
+    assert.ok(first && second)
+    const derived = [userId, email, first, second]
+    const found = await fixture.store.derivation.missing(tracker, derived)
+    const counts = { added: 2, renewed: 1, refused: 1 }
+    assert.deepEqual(found, { missing: [userId, email, first], counts })
+    assert.deepEqual(await fixture.store.derivation.add(tracker, derived), counts)
+    assert.equal((await identifiersOf(tracker))?.length, 1_000)
+    assert.deepEqual(await fixture.store.derivation.add(tracker, derived), {
+      ...{ added: 0, renewed: 0, refused: 1 },
+    })
+  })
+
   describe('what identifiers are derived from', () => {
     it('are the rows of a subject in an order, with what was collected where a field may be in it', async () => {
       const { tracker, of } = await withVisit()
