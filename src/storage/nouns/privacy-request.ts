@@ -196,7 +196,8 @@ export const privacyRequestTransactions = {
     await run(removePeople, ref)
     await run(removeExclusions, ref)
     await run(remove, ref)
-    return { requests: 1, isDone: false }
+    // The last step is answered once nothing of it is in SQLite's log.
+    return { requests: 1, isDone: (await run(closedBefore, { organisationId, before })).count === 0 }
   },
 }
 
