@@ -190,9 +190,10 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   )
   // The last, since each sign-in clears away those that are over at its start. Later than that by a moment, at which the others are not
   // yet from the future.
+  const last = service.services.clock()
   const idle = await signInToken(service, member, {
-    startedAt: now - idleTimeoutMs + 1_000,
-    lastSeenAt: now - idleTimeoutMs,
+    startedAt: last - idleTimeoutMs + 1_000,
+    lastSeenAt: last - idleTimeoutMs,
   })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
