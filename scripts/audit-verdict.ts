@@ -22,9 +22,9 @@ export function auditVerdict({ metadata, message, statusCode = 0, error }: Audit
     return { passes: vulnerable === 0, vulnerable, says }
   }
   if (notOffered.includes(statusCode)) {
-    const says = `could not be asked, this registry offers no advisories (${statusCode})`
+    const says = `skipped: this registry has no advisories (${statusCode})`
     return { passes: true, vulnerable: 0, says }
   }
-  const why = message ?? error?.summary ?? 'npm said nothing'
+  const why = message ?? error?.summary ?? 'npm printed no reason'
   return { passes: false, vulnerable: 0, says: `failed: ${why}` }
 }

@@ -16,7 +16,7 @@ const { values } = parseArgs({ options: { out: { type: 'string' } } })
 const target = ownTarget() ?? process.platform
 
 if (!hasArchitecture(target)) {
-  console.error('An image is made on Linux, of the libraries that lie there.')
+  console.error('Images can only be built on Linux.')
   process.exitCode = 2
 } else if (await underPinnedNode()) {
   await makeBinary(target, join(root, 'dist/binary', target))

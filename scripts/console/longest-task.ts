@@ -26,6 +26,6 @@ export async function longestTaskMs(
   const tasks = traceEvents.filter(
     ({ ph, pid, tid, name }) => ph === 'X' && name.endsWith('RunTask') && mains.has(`${pid} ${tid}`),
   )
-  if (tasks.length === 0) throw new Error('The browser told of no task.')
+  if (tasks.length === 0) throw new Error('The trace contains no task of the main thread.')
   return Math.round(tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur), 0) / 1_000)
 }

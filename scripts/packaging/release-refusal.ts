@@ -15,10 +15,9 @@ export interface ReleaseFacts {
 export function releaseRefusal({ version, told, changes, uncommitted }: ReleaseFacts): string | null {
   if (version === undefined) return `Name the version: npm run release -- ${told}`
   if (version !== told)
-    return `package.json tells version ${told}, not ${version}. Set it with npm version ${version} --no-git-tag-version, and commit that.`
+    return `The version in package.json is ${told}, not ${version}. Set it with npm version ${version} --no-git-tag-version, and commit that.`
   if (releaseNotes(changes, version) === undefined)
-    return `CHANGELOG.md says nothing of ${version}: it needs a section "## ${version}".`
-  if (uncommitted !== '')
-    return `A release is made of what is committed. These are not as in the last commit:\n${uncommitted}`
+    return `CHANGELOG.md has no section for ${version}. Add one with the heading "## ${version}".`
+  if (uncommitted !== '') return `Commit or discard these changes first:\n${uncommitted}`
   return null
 }

@@ -63,9 +63,9 @@ describe('a release', () => {
       { uncommitted: ' M src/main.ts' },
     ].map((change) => releaseRefusal({ ...facts, ...change }))
     assert.match(refusals[0] ?? '', /npm run release -- 1\.2\.0/)
-    assert.match(refusals[1] ?? '', /tells version 1\.2\.0, not 1\.3\.0/)
-    assert.match(refusals[2] ?? '', /says nothing of 1\.2\.0/)
-    assert.match(refusals[3] ?? '', /says nothing of 1\.2\.0/)
+    assert.match(refusals[1] ?? '', /is 1\.2\.0, not 1\.3\.0/)
+    assert.match(refusals[2] ?? '', /has no section for 1\.2\.0/)
+    assert.match(refusals[3] ?? '', /has no section for 1\.2\.0/)
     assert.match(refusals[4] ?? '', /src\/main\.ts/)
   })
 

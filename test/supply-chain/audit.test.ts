@@ -40,13 +40,17 @@ describe('the verdict of an audit', () => {
 
   it('is to pass when the registry cannot be asked', () => {
     const { passes, says } = auditVerdict({ message: '405 Method Not Allowed', statusCode: 405 })
-    assert.deepEqual([passes, says], [true, 'could not be asked, this registry offers no advisories (405)'])
+    assert.deepEqual([passes, says], [true, 'skipped: this registry has no advisories (405)'])
   })
 
   it('is to fail when the registry does', () => {
     const { passes, says } = auditVerdict({ message: '503 Service Unavailable', statusCode: 503 })
     assert.deepEqual([passes, says], [false, 'failed: 503 Service Unavailable'])
-    assert.deepEqual(auditVerdict({}), { passes: false, vulnerable: 0, says: 'failed: npm said nothing' })
+    assert.deepEqual(auditVerdict({}), {
+      passes: false,
+      vulnerable: 0,
+      says: 'failed: npm printed no reason',
+    })
   })
 })
 

@@ -60,7 +60,7 @@ export async function distribute(client: Client): Promise<void> {
   if (!(await hasCitus(client))) {
     throw new LetheError(
       'invalid_request',
-      'The Citus extension is not there. Install it on every node, run "CREATE EXTENSION citus" in this database and add the workers, then try again.',
+      'The Citus extension is not installed. Install it on every node, run "CREATE EXTENSION citus" in this database and add the workers, then try again.',
     )
   }
   await whileOthersWait(client, async () => {

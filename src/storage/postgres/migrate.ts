@@ -70,7 +70,6 @@ async function requireFitServer(client: Client): Promise<void> {
   )
   const { number, version, encoding } = rows[0] ?? {}
   if (number < oldestServer)
-    throw new UnfitDatabase(`PostgreSQL ${version} is too old; it takes 15 or newer.`)
-  if (encoding !== 'UTF8')
-    throw new UnfitDatabase(`Its encoding is ${encoding}; it takes a database in UTF8.`)
+    throw new UnfitDatabase(`PostgreSQL ${version} is too old; Lethe needs 15 or newer.`)
+  if (encoding !== 'UTF8') throw new UnfitDatabase(`Its encoding is ${encoding}; Lethe needs UTF8.`)
 }

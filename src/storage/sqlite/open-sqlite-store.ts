@@ -142,7 +142,7 @@ function unwritableFolder(path: string): string | null {
     accessSync(folder, constants.W_OK)
     return null
   } catch {
-    return `the folder ${folder} may not be written to, and a store needs to write there`
+    return `the folder ${folder} is not writable`
   }
 }
 

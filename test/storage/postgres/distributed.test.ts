@@ -11,7 +11,7 @@ import { storeContract } from '../contract.ts'
 describe('spreading a store over a cluster', () => {
   it('is refused where the extension is not there, with what to do about it', async (t) => {
     const store = await openPostgresStore(await freshStore(t))
-    await assert.rejects(store.maintenance.distribute(), /The Citus extension is not there\. Install it/)
+    await assert.rejects(store.maintenance.distribute(), /The Citus extension is not installed\. Install it/)
     await store.close()
   })
 })

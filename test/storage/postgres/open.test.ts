@@ -176,7 +176,7 @@ describe('opening a PostgreSQL store', () => {
     t.after(async () => void (await query(url.href, `DROP DATABASE "${name}-latin"`)))
     const latin = new URL(url)
     latin.pathname = `${name}-latin`
-    await assert.rejects(openPostgresStore(latin.href), /Its encoding is LATIN1; it takes a database in UTF8/)
+    await assert.rejects(openPostgresStore(latin.href), /Its encoding is LATIN1; Lethe needs UTF8/)
   })
 
   it('says where it could not connect to, without the password', async () => {
