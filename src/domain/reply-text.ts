@@ -189,7 +189,3 @@ function formatFact(name: Placeholder, facts: ReplyFacts, language: Language): s
       return facts[name] ?? ''
   }
 }
-
-export function isReplyName(text: string): text is ReplyName {
-  return replyNames.some((name) => name === text)
-}

@@ -4,14 +4,14 @@ import {
   type ActivityQuery,
   type ActivityStore,
   type Actor,
+  activityKinds,
   commandLineActor,
   type ErasureFacts,
-  isActivityKind,
 } from '../../domain/activity.ts'
 import { toPage } from '../rules/page.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { integer, integerOrNull, known, type Row, text, textOrNull } from './row.ts'
 import { type NamedValues, type Statement, statement } from './statement.ts'
 
 const columns = `organisation_id, at, id, kind, actor_kind, actor_id, actor_name, target, request_id, sessions, events,
@@ -113,15 +113,12 @@ function indexOf(isOfKind: boolean, isOfActor: boolean): string | null {
 }
 
 function toEntry(row: Row): ActivityEntry {
-  const kind = text(row, 'kind')
-  if (!isActivityKind(kind))
-    throw new Error(`The store holds activity of a kind "${kind}" that this program does not know.`)
   return {
     id: text(row, 'id'),
     organisationId: text(row, 'organisation_id'),
     at: integer(row, 'at'),
     actor: toActor(row),
-    kind,
+    kind: known(activityKinds, row.kind, 'activity of a kind'),
     target: textOrNull(row, 'target'),
     requestId: textOrNull(row, 'request_id'),
     counts:

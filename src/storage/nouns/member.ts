@@ -6,17 +6,17 @@ import {
   allows,
   type Invitation,
   isLastAdmin,
-  isRole,
   type Member,
   type MemberStore,
   type PasswordChange,
   type Role,
+  roles,
 } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockOrganisationRow } from './locks.ts'
 import { unassign } from './request-handling.ts'
-import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { integer, integerOrNull, known, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
@@ -202,7 +202,7 @@ export function toMember(row: Row): Member {
     id: text(row, 'id'),
     organisationId: text(row, 'organisation_id'),
     email: text(row, 'email'),
-    role: toRole(row),
+    role: known(roles, row.role, 'a role'),
     createdAt: integer(row, 'created_at'),
     passwordSetAt: integerOrNull(row, 'password_set_at'),
     isConnected: textOrNull(row, 'oidc_subject') !== null,
@@ -210,13 +210,7 @@ export function toMember(row: Row): Member {
   }
 }
 
-function toRole(row: Row): Role {
-  const role = text(row, 'role')
-  if (!isRole(role)) throw new Error('The store holds a role that this version does not know.')
-  return role
-}
-
 function toLanguage(row: Row): Language | null {
   const language = textOrNull(row, 'language')
-  return languages.find((known) => known === language) ?? null
+  return languages.find((each) => each === language) ?? null
 }

@@ -12,7 +12,7 @@ import {
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { integer, type Row, text, textOrNull } from './row.ts'
+import { integer, known, type Row, text, textOrNull } from './row.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
@@ -87,7 +87,7 @@ function toDetails(row: Row): ProfileDetails {
 
 function toLogoFacts(row: Row): LogoFacts {
   return {
-    type: known(logoTypes, row, 'type'),
+    type: known(logoTypes, row.type, 'a logo of a type'),
     width: integer(row, 'width'),
     height: integer(row, 'height'),
     digest: text(row, 'digest'),
@@ -95,12 +95,5 @@ function toLogoFacts(row: Row): LogoFacts {
 }
 
 export function toLanguage(row: Row): Language {
-  return known(languages, row, 'language')
-}
-
-function known<Value extends string>(values: readonly Value[], row: Row, column: string): Value {
-  const stored = text(row, column)
-  const value = values.find((each) => each === stored)
-  if (value === undefined) throw new Error(`The store holds a ${column} that this program does not know.`)
-  return value
+  return known(languages, row.language, 'a language')
 }

@@ -1,10 +1,10 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Organisation, OrganisationStore } from '../../domain/organisation.ts'
-import { isPlan, type Plan, type WindowKind } from '../../domain/retention.ts'
+import { type Plan, plans, type WindowKind } from '../../domain/retention.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockWindows } from './locks.ts'
-import { integer, type Row, text } from './row.ts'
+import { integer, known, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
 const columns = 'id, name, plan, created_at'
@@ -73,7 +73,5 @@ export function toOrganisation(row: Row): Organisation {
 }
 
 export function toPlan(row: Row): Plan {
-  const plan = text(row, 'plan')
-  if (!isPlan(plan)) throw new Error(`The store holds a plan "${plan}" that this program does not know.`)
-  return plan
+  return known(plans, row.plan, 'a plan')
 }

@@ -5,7 +5,7 @@ import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockMember, memberColumns, toMember } from './member.ts'
 import { dropRecoveryCodes, ensureRecoveryCodes } from './recovery-code.ts'
-import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { asJson, integer, integerOrNull, known, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { endOtherSignIns, secondFactorsOf } from './sign-in.ts'
 import { statement } from './statement.ts'
@@ -84,8 +84,6 @@ export function passkeyStore(engine: Engine<typeof passkeyTransactions>): Passke
 }
 
 function toPasskey(row: Row): Passkey {
-  const deviceType = deviceTypes.find((known) => known === row.device_type)
-  if (deviceType === undefined) throw new Error('The store holds a passkey that this version does not know.')
   return {
     id: text(row, 'passkey_id'),
     memberId: text(row, 'member_id'),
@@ -93,7 +91,7 @@ function toPasskey(row: Row): Passkey {
     publicKey: text(row, 'public_key'),
     signCount: integer(row, 'sign_count'),
     transports: asJson<string[]>(row.transports, 'transports'),
-    deviceType,
+    deviceType: known(deviceTypes, row.device_type, 'a passkey of a type'),
     isBackedUp: integer(row, 'backed_up') === 1,
     createdAt: integer(row, 'added_at'),
     lastUsedAt: integerOrNull(row, 'last_used_at'),

@@ -26,7 +26,7 @@ import type { Engine, Run } from './engine.ts'
 import { firstOfRanges, readInbox } from './inbox.ts'
 import { lockOrganisation } from './locks.ts'
 import { lockSweptBefore, sweptBefore, windowOf } from './retention.ts'
-import { asJson, integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { asJson, integer, integerOrNull, known, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { type NamedValues, type Statement, statement } from './statement.ts'
 
@@ -368,8 +368,8 @@ export function toRequest(row: Row): PrivacyRequest {
   return {
     id: text(row, 'id'),
     organisationId: text(row, 'organisation_id'),
-    kind: known(requestKinds, text(row, 'kind'), 'a request of a kind'),
-    state: known(requestStates, text(row, 'state'), 'a request in a state'),
+    kind: known(requestKinds, row.kind, 'a request of a kind'),
+    state: known(requestStates, row.state, 'a request in a state'),
     reference: textOrNull(row, 'reference'),
     receivedAt: integer(row, 'received_at'),
     dueAt: integer(row, 'due_at'),
@@ -428,7 +428,7 @@ function toItem(row: Row): RequestItem {
   const ledgerIndex = integerOrNull(row, 'ledger_index')
   return {
     position: integer(row, 'place'),
-    outcome: known(requestOutcomes, text(row, 'outcome'), 'an outcome'),
+    outcome: known(requestOutcomes, row.outcome, 'an outcome'),
     trackerId: textOrNull(row, 'tracker_id'),
     identifier: textOrNull(row, 'identifier'),
     entry: ledgerIndex === null ? null : { ledgerIndex, sealedNonce: text(row, 'sealed_nonce') },
@@ -449,10 +449,4 @@ function toRequestsOfEntries(rows: readonly Row[]): RequestOfEntry[] {
 
 function toNamedRequest(row: Row): NamedRequest {
   return { id: text(row, 'id'), reference: textOrNull(row, 'reference') }
-}
-
-export function known<Name extends string>(names: readonly Name[], found: string, what: string): Name {
-  const name = names.find((each) => each === found)
-  if (name !== undefined) return name
-  throw new Error(`The store holds ${what} "${found}" that this program does not know.`)
 }

@@ -1,11 +1,11 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Language } from '../../domain/language.ts'
-import { isReplyName, type ReplyName, type ReplyText, type ReplyTextStore } from '../../domain/reply-text.ts'
+import { type ReplyName, type ReplyText, type ReplyTextStore, replyNames } from '../../domain/reply-text.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
 import { toLanguage } from './organisation-profile.ts'
-import { integer, type Row, text } from './row.ts'
+import { integer, known, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
 const list = statement(
@@ -58,10 +58,8 @@ export function replyTextStore(engine: Engine<typeof replyTextTransactions>): Re
 }
 
 function toReplyText(row: Row): ReplyText {
-  const name = text(row, 'name')
-  if (!isReplyName(name)) throw new Error('The store holds a reply text that this program does not know.')
   return {
-    name,
+    name: known(replyNames, row.name, 'a reply text'),
     language: toLanguage(row),
     text: text(row, 'body'),
     changedAt: integer(row, 'changed_at'),

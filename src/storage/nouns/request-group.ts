@@ -17,8 +17,8 @@ import { actorParameters, insertActivity } from './activity.ts'
 import { unapprovedLeft } from './approval.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { foundParameters, known, privacyRequestTransactions, toCounts, toPerson } from './privacy-request.ts'
-import { integer, integerOrNull, type Row, text } from './row.ts'
+import { foundParameters, privacyRequestTransactions, toCounts, toPerson } from './privacy-request.ts'
+import { integer, integerOrNull, known, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
 const ofReference = 'organisation_id = :organisationId AND reference = :reference'
@@ -174,9 +174,9 @@ function sum(numbers: readonly number[]): number {
 }
 
 function toKind(row: Row) {
-  return known(requestKinds, text(row, 'kind'), 'a request of a kind')
+  return known(requestKinds, row.kind, 'a request of a kind')
 }
 
 function toState(row: Row): PrivacyRequestState {
-  return known(requestStates, text(row, 'state'), 'a request in a state')
+  return known(requestStates, row.state, 'a request in a state')
 }

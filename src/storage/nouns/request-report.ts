@@ -2,8 +2,7 @@ import { requestKinds, requestStates } from '../../domain/privacy-request.ts'
 import type { ReceivedPosition, ReportedRequest, RequestReportStore } from '../../domain/request-report.ts'
 import { toPage } from '../rules/page.ts'
 import type { Engine } from './engine.ts'
-import { known } from './privacy-request.ts'
-import { integer, integerOrNull, type Row, text } from './row.ts'
+import { integer, integerOrNull, known, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
 // An index has all of its columns.
@@ -38,8 +37,8 @@ export function requestReportStore(engine: Engine): RequestReportStore {
 function toReportedRequest(row: Row): ReportedRequest {
   return {
     id: text(row, 'id'),
-    kind: known(requestKinds, text(row, 'kind'), 'a request of a kind'),
-    state: known(requestStates, text(row, 'state'), 'a request in a state'),
+    kind: known(requestKinds, row.kind, 'a request of a kind'),
+    state: known(requestStates, row.state, 'a request in a state'),
     receivedAt: integer(row, 'received_at'),
     dueAt: integer(row, 'due_at'),
     closedAt: integerOrNull(row, 'closed_at'),

@@ -65,6 +65,13 @@ export function keyText(key: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** Throws if a newer version has stored a name that is not among ours. */
+export function known<Name extends string>(names: readonly Name[], value: unknown, what: string): Name {
+  const name = names.find((each) => each === value)
+  if (name !== undefined) return name
+  throw new Error(`The store holds ${what} "${value}" that this version does not know.`)
+}
+
 function wrongType(column: string, expected: string): Error {
   return new Error(`The store holds something other than ${expected} in column ${column}.`)
 }

@@ -8,7 +8,7 @@ import {
 } from '../../domain/sign-in-challenge.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockMember, memberColumns, toMember } from './member.ts'
-import { integer, type Row, text, textOrNull } from './row.ts'
+import { integer, known, type Row, text, textOrNull } from './row.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
@@ -56,7 +56,7 @@ function toFoundChallenge(row: Row): FoundChallenge {
   return {
     challenge: {
       tokenHash: text(row, 'token_hash'),
-      kind: toKind(row),
+      kind: known(challengeKinds, row.kind, 'a challenge of a kind'),
       memberId,
       data: text(row, 'data'),
       createdAt: integer(row, 'made_at'),
@@ -64,10 +64,4 @@ function toFoundChallenge(row: Row): FoundChallenge {
     },
     of: memberId === null ? null : { member: toMember(row), passwordHash: textOrNull(row, 'password_hash') },
   }
-}
-
-function toKind(row: Row): ChallengeKind {
-  const kind = challengeKinds.find((known) => known === row.kind)
-  if (kind === undefined) throw new Error('The store holds a challenge that this version does not know.')
-  return kind
 }

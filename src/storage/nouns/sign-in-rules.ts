@@ -1,5 +1,5 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import { isRole } from '../../domain/member.ts'
+import { roles } from '../../domain/member.ts'
 import {
   defaultSignInRules,
   type SecondFactorRule,
@@ -10,7 +10,7 @@ import {
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
-import { asJson, integer, type Row } from './row.ts'
+import { asJson, integer, known, type Row } from './row.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
@@ -55,18 +55,14 @@ export function signInRulesStore(engine: Engine<typeof signInRulesTransactions>)
 }
 
 function toSignInRules(row: Row): SignInRules {
-  const { domain_role: domainRole } = row
-  if (!isRole(domainRole)) throw new Error('The store holds a role that this version does not know.')
   return {
     secondFactor: toSecondFactorRule(row.second_factor),
     passwordAllowed: integer(row, 'password_allowed') === 1,
     domains: asJson<string[]>(row.domains, 'domains'),
-    domainRole,
+    domainRole: known(roles, row.domain_role, 'a role'),
   }
 }
 
 export function toSecondFactorRule(stored: unknown): SecondFactorRule {
-  const rule = secondFactorRules.find((known) => known === stored)
-  if (rule === undefined) throw new Error('The store holds a sign-in rule that this version does not know.')
-  return rule
+  return known(secondFactorRules, stored, 'a rule for second factors')
 }

@@ -11,7 +11,6 @@ import {
   type RenewedToken,
   type SignedIn,
   type SignIn,
-  type SignInMethod,
   type SignInStore,
   signInMethods,
 } from '../../domain/sign-in.ts'
@@ -19,7 +18,7 @@ import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockMember, toMember } from './member.ts'
 import { toPlan } from './organisation.ts'
-import { integer, type Row, text, textOrNull } from './row.ts'
+import { integer, known, type Row, text, textOrNull } from './row.ts'
 import { useProof } from './second-factor.ts'
 import { toSecondFactorRule } from './sign-in-rules.ts'
 import { statement } from './statement.ts'
@@ -168,18 +167,11 @@ function toSignIn(row: Row): SignIn {
     tokenHash: text(row, 'token_hash'),
     id: text(row, 'sign_in_id'),
     memberId: text(row, 'member_id'),
-    method: toMethod(row),
+    method: known(signInMethods, row.method, 'a sign-in method'),
     startedAt: integer(row, 'started_at'),
     lastSeenAt: integer(row, 'last_seen_at'),
     verifiedAt: integer(row, 'verified_at'),
     device: textOrNull(row, 'device'),
     address: textOrNull(row, 'address'),
   }
-}
-
-function toMethod(row: Row): SignInMethod {
-  const method = signInMethods.find((known) => known === row.method)
-  if (method === undefined)
-    throw new Error('The store holds a sign-in method that this version does not know.')
-  return method
 }

@@ -1,5 +1,5 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import { isRole, type Member } from '../../domain/member.ts'
+import { type Member, roles } from '../../domain/member.ts'
 import type {
   ConnectedMember,
   OpenOrganisation,
@@ -10,7 +10,7 @@ import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
 import { memberColumns, toMember } from './member.ts'
-import { asJson, type Row, text, textOrNull } from './row.ts'
+import { asJson, known, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
@@ -113,7 +113,8 @@ function toAccount(row: Row): ProviderAccount | null {
 }
 
 function toOpen(row: Row): OpenOrganisation {
-  const { domain_role: role } = row
-  if (!isRole(role)) throw new Error('The store holds a role that this version does not know.')
-  return { organisation: { id: text(row, 'id'), name: text(row, 'name') }, role }
+  return {
+    organisation: { id: text(row, 'id'), name: text(row, 'name') },
+    role: known(roles, row.domain_role, 'a role'),
+  }
 }
