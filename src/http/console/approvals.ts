@@ -1,11 +1,10 @@
 import { maxApprovalAbove } from '../../domain/approval.ts'
 import { decideGroup, decideRequest, saveApprovalRule } from '../../operations/approval.ts'
 import { requireGroup } from '../../operations/request-group.ts'
-import { readRequestPage } from '../../operations/request-page.ts'
 import { identityOf, originOf } from '../request-context.ts'
-import { defineRoute, organisationView } from '../route.ts'
+import { defineRoute } from '../route.ts'
 import { integer, object, orNull } from '../schema.ts'
-import { presentPage, RequestPage } from './request-fields.ts'
+import { changedPage, RequestPage } from './request-fields.ts'
 import { presentGroup, RequestGroup, reference } from './request-groups.ts'
 import { requestPath } from './requests.ts'
 
@@ -55,13 +54,11 @@ export const approvalRoutes = [
       recentSignIn: true,
       body: {},
       response: RequestPage,
-      async handle(call) {
-        const view = organisationView(call)
-        const { requestId } = call.path
-        await decideRequest(call.services, view, requestId, verdict, originOf(call.context))
-        call.http.wakeRequests()
-        return presentPage(await readRequestPage(call.services, view, requestId))
-      },
+      handle: (call) =>
+        changedPage(call, async (view, requestId, origin) => {
+          await decideRequest(call.services, view, requestId, verdict, origin)
+          call.http.wakeRequests()
+        }),
     }),
     defineRoute({
       method: 'POST',

@@ -1,3 +1,4 @@
+import type { Origin } from '../../domain/activity.ts'
 import { activityKinds } from '../../domain/activity.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { Member } from '../../domain/member.ts'
@@ -7,6 +8,7 @@ import {
   type PrivacyRequest as StoredRequest,
 } from '../../domain/privacy-request.ts'
 import type { RequestExclusion as Exclusion } from '../../domain/request-handling.ts'
+import type { Services } from '../../domain/services.ts'
 import {
   identifierNamePattern,
   identifierNameRule,
@@ -14,12 +16,15 @@ import {
   identifierValueRule,
   maxIdentifierValueLength,
 } from '../../domain/subject-identifier.ts'
+import type { OrganisationView } from '../../domain/subject-search.ts'
 import { maxPersonParts } from '../../operations/find-person.ts'
 import type { InboxRow } from '../../operations/inbox.ts'
-import type { RequestPage as Page } from '../../operations/request-page.ts'
+import { type RequestPage as Page, readRequestPage } from '../../operations/request-page.ts'
 import { Identifier } from '../api/fields.ts'
 import { presentRequest as presentShared } from '../api/requests.ts'
 import { identifier } from '../parameters.ts'
+import { originOf, type RequestContext } from '../request-context.ts'
+import { organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
 import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
 
@@ -129,6 +134,23 @@ export function presentRequest(request: StoredRequest, assignee: Member | null) 
     ...{ createdAt: formatInstant(createdAt), createdBy, startedBy },
     approval: approval && { ...approval, askedAt: formatInstant(approval.askedAt) },
   }
+}
+
+interface RequestCall {
+  path: { requestId: string }
+  services: Services
+  context: RequestContext
+}
+
+/** Changes the request that the path names, and responds with its page. */
+export async function changedPage(
+  call: RequestCall,
+  change: (view: OrganisationView, requestId: string, origin: Origin) => Promise<unknown>,
+) {
+  const view = organisationView(call)
+  const { requestId } = call.path
+  await change(view, requestId, originOf(call.context))
+  return presentPage(await readRequestPage(call.services, view, requestId))
 }
 
 export function presentPage(page: Page) {

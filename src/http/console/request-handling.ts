@@ -8,14 +8,13 @@ import {
   includeRecord,
   noteRule,
 } from '../../operations/request-handling.ts'
-import { listRequestRecords, type RequestRecord, readRequestPage } from '../../operations/request-page.ts'
+import { listRequestRecords, type RequestRecord } from '../../operations/request-page.ts'
 import { Counts } from '../api/fields.ts'
 import { identifier } from '../parameters.ts'
-import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, list, object, optional, orNull, text } from '../schema.ts'
 import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
-import { presentExclusion, presentPage, RequestPage } from './request-fields.ts'
+import { changedPage, presentExclusion, RequestPage } from './request-fields.ts'
 import { requestPath } from './requests.ts'
 
 /** The first three of its facts are `null` if the retention window hides its data. */
@@ -51,13 +50,10 @@ export const requestHandlingRoutes = [
     body: { memberId: orNull(text(identifier), { 'x-rule': 'the ID of a member, or null' }) },
     bodyNamesNobody: true,
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      const { memberId } = call.body
-      await assignRequest(call.services, view.organisationId, requestId, memberId, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, ({ organisationId }, requestId, origin) =>
+        assignRequest(call.services, organisationId, requestId, call.body.memberId, origin),
+      ),
   }),
   defineRoute({
     method: 'POST',
@@ -65,13 +61,10 @@ export const requestHandlingRoutes = [
     access: 'desk',
     body: { text: noteText },
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      const { text } = call.body
-      await addRequestNote(call.services, view.organisationId, requestId, text, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, ({ organisationId }, requestId, origin) =>
+        addRequestNote(call.services, organisationId, requestId, call.body.text, origin),
+      ),
   }),
   defineRoute({
     method: 'DELETE',
@@ -79,12 +72,10 @@ export const requestHandlingRoutes = [
     access: 'desk',
     body: {},
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId, noteId } = call.path
-      await deleteRequestNote(call.services, view.organisationId, requestId, noteId, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, ({ organisationId }, requestId, origin) =>
+        deleteRequestNote(call.services, organisationId, requestId, call.path.noteId, origin),
+      ),
   }),
   defineRoute({
     method: 'POST',
@@ -105,12 +96,11 @@ export const requestHandlingRoutes = [
     access: 'desk',
     body: { ...subjectFields, reason: exclusionReason },
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
+    handle(call) {
       const { reason, ...subject } = call.body
-      await excludeRecord(call.services, view, requestId, subject, reason, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
+      return changedPage(call, (view, requestId, origin) =>
+        excludeRecord(call.services, view, requestId, subject, reason, origin),
+      )
     },
   }),
   defineRoute({
@@ -119,12 +109,10 @@ export const requestHandlingRoutes = [
     access: 'desk',
     body: subjectFields,
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      await includeRecord(call.services, view, requestId, call.body, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, (view, requestId, origin) =>
+        includeRecord(call.services, view, requestId, call.body, origin),
+      ),
   }),
 ]
 

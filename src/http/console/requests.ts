@@ -19,6 +19,7 @@ import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, object, oneOf, optional, text } from '../schema.ts'
 import {
+  changedPage,
   personField,
   presentPage,
   presentRow,
@@ -107,12 +108,10 @@ export const requestRoutes = [
     access: 'desk',
     body: { reason },
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      await extendRequest(call.services, view, requestId, call.body.reason, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, (view, requestId, origin) =>
+        extendRequest(call.services, view, requestId, call.body.reason, origin),
+      ),
   }),
   defineRoute({
     method: 'POST',
@@ -120,12 +119,10 @@ export const requestRoutes = [
     access: 'desk',
     body: { reason },
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      await rejectRequest(call.services, view, requestId, call.body.reason, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, (view, requestId, origin) =>
+        rejectRequest(call.services, view, requestId, call.body.reason, origin),
+      ),
   }),
   ending('cancel', cancelRequest),
   ending('close', closeRequest),
@@ -136,14 +133,12 @@ export const requestRoutes = [
     recentSignIn: true,
     body: { subjects: typedSubjects },
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      await confirmSubjects(call.services, view, requestId, call.body.subjects)
-      await startRequest(call.services, view, requestId, originOf(call.context))
-      call.http.wakeRequests()
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, async (view, requestId, origin) => {
+        await confirmSubjects(call.services, view, requestId, call.body.subjects)
+        await startRequest(call.services, view, requestId, origin)
+        call.http.wakeRequests()
+      }),
   }),
 ]
 
@@ -154,11 +149,7 @@ function ending(verb: 'cancel' | 'close', end: typeof cancelRequest) {
     access: 'desk',
     body: {},
     response: RequestPage,
-    async handle(call) {
-      const view = organisationView(call)
-      const { requestId } = call.path
-      await end(call.services, view, requestId, originOf(call.context))
-      return presentPage(await readRequestPage(call.services, view, requestId))
-    },
+    handle: (call) =>
+      changedPage(call, (view, requestId, origin) => end(call.services, view, requestId, origin)),
   })
 }
