@@ -49,7 +49,7 @@ export const PIN = {
 }
 
 /**
- * @typedef {object} Surroundings
+ * @typedef {object} Runtime
  * @property {string} [running] the version of the running Node
  * @property {NodeJS.Platform} [platform]
  * @property {string} [arch]
@@ -58,7 +58,7 @@ export const PIN = {
  */
 
 /**
- * @param {Surroundings} [surroundings]
+ * @param {Runtime} [runtime]
  * @returns {Promise<string>} the path of a sufficiently new Node: this one, or the pinned one, which is installed if necessary
  * @throws {LaunchError} if there is none for this system, or it cannot be installed
  */
