@@ -39,14 +39,14 @@ export async function openSqliteStore(
   path: string,
   { isHeld = false, writesHere = false }: SqliteOptions = {},
 ): Promise<Store> {
-  const letGo = isHeld ? () => {} : orSayWhy(path, () => hold(path))
+  const release = isHeld ? () => {} : withOpenError(path, () => hold(path))
   let reader: DatabaseSync | null = null
   try {
     reader = prepare(path)
     if (!isHeld) removeRestoreFiles(path)
   } catch (error) {
     reader?.close()
-    letGo()
+    release()
     throw error
   }
   const snapshots = new ExportSnapshots()
@@ -83,7 +83,7 @@ export async function openSqliteStore(
     async close() {
       await writer.close()
       reader.close()
-      letGo()
+      release()
     },
   }
 }
@@ -93,7 +93,7 @@ export async function openSqliteStore(
  * a store.
  */
 export function sqliteStoreExists(path: string): boolean {
-  return orSayWhy(path, () => {
+  return withOpenError(path, () => {
     // A missing file is an answer; a folder without access throws.
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return false
     return withConnection(openInspector(path), (db) => {
@@ -115,7 +115,7 @@ function hold(path: string): () => void {
  * have been checked before. Two connections overlap, because the last one to close removes the log.
  */
 function prepare(path: string): DatabaseSync {
-  return orSayWhy(path, () =>
+  return withOpenError(path, () =>
     withConnection(openWriter(path), (db) => {
       migrate(db, path)
       return openReader(path)
@@ -124,7 +124,7 @@ function prepare(path: string): DatabaseSync {
 }
 
 /** Runs `work` on a store. Errors become one line for the operator. */
-function orSayWhy<Result>(path: string, work: () => Result): Result {
+function withOpenError<Result>(path: string, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
