@@ -48,7 +48,7 @@ export function messageHandler(
    * than a small erasure. The log is also emptied if nothing was found: an erasure interrupted after its
    * commit has left its pages there.
    */
-  function eraseTogether(calls: readonly Erasing[]): void {
+  function eraseBatch(calls: readonly Erasing[]): void {
     const outcomes = own.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
     const hasErased = outcomes.some(isErased)
     if (outcomes.some(isDiskFailure)) post({ hasDiskFailed: true })
@@ -109,7 +109,7 @@ export function messageHandler(
     while (waiting.length > 0) {
       const calls = waiting.splice(0).flat()
       const erasing = calls.filter(isErasing)
-      if (erasing.length > 0) eraseTogether(erasing)
+      if (erasing.length > 0) eraseBatch(erasing)
       for (const call of calls) {
         if (call === 'close') close()
         else if (!isErasing(call)) await answerCall(call)
@@ -176,7 +176,7 @@ export type Report =
 const yieldMs = 2
 
 /** A third of a processor beside a busy process: reads go first, and writes are not starved by others. */
-const nicer = 5
+const niceIncrement = 5
 
 /**
  * Lets other threads run first: while batches are stored, a read would otherwise wait for a processor. Only
@@ -185,7 +185,7 @@ const nicer = 5
 function lowerPriority(): void {
   if (process.platform !== 'linux' || isMainThread) return
   try {
-    setPriority(Math.min(getPriority() + nicer, constants.priority.PRIORITY_LOW))
+    setPriority(Math.min(getPriority() + niceIncrement, constants.priority.PRIORITY_LOW))
   } catch {}
 }
 
