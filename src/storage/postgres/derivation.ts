@@ -11,7 +11,7 @@ import {
   sourceRowsPerPage,
 } from '../rules/identifier.ts'
 import type { Connections } from './connections.ts'
-import { commitTogether } from './distribute.ts'
+import { commitInTwoPhases } from './distribute.ts'
 import { type IdentifierRow, identifierRow, putIdentifiers, writeIdentifierNames } from './identifier.ts'
 import { lockSubjects, subjectKeyText, updateSubjects } from './lock-subjects.ts'
 import { groupingOf } from './shard.ts'
@@ -87,7 +87,7 @@ export function derivationStore(connections: Connections): DerivationStore {
         const { trackerId, organisationId } = tracker
         const nothing = { added: 0, renewed: 0 }
         if ((await run(visible, { trackerId, organisationId })).count === 0) return nothing
-        if (connections.isDistributed) commitTogether(run)
+        if (connections.isDistributed) commitInTwoPhases(run)
         const read = async (...asked: Parameters<Run>) => (await run(...asked)).rows
         const rows = derived.map((identifier) => toRow(tracker, identifier))
         const keys = [...new Set(rows.map(({ row: [key] }) => key))]

@@ -18,7 +18,7 @@ const distributed = [
 
 /**
  * A table of the coordinator that Citus knows. It commits a transaction that writes to a local table and to one
- * worker in two phases only if it knows one of the local tables: see `commitTogether`.
+ * worker in two phases only if it knows one of the local tables: see `commitInTwoPhases`.
  */
 const knownTable = 'scrubs'
 
@@ -28,7 +28,7 @@ const touchKnownTable = postgresOnly(`UPDATE ${knownTable} SET id = id WHERE id 
  * Makes a transaction that writes on the coordinator and on one worker commit on both or on neither. Deletions
  * need not call it, because they note that a scrub is due.
  */
-export function commitTogether(run: Run): void {
+export function commitInTwoPhases(run: Run): void {
   run(touchKnownTable)
 }
 

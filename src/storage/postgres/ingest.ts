@@ -15,7 +15,7 @@ import {
 import { packRows, unpackRows, unpackSubjects } from '../rules/packed-rows.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import { type Connections, lockTimeoutMs } from './connections.ts'
-import { commitTogether } from './distribute.ts'
+import { commitInTwoPhases } from './distribute.ts'
 import { isLockTimeout } from './failures.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
@@ -85,7 +85,7 @@ export function ingestStore(connections: Connections): IngestStore {
     keys: readonly TombstoneKey[],
     shared: SharedChanges,
   ): Promise<IngestResult> {
-    if (connections.isDistributed) commitTogether(run)
+    if (connections.isDistributed) commitInTwoPhases(run)
     const owners = await lockTrackers(run, [...new Set(subjects.map(({ trackerId }) => trackerId))].sort())
     const { accepted, refused: unowned = [] } = withoutRefused(subjects, (id) => owners.has(id), rowCount)
     const claimed = await claimLiving(run, accepted, owners, keys, connections.shards)
