@@ -126,10 +126,10 @@ interface Sought {
   since: Instant
 }
 
-const mostReadTogether = 64
+const maxBatch = 64
 
 export function subjectStore(connections: Connections): SubjectStore {
-  const readTogether = batcher(mostReadTogether, readAll)
+  const readBatch = batcher(maxBatch, readAll)
 
   async function readAll(sought: readonly Sought[]): Promise<(SubjectRecord | null)[]> {
     const [first] = sought
@@ -182,7 +182,7 @@ export function subjectStore(connections: Connections): SubjectStore {
       )
     },
     read: ({ trackerId, organisationId, since }, subjectId) =>
-      readTogether({ key: subjectKeyText(trackerId, subjectId), organisationId, since }),
+      readBatch({ key: subjectKeyText(trackerId, subjectId), organisationId, since }),
     async count(view, atMost) {
       const [row] = await connections.read(count, [view.trackerId, view.since, atMost, view.organisationId])
       const counted = integer(row ?? {}, 'count')
