@@ -14,7 +14,7 @@ const maxSubjects = 1_000
 /** The most subjects per step and shard: a worker compares each row with all keys of a statement. */
 const maxOnShard = 100
 /** How many transactions of a step run at the same time on a cluster. */
-const mostTogether = 4
+const maxConcurrent = 4
 
 const agedSubjects = postgresOnly(
   `SELECT subject_key, session_count + event_count AS rows FROM subjects WHERE tracker_id = $1 AND oldest_at < $2
@@ -144,11 +144,11 @@ async function sweepBefore(
   const isAll = fit.length === aged.length && fit.length < maxSubjects
   const total = { ...nothing, isDone: isAll && groups.every(({ length }) => length < maxOfEach) }
   if (fit.length === 0) return total
-  const transactions = Array.from({ length: Math.min(mostTogether, groups.length) }, (_, place) =>
+  const transactions = Array.from({ length: Math.min(maxConcurrent, groups.length) }, (_, place) =>
     connections.transaction(async (run) => {
       const since = await findSince(run)
       if (since === null) return { ...nothing, isWhole: true }
-      const own = groups.filter((_, i) => i % mostTogether === place)
+      const own = groups.filter((_, i) => i % maxConcurrent === place)
       const swept = await sweepSubjects(run, own.map(toKeys), since, maxRows, isDistributed)
       if (swept.isAny) noteDeletion(run)
       return swept
