@@ -44,7 +44,7 @@ export interface RequestStart {
 }
 
 /** How many requests one transaction changes, so that others hardly wait for it. */
-export const requestsTogether = 250
+export const requestsPerTransaction = 250
 
 /** What a list needs to know about a request that it created before. */
 export interface KnownRequest {

@@ -8,7 +8,7 @@ import type { LedgerStore } from '../domain/ledger.ts'
 import { maxPageSize } from '../domain/page.ts'
 import type { PrivacyRequest, PrivacyRequestQuery, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import { type RequestGroup, type RequestGroupStore, requestsTogether } from '../domain/request-group.ts'
+import { type RequestGroup, type RequestGroupStore, requestsPerTransaction } from '../domain/request-group.ts'
 import type { RequestHandlingStore } from '../domain/request-handling.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
 import { activityNote } from './activity.ts'
@@ -121,7 +121,7 @@ export function changeAll(
     const counted: CountedRequest[] = []
     let after: PrivacyRequestQuery['after'] = null
     do {
-      const query = { ...filter, limit: requestsTogether, after, dueBefore: null }
+      const query = { ...filter, limit: requestsPerTransaction, after, dueBefore: null }
       const page = await deps.privacyRequests.list(organisationId, query)
       for (const { id, found, approval } of page.rows)
         if (isWaiting === undefined || isWaiting === (approval !== null))
@@ -142,8 +142,8 @@ export function changeAll(
 /** As many as one transaction changes. */
 export function chunksOf<Item>(items: readonly Item[]): Item[][] {
   const chunks: Item[][] = []
-  for (let at = 0; at < items.length; at += requestsTogether)
-    chunks.push(items.slice(at, at + requestsTogether))
+  for (let at = 0; at < items.length; at += requestsPerTransaction)
+    chunks.push(items.slice(at, at + requestsPerTransaction))
   return chunks
 }
 

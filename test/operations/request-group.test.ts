@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Origin } from '../../src/domain/activity.ts'
-import { requestsTogether } from '../../src/domain/request-group.ts'
+import { requestsPerTransaction } from '../../src/domain/request-group.ts'
 import { FairQueue } from '../../src/domain/semaphore.ts'
 import { decideGroup, saveApprovalRule } from '../../src/operations/approval.ts'
 import { startErasures } from '../../src/operations/change-privacy-request.ts'
@@ -134,7 +134,7 @@ describe('requests with one reference', () => {
 
     it(`are ${done} without those that are added during the action`, async () => {
       const organisationId = await newOrganisation()
-      const count = requestsTogether + 1
+      const count = requestsPerTransaction + 1
       await action.add(organisationId, count)
       let added = 0
       const interrupted = action.interrupted(async () => {
