@@ -24,7 +24,7 @@ const columns = `${written}, interleaved`
 // Ordered by key, so that two transactions cannot deadlock.
 const lock = postgresOnly(
   `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
-  'together',
+  'colocated',
 )
 const insert = postgresOnly(
   `INSERT INTO subjects (${written}) SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[],

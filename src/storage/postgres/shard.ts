@@ -9,7 +9,7 @@ export function shardOf(shards: readonly number[], hash: number): number {
 
 /** A statement about the subjects with the keys `$1`: on one machine, and on the one shard where all are. */
 interface OfSubjects {
-  alone: Statement
+  local: Statement
   onShard: Statement
 }
 
@@ -18,9 +18,9 @@ interface OfSubjects {
  * too, and compares each row with all keys: name no more than some hundred.
  */
 export function ofSubjects(toText: (here: (table: string) => string) => string): OfSubjects {
-  const alone = toText(() => '')
+  const local = toText(() => '')
   const onShard = toText((table) => ` AND ${table}.subject_key = ANY ($1)`)
-  return { alone: postgresOnly(alone, 'never'), onShard: postgresOnly(onShard, 'together') }
+  return { local: postgresOnly(local, 'never'), onShard: postgresOnly(onShard, 'colocated') }
 }
 
 /**
@@ -52,6 +52,6 @@ export async function groupingOf(
   }
 }
 
-export function chosen({ alone, onShard }: OfSubjects, { areOnShards }: Grouping): Statement {
-  return areOnShards ? onShard : alone
+export function chosen({ local, onShard }: OfSubjects, { areOnShards }: Grouping): Statement {
+  return areOnShards ? onShard : local
 }

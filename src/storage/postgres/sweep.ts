@@ -31,7 +31,7 @@ const agedOnShards = postgresOnly(
 const lock = postgresOnly(
   `SELECT subject_key, last_seen_at, session_count, event_count FROM subjects
    WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
-  'together',
+  'colocated',
 )
 const withKeys = 'WHERE subject_key = ANY ($1)'
 const overlapping = 'started_at < $2 AND ended_at >= $2'
@@ -190,7 +190,7 @@ async function sweepSubjects(
   const part = isAlone ? await sweepPart(run, (await locked[0])?.rows ?? [], since, maxRows) : null
   if (part && !part.isWhole) return { subjects: 0, ...part, isAny: true }
   const swept = { subjects: 0, sessions: part?.sessions ?? 0, events: part?.events ?? 0, identifiers: 0 }
-  const sweep = areOnShards ? sweepWhole.onShard : sweepWhole.alone
+  const sweep = areOnShards ? sweepWhole.onShard : sweepWhole.local
   for (const { rows } of await Promise.all(groups.map((keys) => run(sweep, [keys, since])))) {
     const [row = {}] = rows
     swept.subjects += integer(row, 'subjects')

@@ -36,7 +36,7 @@ export function shardTests(addressOf: () => string): void {
     /** The most tasks that a statement is, planned so many times in one go. */
     async function tasks({ name, shards }: Statement, times = 1): Promise<number> {
       const planning = Array.from({ length: times }, () => {
-        const keys = shards === 'together' ? 1 : severalKeys
+        const keys = shards === 'colocated' ? 1 : severalKeys
         const values = (types.get(name) ?? assert.fail(name)).map((type) => example(type, keys)).join(', ')
         return `EXPLAIN EXECUTE ${name}${values && `(${values})`}`
       })
@@ -54,8 +54,8 @@ export function shardTests(addressOf: () => string): void {
     })
 
     it('that names subjects of one shard is one task, however often it is planned', async () => {
-      assert.ok(those('together').length > 0)
-      for (const statement of those('together')) {
+      assert.ok(those('colocated').length > 0)
+      for (const statement of those('colocated')) {
         assert.equal(await tasks(statement, plannings), 1, statement.text)
       }
     })
