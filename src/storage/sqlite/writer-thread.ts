@@ -11,7 +11,7 @@ const handle = messageHandler(workerData, {
 })
 
 port.on('message', (first: Message) => {
-  const messages = [first, ...alsoThere(port)]
+  const messages = [first, ...drain(port)]
   handle(messages)
   // A batch of an import leaves much garbage, which is collected before the next one arrives.
   if (messages.flat().some((message) => message !== 'close' && message.name === 'ingest')) {
@@ -20,6 +20,6 @@ port.on('message', (first: Message) => {
 })
 
 /** The messages that arrived while the thread was busy. */
-function* alsoThere(port: MessagePort): Generator<Message> {
+function* drain(port: MessagePort): Generator<Message> {
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) yield next.message
 }
