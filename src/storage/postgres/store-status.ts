@@ -23,7 +23,7 @@ async function look(client: Client): Promise<StoreStatus> {
   const [applied, known] = [await version(client), migrations().length]
   if (applied === 0) throw new Error('There is no store in this database.')
   /** For a store of another version, whatever exists there. */
-  async function ifThere<Found>(read: () => Promise<Found>): Promise<Found | null> {
+  async function ifPresent<Found>(read: () => Promise<Found>): Promise<Found | null> {
     try {
       return await read()
     } catch (error) {
@@ -46,25 +46,25 @@ async function look(client: Client): Promise<StoreStatus> {
   return {
     engine: `PostgreSQL ${server.split(' ')[0]}${isSpread ? ' with Citus' : ''}`,
     migrations: { applied, known },
-    organisations: await ifThere(async () => {
+    organisations: await ifPresent(async () => {
       const rows = await all(
         `SELECT id, name, plan FROM ${await present('organisations')} ORDER BY created_at, id`,
       )
       return rows.map((row) => ({ id: text(row, 'id'), name: text(row, 'name'), plan: text(row, 'plan') }))
     }),
     bytes: await sizes(all, isSpread),
-    rows: await ifThere(async () => {
+    rows: await ifPresent(async () => {
       const rows: Record<string, number> = {}
       for (const table of smallTables) rows[table] = await count(table)
       return rows
     }),
     // On a cluster each shard has its own estimate, and the distributed table has none.
     estimatedRows: isSpread ? null : await estimates(all),
-    sweptAt: await ifThere(async () => {
+    sweptAt: await ifPresent(async () => {
       const [row] = await all('SELECT begun_at FROM sweeps')
       return row ? integer(row, 'begun_at') : null
     }),
-    scrub: await ifThere(() => scrubState(({ text }) => all(text))),
+    scrub: await ifPresent(() => scrubState(({ text }) => all(text))),
   }
 }
 

@@ -33,7 +33,7 @@ function look(db: DatabaseSync, path: string): StoreStatus {
   if (!isOurs(db)) throw new ForeignStore(`${path} is a database, but not a Lethe store.`)
   const [applied, known] = [version(db), migrations().length]
   /** For a store of another version, whatever exists there. */
-  function ifThere<Found>(read: () => Found): Found | null {
+  function ifPresent<Found>(read: () => Found): Found | null {
     try {
       return read()
     } catch (error) {
@@ -53,7 +53,7 @@ function look(db: DatabaseSync, path: string): StoreStatus {
   return {
     engine: `SQLite ${process.versions.sqlite}`,
     migrations: { applied, known },
-    organisations: ifThere(() =>
+    organisations: ifPresent(() =>
       all(`SELECT id, name, plan FROM ${present('organisations')} ORDER BY created_at, id`).map((row) => ({
         id: text(row, 'id'),
         name: text(row, 'name'),
@@ -65,13 +65,13 @@ function look(db: DatabaseSync, path: string): StoreStatus {
       free: pragma(db, 'freelist_count') * pageSize,
       log: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     },
-    rows: ifThere(() => Object.fromEntries(smallTables.map((table) => [table, count(table)]))),
+    rows: ifPresent(() => Object.fromEntries(smallTables.map((table) => [table, count(table)]))),
     // Counting the others would mean reading them.
     estimatedRows: null,
-    sweptAt: ifThere(() => {
+    sweptAt: ifPresent(() => {
       const [row] = all('SELECT begun_at FROM sweeps')
       return row ? integer(row, 'begun_at') : null
     }),
-    scrub: ifThere(() => scrubStateReading(db)()),
+    scrub: ifPresent(() => scrubStateReading(db)()),
   }
 }
