@@ -16,7 +16,7 @@ import { RequestRecords } from './request-records.tsx'
 export function RequestStory({ page }: { page: RequestPage }) {
   const { request, notes, story, hasMoreStory } = page
   const entries = [
-    ...story.filter(({ kind }) => kind !== 'request.created' && !isNote(kind)).map(toMoment(page)),
+    ...story.filter(({ kind }) => kind !== 'request.created' && !isNote(kind)).map(toStoryItem(page)),
     ...notes.map((note) => ({
       at: note.at,
       item: <NoteCard key={note.id} requestId={request.requestId} note={note} isFinal={isClosed(request)} />,
@@ -30,12 +30,12 @@ export function RequestStory({ page }: { page: RequestPage }) {
       <ol class="moments">
         <Received request={request} />
         <Found request={request} />
-        {hasMoreStory && <Moment icon="more">Earlier entries are in the activity.</Moment>}
+        {hasMoreStory && <StoryItem icon="more">Earlier entries are in the activity.</StoryItem>}
         {entries.map(({ item }) => item)}
         {request.state === 'running' && (
-          <Moment icon="trash" title="Erasing" tone="active">
+          <StoryItem icon="trash" title="Erasing" tone="active">
             <ErasureProgress request={request} />
-          </Moment>
+          </StoryItem>
         )}
         {!isClosed(request) && <Pending request={request} />}
       </ol>
@@ -53,7 +53,7 @@ function isNote(kind: string): boolean {
   return kind === 'request.note-added'
 }
 
-interface MomentProps {
+interface StoryItemProps {
   icon: IconName
   title?: ComponentChildren
   /** Who and when. */
@@ -63,7 +63,7 @@ interface MomentProps {
   children?: ComponentChildren
 }
 
-export function Moment({ icon, title, by, at, tone, children }: MomentProps) {
+export function StoryItem({ icon, title, by, at, tone, children }: StoryItemProps) {
   return (
     <li class={tone ? `moment ${tone}` : 'moment'}>
       <span class="moment-icon">
@@ -86,7 +86,7 @@ export function Moment({ icon, title, by, at, tone, children }: MomentProps) {
 function Received({ request }: { request: Request }) {
   const { kind, receivedAt, createdAt, createdBy, person } = request
   return (
-    <Moment icon="requests" title="Received" by={createdBy} at={createdAt}>
+    <StoryItem icon="requests" title="Received" by={createdBy} at={createdAt}>
       <p>
         {kind === 'access' ? 'A person asked for a copy of their data' : 'A person asked to be erased'} on{' '}
         <When at={receivedAt} as="day" />.
@@ -96,7 +96,7 @@ function Received({ request }: { request: Request }) {
       ) : (
         <p class="muted">The request is closed, so who they are has been deleted from it.</p>
       )}
-    </Moment>
+    </StoryItem>
   )
 }
 
@@ -129,7 +129,7 @@ function Found({ request }: { request: Request }) {
   const isNobody = found.subjects === 0
   const figures = `${counted(found.sessions, 'session')}, ${counted(found.events, 'event')}`
   return (
-    <Moment
+    <StoryItem
       icon={isNobody ? 'search' : 'person'}
       title={isNobody ? 'Nobody found' : `One person with ${counted(found.subjects, 'record')}`}
     >
@@ -138,7 +138,7 @@ function Found({ request }: { request: Request }) {
         {state === 'open' && <span class="muted"> · as of now</span>}
       </p>
       {state === 'open' && <RequestRecords request={request} />}
-    </Moment>
+    </StoryItem>
   )
 }
 
@@ -146,15 +146,15 @@ function Found({ request }: { request: Request }) {
 function Pending({ request }: { request: Request }) {
   const { words } = deadlineOf(request, useNow())
   return (
-    <Moment icon="clock" tone="pending" title="Answer">
+    <StoryItem icon="clock" tone="pending" title="Answer">
       <p class="muted">
         by <When at={request.dueAt} as="day" />, {words}
       </p>
-    </Moment>
+    </StoryItem>
   )
 }
 
-const titles: Record<string, readonly [IconName, string, MomentProps['tone']?]> = {
+const titles: Record<string, readonly [IconName, string, StoryItemProps['tone']?]> = {
   'request.extended': ['clock', 'Extended'],
   'request.rejected': ['close', 'Rejected', 'bad'],
   'request.cancelled': ['close', 'Cancelled'],
@@ -171,15 +171,15 @@ const titles: Record<string, readonly [IconName, string, MomentProps['tone']?]> 
   'request.record-included': ['check', 'Record included'],
 }
 
-function toMoment(page: RequestPage) {
+function toStoryItem(page: RequestPage) {
   return ({ id, at, by, kind }: StoryEntry) => {
     const [icon, title, tone] = titles[kind] ?? ['activity', kind]
     return {
       at,
       item: (
-        <Moment key={id} icon={icon} title={title} by={by} at={at} {...(tone && { tone })}>
+        <StoryItem key={id} icon={icon} title={title} by={by} at={at} {...(tone && { tone })}>
           <Detail page={page} kind={kind} at={at} />
-        </Moment>
+        </StoryItem>
       ),
     }
   }
