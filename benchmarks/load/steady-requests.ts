@@ -9,7 +9,7 @@ export interface SteadyRequest {
 }
 
 /** The durations of requests in ms: median, 99th and 99.9th percentile, and the longest. */
-export interface Felt {
+export interface Latency {
   requests: number
   p50Ms: number
   p99Ms: number
@@ -51,10 +51,10 @@ export class SteadyRequests {
   }
 
   /** The durations of requests of each kind while `work` runs. */
-  async during(work: () => Promise<unknown>): Promise<Map<string, Felt>> {
+  async during(work: () => Promise<unknown>): Promise<Map<string, Latency>> {
     this.#costs = new Map()
     await work()
-    return new Map(Array.from(this.#costs, ([kind, costs]) => [kind, felt(costs)]))
+    return new Map(Array.from(this.#costs, ([kind, costs]) => [kind, latencyOf(costs)]))
   }
 
   async stop(): Promise<void> {
@@ -63,7 +63,7 @@ export class SteadyRequests {
   }
 }
 
-function felt(costs: readonly number[]): Felt {
+function latencyOf(costs: readonly number[]): Latency {
   return {
     requests: costs.length,
     p50Ms: percentile(costs, 0.5),

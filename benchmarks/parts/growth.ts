@@ -259,10 +259,10 @@ async function measureMaintenance(served: Served): Promise<Record<string, number
   const erasures = new SteadyRequests(server.url, store.key, next, eraseEveryMs)
   const measure = async (name: string, ...args: string[]) => {
     let tookMs = 0
-    const felt = await erasures.during(async () => {
+    const latencies = await erasures.during(async () => {
       tookMs = await runLethe(store.env, name, ...args)
     })
-    const { p99Ms, maxMs } = felt.get('erase') ?? {}
+    const { p99Ms, maxMs } = latencies.get('erase') ?? {}
     return { [`${name}Ms`]: tookMs, [`${name}WaitP99Ms`]: p99Ms ?? 0, [`${name}WaitMs`]: maxMs ?? 0 }
   }
   const backup = join(store.folder, 'backup.db')

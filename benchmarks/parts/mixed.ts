@@ -35,12 +35,12 @@ export async function measureMixed({ size, lifetime, tell }: Bench<MixedSize>): 
   const requests = new SteadyRequests(server.url, store.key, mixture(subjects), 1_000 / requestsPerSecond)
   await delay(warmUpSeconds * 1_000)
   tell(`${seconds} s of it`)
-  const felt = await requests.during(() => delay(seconds * 1_000))
+  const latencies = await requests.during(() => delay(seconds * 1_000))
   await requests.stop()
   const { lines } = await running.stop()
   const figures = new Figures()
   for (const kind of kinds) {
-    const one = felt.get(kind)
+    const one = latencies.get(kind)
     if (one) figures.add(kind, { ...one })
   }
   const notes = [
