@@ -35,7 +35,7 @@ export async function bundleScripts(outdir: string): Promise<Metafile> {
 }
 
 /** What is bundled with the program and shares its modules: paths by name, and the options. */
-interface Together extends Pick<BuildOptions, 'define' | 'plugins' | 'sourcemap'> {
+interface BundleOptions extends Pick<BuildOptions, 'define' | 'plugins' | 'sourcemap'> {
   entryPoints: { in: string; out: string }[]
   external: string[]
 }
@@ -43,7 +43,7 @@ interface Together extends Pick<BuildOptions, 'define' | 'plugins' | 'sourcemap'
 /** The same as modules, so that a command loads only what it needs. */
 export async function bundleModules(
   outdir: string,
-  { entryPoints, external, ...how }: Together = { entryPoints: [], external: [] },
+  { entryPoints, external, ...how }: BundleOptions = { entryPoints: [], external: [] },
 ): Promise<Metafile> {
   const { metafile } = await build({
     ...shared,
