@@ -81,7 +81,7 @@ const keepRequestRunning = postgresOnly(
   `SELECT 1 FROM privacy_requests WHERE organisation_id = $1 AND id = $2 AND state = 'running' FOR KEY SHARE`,
 )
 
-const maxConcurrent = 16
+const maxBatch = 16
 /** A subject with more events is erased separately, so that others need not wait for it. */
 const mostEvents = 1_000
 
@@ -105,7 +105,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     const known = gathered.get(organisationId)
     if (known) return known
     const fresh = batcher(
-      maxConcurrent,
+      maxBatch,
       async (erasures: readonly UsualErasure[]) => {
         const done = await eraseUsual(organisationId, erasures)
         return erasures.map((erasure) => done.get(erasure) ?? null)
