@@ -1,7 +1,7 @@
 import type { Bytes } from './base64.ts'
 
 /** Smaller bodies do not get much smaller. */
-const leastBytes = 1_024
+const minBytes = 1_024
 
 /** A body with the headers that describe it. */
 export interface Payload {
@@ -11,7 +11,7 @@ export interface Payload {
 
 /** Compresses a body with gzip if the runtime can do that and the body gets smaller. */
 export async function compress(body: Bytes, headers: Record<string, string>): Promise<Payload> {
-  if (body.length < leastBytes || typeof CompressionStream === 'undefined') return { headers, body }
+  if (body.length < minBytes || typeof CompressionStream === 'undefined') return { headers, body }
   const stream = new Blob([body]).stream().pipeThrough(new CompressionStream('gzip'))
   const smaller = new Uint8Array(await new Response(stream).arrayBuffer())
   if (smaller.length >= body.length) return { headers, body }

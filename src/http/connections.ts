@@ -79,12 +79,12 @@ export class Connections {
   readonly #unread = new Set<Duplex>()
   #unreadBytes = 0
 
-  constructor(server: Server, most: number) {
+  constructor(server: Server, max: number) {
     server.on('connection', (socket) => {
       const unread = { unreadBytes: 0, unreadOwner: null, progress: null }
       this.#open.set(socket, { socket, latest: null, waiting: 0, ...unread })
       socket.once('close', () => this.#forget(socket))
-      if (this.#open.size > most) this.#makeRoom()
+      if (this.#open.size > max) this.#makeRoom()
     })
     server.setTimeout(idleMs, (socket) => {
       // `closeStalled` handles clients that do not read their responses.

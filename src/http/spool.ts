@@ -32,8 +32,8 @@ interface RoomOptions {
 export class SpoolRoom {
   readonly randomness: Randomness
   readonly #folder: string
-  readonly #mostBytes: number
-  #maxBytes = 0
+  readonly #maxBytes: number
+  #allowedBytes = 0
   #file: Promise<FileHandle> | null = null
   #size = 0
   #free: number[] = []
@@ -45,7 +45,7 @@ export class SpoolRoom {
   constructor({ folder, randomness, maxBytes = maxFileBytes }: RoomOptions) {
     this.randomness = randomness
     this.#folder = folder ?? tmpdir()
-    this.#mostBytes = maxBytes
+    this.#maxBytes = maxBytes
   }
 
   /**
@@ -57,9 +57,9 @@ export class SpoolRoom {
     this.#file ??= this.#create()
     try {
       const file = await this.#file
-      if (this.#maxBytes === 0 || this.#size % blocksBetweenChecks === 0) await this.#checkSpace()
+      if (this.#allowedBytes === 0 || this.#size % blocksBetweenChecks === 0) await this.#checkSpace()
       this.#count(spool, 1)
-      while (this.#total * blockBytes > this.#maxBytes) this.#cutOff()
+      while (this.#total * blockBytes > this.#allowedBytes) this.#cutOff()
       for (let from = 0; from < bytes.length; ) {
         const at = position * blockBytes + from
         from += (await file.write(bytes, from, bytes.length - from, at)).bytesWritten
@@ -127,7 +127,7 @@ export class SpoolRoom {
 
   async #checkSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(this.#folder)
-    this.#maxBytes = Math.min(this.#mostBytes, (this.#total * blockBytes + bavail * bsize) / 2)
+    this.#allowedBytes = Math.min(this.#maxBytes, (this.#total * blockBytes + bavail * bsize) / 2)
   }
 }
 

@@ -73,8 +73,8 @@ export async function importLines(
   /** A batch may fill more than a transaction while another is stored, because it would only wait. */
   function isFull(): boolean {
     const { rows, text } = batch
-    const most = isStoring ? maxBatchRows : transactionRows
-    return rows.length >= most || text >= maxBatchText
+    const max = isStoring ? maxBatchRows : transactionRows
+    return rows.length >= max || text >= maxBatchText
   }
 
   for await (const block of withTicks(blocks, tickMs)) {

@@ -44,7 +44,7 @@ const maxPauseMs = 30_000
 /** Somebody has to act before another attempt can succeed. */
 const lastingPauseMs = 60_000
 /** How many temporary failures end a command that does not try without end. */
-const mostFailures = 5
+const maxFailures = 5
 /** How often a single line is sent that is rejected: one that arrived too slowly is, too. */
 const maxRejections = 3
 /** How often the same failure is reported. */
@@ -148,7 +148,7 @@ export class ShipDelivery {
   #fail(error: ClientError, failures: number): void {
     const { isOnce, describe, tell } = this.#deps
     if (!error.isWorthRepeating && (isOnce || !this.#hasSucceeded)) throw error
-    if (isOnce && failures >= mostFailures) throw error
+    if (isOnce && failures >= maxFailures) throw error
     const text = describe(error)
     const now = systemRuntime.now()
     if (this.#reported?.text === text && now < this.#reported.at + repeatEveryMs) return

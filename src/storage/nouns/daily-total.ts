@@ -13,7 +13,7 @@ import { statement } from './statement.ts'
 import { isVisible } from './tracker.ts'
 
 /** The most rows that are read to find the names with the most events. */
-const mostNameRows = 20_000
+const maxNameRows = 20_000
 /** How many names are summed up between two turns of the event loop: about a millisecond of work. */
 const namesAtOnce = 5_000
 
@@ -30,7 +30,7 @@ export const eventsByDay = statement(
 /** The number of events for each name, limited to the latest days when there are too many rows. */
 const eventsByName = statement(
   `SELECT name, sum(count)::bigint AS count, count(*) AS rows FROM (
-     SELECT name, count FROM daily_events ${range} ORDER BY day DESC, name DESC LIMIT ${mostNameRows}) AS latest GROUP BY name`,
+     SELECT name, count FROM daily_events ${range} ORDER BY day DESC, name DESC LIMIT ${maxNameRows}) AS latest GROUP BY name`,
 )
 /** Sums of the next names in order: for each day the sum, the last name and the number of names. */
 const nextEvents = statement(
@@ -131,5 +131,5 @@ function toEventNames(rows: readonly Row[], limit: number): EventNames {
   const names = rows.map((row) => ({ name: text(row, 'name'), count: integer(row, 'count') }))
   names.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
   const read = rows.reduce((sum, row) => sum + integer(row, 'rows'), 0)
-  return { names: names.slice(0, limit), isComplete: read < mostNameRows }
+  return { names: names.slice(0, limit), isComplete: read < maxNameRows }
 }

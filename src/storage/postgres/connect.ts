@@ -4,7 +4,7 @@ import { type PostgresHost, parsePostgresUrl } from '../store-address.ts'
 import { toFailure } from './failures.ts'
 
 /** The most connections of a process, by purpose, so that one kind of work cannot exhaust those of another. */
-export const mostConnections = {
+export const maxConnections = {
   reads: 8,
   credentials: 2,
   readiness: 1,
@@ -100,9 +100,9 @@ async function requireSession(url: string, client: Client): Promise<void> {
 }
 
 function tooFew(error: unknown): never {
-  const most = Object.values(mostConnections).reduce((sum, count) => sum + count)
+  const total = Object.values(maxConnections).reduce((sum, count) => sum + count)
   throw new Error(
-    `The pooler in front of PostgreSQL has no second connection to hand out. Let it open at least ${most} for each process, in PgBouncer by default_pool_size.`,
+    `The pooler in front of PostgreSQL has no second connection to hand out. Let it open at least ${total} for each process, in PgBouncer by default_pool_size.`,
     { cause: error },
   )
 }

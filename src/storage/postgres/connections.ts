@@ -3,7 +3,7 @@ import type { ArgumentsOf, Engine, ResultOf } from '../nouns/engine.ts'
 import type { Row, Values } from '../nouns/row.ts'
 import type { Statement } from '../nouns/statement.ts'
 import { runTransaction, type SharedTransactions, type TransactionName } from '../nouns/transactions.ts'
-import { mostConnections, settings, withClient } from './connect.ts'
+import { maxConnections, settings, withClient } from './connect.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
 import { ask, askForValues, type Given, type Run, TransactionPool } from './transaction.ts'
@@ -70,18 +70,18 @@ export class Connections implements Engine<SharedTransactions> {
     this.shards = shards
     const planning = `${everyConnection}; ${shards.length > 0 ? cluster : oneMachine}`
     const config = settings(url)
-    const most = mostConnections
+    const max = maxConnections
     const reading = shards.length > 0 ? `${readConnection}; ${clusterReads}` : readConnection
     const forReading = `${readTimeout}; ${planning}; ${reading}`
-    this.#readers = new Readers(config, forReading, { usual: usualReaders, most: most.reads })
-    this.#credentialReaders = new Readers(config, forReading, { usual: 1, most: most.credentials })
-    this.#readinessReaders = new Readers(config, forReading, { usual: 1, most: most.readiness })
+    this.#readers = new Readers(config, forReading, { usual: usualReaders, max: max.reads })
+    this.#credentialReaders = new Readers(config, forReading, { usual: 1, max: max.credentials })
+    this.#readinessReaders = new Readers(config, forReading, { usual: 1, max: max.readiness })
     const onConnect = (client: ClientBase) => client.query(`${writeTimeouts}; ${planning}`)
     const writing = { ...config, onConnect }
-    this.#writers = new TransactionPool({ ...writing, pipeline: true, max: most.writes })
-    this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: most.revocations })
-    this.#loaders = new TransactionPool({ ...writing, max: most.imports })
-    this.#exporters = new TransactionPool({ ...writing, max: most.exports, begin: snapshotBegin })
+    this.#writers = new TransactionPool({ ...writing, pipeline: true, max: max.writes })
+    this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: max.revocations })
+    this.#loaders = new TransactionPool({ ...writing, max: max.imports })
+    this.#exporters = new TransactionPool({ ...writing, max: max.exports, begin: snapshotBegin })
   }
 
   get isDistributed(): boolean {

@@ -83,7 +83,7 @@ const keepRequestRunning = postgresOnly(
 
 const maxBatch = 16
 /** A subject with more events is erased separately, so that others need not wait for it. */
-const mostEvents = 1_000
+const maxEvents = 1_000
 
 interface KeyedErasure extends SubjectErasure {
   key: string
@@ -141,7 +141,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     try {
       ;({ proven } = await connections.transaction(async (run) => {
         const [{ rows }, ledger] = await Promise.all([
-          run(lockUsual, [...columns, mostEvents, organisationId]),
+          run(lockUsual, [...columns, maxEvents, organisationId]),
           lockLedger(run, organisationId, guard),
         ])
         const counted = { sessions: 0, events: 0 }

@@ -16,7 +16,7 @@ interface Bounds {
   /** The usual number of connections. */
   usual: number
   /** The most connections while some are blocked by a slow read. */
-  most: number
+  max: number
 }
 
 /**
@@ -116,7 +116,7 @@ export class Readers {
     }
     const { size } = this.#readers
     const isSpared = size > 0 && performance.now() < this.#sparedUntil
-    if (healthy < this.#bounds.usual && size < this.#bounds.most && !isSpared) void this.#connect()
+    if (healthy < this.#bounds.usual && size < this.#bounds.max && !isSpared) void this.#connect()
   }
 
   async #connect(): Promise<void> {
@@ -151,7 +151,7 @@ export class Readers {
 
   /** Whether another connection could answer the reads behind a slow one sooner. */
   #hasAlternative(): boolean {
-    if (this.#readers.size < this.#bounds.most) return true
+    if (this.#readers.size < this.#bounds.max) return true
     for (const reader of this.#readers) if (reader.hasRoom) return true
     return false
   }

@@ -162,11 +162,11 @@ async function distribute(): Promise<void> {
 }
 
 /** What a larger transaction needs. */
-const leastBytes = 2 ** 20
+const minBytes = 2 ** 20
 
 /** Rejects if the disk of a store is almost full. */
 export async function requireRoom(path: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path))
   const left = bavail * bsize
-  if (left < leastBytes) throw new Error(`The disk of the store is full: ${left} bytes are left.`)
+  if (left < minBytes) throw new Error(`The disk of the store is full: ${left} bytes are left.`)
 }

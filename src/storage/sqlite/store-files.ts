@@ -72,7 +72,7 @@ export function holdStore(path: string): () => void {
 }
 
 /** As many links as operating systems follow. */
-const mostLinks = 40
+const maxLinks = 40
 
 /**
  * The file that a path leads to, even if it does not exist yet. Files of a store are beside the file, not
@@ -81,7 +81,7 @@ const mostLinks = 40
  */
 export function fileOf(path: string): string {
   let file = path
-  for (let links = 0; links < mostLinks; links++) {
+  for (let links = 0; links < maxLinks; links++) {
     if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file
     file = resolve(dirname(file), readlinkSync(file))
   }

@@ -35,7 +35,7 @@ type StartWriterBackend = (
  * How many writes may wait: a queue of this length takes a second or two, unless it contains a very large
  * write.
  */
-export const mostWaiting = 1_000
+export const maxWaiting = 1_000
 
 /**
  * Sends writes to the backend that `start` starts on the first write. If it ends by itself, the next write
@@ -97,7 +97,7 @@ export class Writer implements CommandRunner<Commands> {
   /** The caller's types tie the result to the command; TypeScript cannot follow them across messages. */
   #await<Result>(send: (id: number) => void): Promise<Result> {
     if (this.#closing) return Promise.reject(new Error('The store is closed.'))
-    if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
+    if (this.#waiting.size >= maxWaiting) return Promise.reject(tooBusy())
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const id = ++this.#lastId
     this.#waiting.set(id, {

@@ -7,7 +7,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { tooBusy } from '../../../src/domain/errors.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { mostWaiting, Writer, writeHere, writeInThread } from '../../../src/storage/sqlite/writer.ts'
+import { maxWaiting, Writer, writeHere, writeInThread } from '../../../src/storage/sqlite/writer.ts'
 import { fillStore, shop } from '../../support/filled-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
@@ -180,10 +180,10 @@ describe('the writer', () => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
     const writer = new Writer(path, writeInThread)
-    const writes = Array.from({ length: mostWaiting + 1 }, () => writer.transact('createOrganisation', acme))
+    const writes = Array.from({ length: maxWaiting + 1 }, () => writer.transact('createOrganisation', acme))
     await assert.rejects(Promise.all(writes), { message: tooBusy().message })
     const results = await Promise.allSettled(writes)
-    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, mostWaiting)
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, maxWaiting)
     assert.equal(await writer.transact('createOrganisation', acme), false)
     await writer.close()
   })
