@@ -37,7 +37,7 @@ interface Parts {
 
 /** Everything that may go wrong with a fleet, by its name. */
 export function faultsOf({ fleet, postgres, redis, random, longestSilenceMs }: Parts) {
-  const hold = (mostMs: number) => delay(random.integer(mostMs))
+  const hold = (maxMs: number) => delay(random.integer(maxMs))
   const restartPostgres = (ending: 'fast' | 'immediate' | 'killed') => async () => {
     await postgres.stop(ending)
     await hold(1_000)
@@ -90,7 +90,7 @@ export function faultsOf({ fleet, postgres, redis, random, longestSilenceMs }: P
 async function outage(
   { places }: Fleet,
   begin: () => Promise<void>,
-  hold: (mostMs: number) => Promise<void>,
+  hold: (maxMs: number) => Promise<void>,
   end: () => Promise<void>,
 ): Promise<void> {
   const servers = places.map(({ server }) => server)

@@ -10,8 +10,8 @@ for (const store of ['sqlite', 'postgres']) {
 }
 
 for (const { api, console } of services) {
-  const plan = { tests: 4, runs: 3_000, leastRequests: 150_000, attacks: 20_000, hangUps: 10_000 }
+  const plan = { tests: 4, runs: 3_000, minRequests: 150_000, attacks: 20_000, hangUps: 10_000 }
   apiRequestTests(api, { ...plan, meetsRefusals: true, timeout: 600_000 })
-  const few = { tests: 1, runs: 4_000, leastRequests: 50_000 }
+  const few = { tests: 1, runs: 4_000, minRequests: 50_000 }
   consoleRequestTests(console, { ...few, meetsRefusals: true, timeout: 900_000 })
 }

@@ -8,10 +8,10 @@ const console = await openConsoleSurface({ after })
 // once; those of the API are by test/http/examples.test.ts, and the soak sends as many as to the other.
 if (process.env.LETHE_TEST_STORE === 'postgres') {
   const plan = { tests: 1, meetsRefusals: false }
-  consoleRequestTests(console, { ...plan, runs: 4, leastRequests: 25 })
+  consoleRequestTests(console, { ...plan, runs: 4, minRequests: 25 })
 } else {
   const plan = { tests: 1, meetsRefusals: true }
   const api = await openApi({ after })
-  apiRequestTests(api, { ...plan, runs: 60, leastRequests: 600, attacks: 100, hangUps: 30 })
-  consoleRequestTests(console, { ...plan, runs: 12, leastRequests: 100 })
+  apiRequestTests(api, { ...plan, runs: 60, minRequests: 600, attacks: 100, hangUps: 30 })
+  consoleRequestTests(console, { ...plan, runs: 12, minRequests: 100 })
 }

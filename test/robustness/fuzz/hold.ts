@@ -6,7 +6,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 /** Well under the time a test may take, so that a failure is told with what was shrunk by then. */
 const timeoutMs = 80_000
 /** A busy machine may come no further than this part of the runs; less would show nothing. */
-const leastShare = 0.05
+const minShare = 0.05
 
 /**
  * Holds a property against generated input and tells the seed: `LETHE_TEST_SEED` repeats a run. What fails is shrunk to the least
@@ -27,6 +27,6 @@ export async function holdShare<Input>(
   const details = await fc.check(property, { seed, numRuns: runs, interruptAfterTimeLimit: timeout })
   if (details.failed) throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance })
   if (details.interrupted) t.diagnostic(`${details.numRuns} of ${runs} runs in ${timeout} ms`)
-  assert.ok(details.numRuns >= runs * leastShare, `only ${details.numRuns} of ${runs} runs`)
+  assert.ok(details.numRuns >= runs * minShare, `only ${details.numRuns} of ${runs} runs`)
   return details.numRuns / runs
 }

@@ -23,7 +23,7 @@ const others = ids('other', 50)
 const tables = ['subjects', 'sessions', 'events'] as const
 
 export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally): void {
-  const { kills, rows, leastInTime = 0 } = plan
+  const { kills, rows, minInTime = 0 } = plan
   it('erasures leave each subject whole or gone, and gone if they were answered', async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
@@ -86,7 +86,7 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
         return progress(gone.length, { before: 0, after: doomed.length })
       },
     })
-    assert.ok(tally.inTime >= leastInTime, `${tally.inTime} kills came in time`)
+    assert.ok(tally.inTime >= minInTime, `${tally.inTime} kills came in time`)
   })
 }
 

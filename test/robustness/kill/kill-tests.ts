@@ -29,12 +29,12 @@ interface Plans {
 
 /**
  * Kills processes at work on a store, and looks at what they leave behind and how the next one gets on with it. A kill proves
- * something only if it comes in time: `leastInTime` is the share that must.
+ * something only if it comes in time: `minInTime` is the share that must.
  */
 export function killTests(
   engine: string,
   makeStore: MakeKillable,
-  plans: Plans & { leastInTime: number },
+  plans: Plans & { minInTime: number },
 ): void {
   // There are many processes to start, and they start in half the time with what one before them has compiled.
   if (!process.env.NODE_COMPILE_CACHE) {
@@ -53,7 +53,7 @@ export function killTests(
 
     it('processes were at work when they were killed', (t) => {
       t.diagnostic(`in all ${total}`)
-      assert.ok(total.inTime >= total.kills * plans.leastInTime)
+      assert.ok(total.inTime >= total.kills * plans.minInTime)
     })
   })
 }

@@ -7,5 +7,5 @@ killTests('SQLite', killableSqlite, {
   lists: { kills: 2, rows: 300 },
   scrubs: { kills: 1, rows: 1_000 },
   mixed: { kills: 1, rows: 1_000 },
-  leastInTime: 0.3,
+  minInTime: 0.3,
 })

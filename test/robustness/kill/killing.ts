@@ -20,7 +20,7 @@ export interface Plan {
   kills: number
   rows: number
   /** So many of the kills must come in time. */
-  leastInTime?: number
+  minInTime?: number
 }
 
 export function progress(count: number, { before, after }: { before: number; after: number }): Progress {
@@ -48,7 +48,7 @@ export class Tally {
 }
 
 /** One who is late on a busy machine tries again so many times, earlier each time. */
-const mostTries = 4
+const maxTries = 4
 
 interface Rounds<Left extends Hit> {
   random: SeededRandom
@@ -76,7 +76,7 @@ export async function killAgainAndAgain<Left extends Hit>(
     let afterMs = ((round + random.integer(1_000) / 1_000) / kills) * expectedMs
     try {
       let left = await kill(afterMs)
-      for (let tries = 1; tries < mostTries && !left.wasInTime; tries++) {
+      for (let tries = 1; tries < maxTries && !left.wasInTime; tries++) {
         afterMs = Math.min(afterMs, left.ranMs) / 2
         left = await kill(afterMs)
       }

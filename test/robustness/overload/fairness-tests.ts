@@ -18,7 +18,7 @@ interface Times {
 }
 
 const maxDelayMs = 1_000
-const leastRounds = 5
+const minRounds = 5
 const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests'] as const
 
 /**
@@ -36,7 +36,7 @@ export function fairnessTest(
     const busy = await startShop(lifetime, { env, scopes: ['analytics:view'], writesHere: false })
     const other = await joinAs(busy)
     const alone: Times = { reads: [], erasures: [] }
-    for (let round = 0; round < leastRounds; round++) await other.measure(alone)
+    for (let round = 0; round < minRounds; round++) await other.measure(alone)
     await run(busy, requests, subjects)
     const beside: Times = { reads: [], erasures: [] }
     let running = await countRunning(busy)

@@ -62,14 +62,14 @@ interface Plan {
   pipelining: { connections: number; requests: number }
   addresses: number
   /** How much memory the server may take at any time. */
-  mostMb: number
+  maxMb: number
 }
 
 /** Beyond what a busy machine makes of anything here. */
 const timeoutMs = 100_000
 
 /** Lets one server be misused in every way that needs no key, and looks at what that costs it and everybody else. */
-export async function overloadTests({ connections, pipelining, addresses, mostMb }: Plan): Promise<void> {
+export async function overloadTests({ connections, pipelining, addresses, maxMb }: Plan): Promise<void> {
   const lifetime = inReverse({ after })
   const store = await emptyStore(lifetime)
   describe('a server that is misused', { skip: noProc }, () => {
@@ -110,7 +110,7 @@ export async function overloadTests({ connections, pipelining, addresses, mostMb
       waits.push(await ask(subjectPath('nobody'), 'DELETE'))
       const memory = residentMb(server.pid)
       peakMb = Math.max(peakMb, memory)
-      assert.ok(memory < mostMb, `${memory} MB`)
+      assert.ok(memory < maxMb, `${memory} MB`)
       return `${Math.round(memory)} MB, others wait ${median(waits).toFixed(1)} ms, ${Math.max(...waits).toFixed(0)} at most`
     }
 

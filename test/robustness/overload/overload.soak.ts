@@ -6,6 +6,6 @@ for (const store of ['sqlite', 'postgres']) {
     connections: 2_000,
     pipelining: { connections: 50, requests: 400 },
     addresses: 100_000,
-    mostMb: 1_000,
+    maxMb: 1_000,
   })
 }

@@ -5,5 +5,5 @@ await overloadTests({
   connections: 40,
   pipelining: { connections: 4, requests: 200 },
   addresses: 1_000,
-  mostMb: 500,
+  maxMb: 500,
 })

@@ -16,7 +16,7 @@ import { TrackerModel } from './tracker-model.ts'
 /** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
 const tick = 7 * 3_600_000
 /** How many steps it takes however long they take. */
-const leastSteps = 30
+const minSteps = 30
 const subjectIds = ['anna', 'ann', 'ben', '🦦', '\uffff']
 const eventNames = ['pageview', 'purchase', '__proto__']
 
@@ -43,7 +43,7 @@ export function ageingModelContract(
       const deadline = performance.now() + timeoutMs
       for (let step = 0; step < steps; step++) {
         // A busy machine takes fewer steps, and says so.
-        if (step >= leastSteps && performance.now() > deadline) {
+        if (step >= minSteps && performance.now() > deadline) {
           t.diagnostic(`${step} of ${steps} steps`)
           break
         }

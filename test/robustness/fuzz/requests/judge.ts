@@ -12,13 +12,13 @@ import type { Surface } from './surface.ts'
 const page = /^\/+(?:docs|console)(?:\/|$)|^\/$/
 
 /** A longer target may leave the headers no room, and is refused for that. */
-const mostTarget = 12_000
+const maxTarget = 12_000
 
 /** Fails unless an answer is one that may be given to this request, by what the document, the reference and the contract say. */
 export function judge(surface: Surface, request: GeneratedRequest, answer: Answer): void {
   assertAnswer(request.method, request.target, answer)
   surface.assertSafe(request, answer)
-  if (request.oddity !== null || request.target.length > mostTarget) return
+  if (request.oddity !== null || request.target.length > maxTarget) return
   const [id] = request.headers.filter(([name]) => name === 'X-Request-Id')
   if (id) assert.equal(answer.headers.get('x-request-id'), id[1])
   else assert.match(answer.headers.get('x-request-id') ?? '', uuidPattern)

@@ -24,7 +24,7 @@ import type { Look, Surface } from './surface.ts'
 export interface RequestPlan {
   tests: number
   runs: number
-  leastRequests: number
+  minRequests: number
   /** Whether every refusal is looked for until it is met; what comes by itself is judged in any case. */
   meetsRefusals: boolean
   /** How long a test may take, in milliseconds. */
@@ -48,7 +48,7 @@ export function consoleRequestTests(surface: Surface, plan: RequestPlan): void {
 }
 
 function requestTests(surface: Surface, plan: RequestPlan): void {
-  const { tests, runs, leastRequests, meetsRefusals, timeout } = plan
+  const { tests, runs, minRequests, meetsRefusals, timeout } = plan
   const requests = fc.array(generatedRequest(surface), { minLength: 1, maxLength: 30, size: 'max' })
   const seen = new Set<string>()
   let looks: { own: Look; theirs: Look } | null = null
@@ -111,7 +111,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
         ...(timeout && { timeout }),
       })
       t.diagnostic(`${count - before} requests`)
-      assert.ok(count - before >= (leastRequests * share) / tests, `only ${count - before} requests`)
+      assert.ok(count - before >= (minRequests * share) / tests, `only ${count - before} requests`)
     })
   }
 
