@@ -13,7 +13,7 @@ import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
 import type { ReplayedInSetBack } from '../domain/replay.ts'
 import type { Store } from '../domain/store.ts'
 import { readChanges, readCredentialChanges, readEntries } from './journal-changes.ts'
-import { lacksClosing } from './replay-closings.ts'
+import { lacksClosing } from './replay-closing.ts'
 import { type RestoredDeps, replayIfSetBack } from './replay-journal.ts'
 
 /** How long after a failure an erasure may still be committed. */

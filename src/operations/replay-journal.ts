@@ -6,7 +6,7 @@ import type { HeadKeys } from '../domain/ledger.ts'
 import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.ts'
 import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
-import { ClosingReplay, closingsKeptSince, type KeptSince } from './replay-closings.ts'
+import { ClosingReplay, closingsKeptSince, type KeptSince } from './replay-closing.ts'
 
 type ReplayDeps = Pick<Store, 'replay' | 'ledger' | 'transfer' | 'privacyRequests'>
 
@@ -25,10 +25,9 @@ export interface ReplayOptions {
 const batchEntries = 500
 
 /**
- * Repeats changes in a store that lacks them: ledger entries, changes of credentials, closings of
- * requests, and deletions of erased data.
- * Lines may be repeated and slightly out of order. Problems are reported after everything else is done.
- * Idempotent.
+ * Repeats changes in a store that lacks them: ledger entries, changes of credentials, closings of requests, and
+ * deletions of erased data. Lines may be repeated and slightly out of order. Problems are reported after
+ * everything else is done. Idempotent.
  */
 export async function replayChanges(
   store: ReplayDeps,

@@ -1,10 +1,10 @@
-import { eraseList } from '../../operations/erase-list.ts'
 import {
   type ErasureListPlan as Plan,
   previewList,
   unusedOutcomes,
 } from '../../operations/plan-erasure-list.ts'
 import { requireGroup } from '../../operations/request-group.ts'
+import { startErasureList } from '../../operations/start-erasure-list.ts'
 import { identifier } from '../parameters.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
@@ -66,7 +66,7 @@ export const erasureListRoutes = [
     async handle(call) {
       const { services, context } = call
       const { subjects, ...wanted } = call.body
-      await eraseList(services, organisationView(call), wanted, subjects, originOf(context))
+      await startErasureList(services, organisationView(call), wanted, subjects, originOf(context))
       call.http.wakeRequests()
       const { organisationId } = identityOf(context)
       return presentGroup(await requireGroup(services, organisationId, wanted.reference))

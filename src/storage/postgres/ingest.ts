@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import { BatchBlocked, type IngestResult, type IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { refusedLineStore } from '../nouns/refused-lines.ts'
+import { refusedLineStore } from '../nouns/refused-line.ts'
 import { postgresOnly } from '../nouns/statement.ts'
 import {
   bySubject,

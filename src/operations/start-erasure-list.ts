@@ -15,20 +15,18 @@ import {
 } from './plan-erasure-list.ts'
 import { chunksOf } from './request-group.ts'
 
-interface EraseListDeps extends PlanDeps {
+interface ErasureListDeps extends PlanDeps {
   clock: Clock
   randomness: Randomness
 }
 
 /**
- * Finds everyone on a list again, creates an erasure request for each with the list's reference, and starts them. A
- * request is created once for a reference and a person, and none runs before all are stored. It goes on if the client
- * disconnects. If the service is stopped in between, the same list with the same reference and number continues. Throws
- * `validation_error` as `previewList` does, if there is nobody to erase, or if `typedSubjects`, the number typed to
- * confirm, is no longer right.
+ * Creates an erasure request for each person on a list and starts them once all are stored; goes on if the
+ * client disconnects, and continues if the same list is sent again after an interruption. Throws
+ * `validation_error` as `previewList` does, if nobody matches, or if `typedSubjects` is no longer right.
  */
-export function eraseList(
-  deps: EraseListDeps,
+export function startErasureList(
+  deps: ErasureListDeps,
   view: OrganisationView,
   wanted: WantedList,
   typedSubjects: number,
@@ -64,7 +62,7 @@ export function eraseList(
 
 /** Stores open requests, which all have the same instants. */
 async function createAll(
-  deps: EraseListDeps,
+  deps: ErasureListDeps,
   organisationId: string,
   reference: string,
   people: readonly ListedPerson[],
