@@ -361,8 +361,8 @@ function readSingleSignOn(read: Read): SingleSignOnConfig | null {
 }
 
 /**
- * Without TLS, anybody on the network could answer in the provider's place. The metadata at the address of the
- * metadata itself would be accepted whatever issuer it names.
+ * Without TLS, anybody on the network could answer in the provider's place. The metadata at the address of
+ * the metadata itself would be accepted whatever issuer it names.
  */
 function isIssuer(text: string): boolean {
   if (!isServiceUrl(text) || text.includes('/.well-known/')) return false
@@ -376,7 +376,7 @@ function parseScopes(text: string): string | null {
   return areValid && scopes.includes('openid') ? scopes.join(' ') : null
 }
 
-/** OpenTelemetry's own variables may be meant for other programs: they count only if something is exported. */
+/** OpenTelemetry's own variables may be meant for other programs: they count only if anything is exported. */
 function readOtlp(read: Read): OtlpConfig | null {
   const signals = read('LETHE_OTLP', parseSignals)
   const readIfOn: Read = (variable, parse) =>

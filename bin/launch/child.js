@@ -2,20 +2,25 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { LaunchError } from './launch-error.js'
 
-/** @typedef {{ code: number | null, signal: NodeJS.Signals | null, received: NodeJS.Signals | null }} Ending */
+/**
+ * @typedef {object} Ending
+ * @property {number | null} code
+ * @property {NodeJS.Signals | null} signal
+ * @property {NodeJS.Signals | null} received
+ */
 
 /** @type {NodeJS.Signals[]} */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
  * Runs a child in this process group and passes on every signal this process gets. A Ctrl-C, which has
- * already reached the whole group, cannot be told apart from a `kill -INT` meant for this process alone. Losing
- * the latter would be worse, so a child may see one signal twice within milliseconds, as with npm.
+ * already reached the whole group, cannot be told apart from a `kill -INT` meant for this process alone.
+ * Losing the latter would be worse, so a child may see one signal twice within milliseconds, as with npm.
  *
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
- * @returns {Promise<Ending>} how it ended, and the first signal received meanwhile; rejects if it cannot start
+ * @returns {Promise<Ending>} how it ended and the first signal received; rejects if it cannot start
  */
 export async function run(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options })
@@ -60,7 +65,7 @@ const NPM_OPTIONS = [
 ]
 
 /**
- * Runs npm in a folder. Its errors go to stderr, and the rest is discarded, because stdout belongs to the command.
+ * Runs npm in a folder. Its errors go to stderr; the rest is discarded: stdout belongs to the command.
  *
  * @param {string} folder
  * @param {string[]} args

@@ -6,8 +6,8 @@ import { LaunchError } from './launch-error.js'
 import { withLock } from './lock.js'
 
 /**
- * Builds the console's pages when they are missing or older than their sources. Does nothing without sources, because an installed
- * package contains the built pages. Without the build tools, the existing pages are used.
+ * Builds the console's pages when they are missing or older than their sources. Does nothing without sources,
+ * because an installed package contains the built pages. Without the build tools, existing pages are used.
  *
  * @param {string} root
  * @param {(root: string, folder: string) => Promise<void>} [build]

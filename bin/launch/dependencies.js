@@ -10,8 +10,8 @@ import { withLock } from './lock.js'
  */
 
 /**
- * Installs what package-lock.json lists, unless it is installed already. Does nothing without that file, because
- * npm has installed the dependencies of an installed package.
+ * Installs what package-lock.json lists, unless it is installed already. Does nothing without that file,
+ * because npm has installed the dependencies of an installed package.
  *
  * @param {string} root
  * @param {{ dev: boolean }} needs `false` accepts an installation without development dependencies
@@ -32,7 +32,7 @@ export async function ensureDependencies(root, needs, install = cleanInstall) {
 }
 
 /**
- * Whether node_modules contains exactly what the lock file lists, according to the record that npm writes last.
+ * Whether node_modules contains exactly what the lock file lists, as npm's record, written last, says.
  *
  * @param {string} root
  * @param {{ dev: boolean }} needs

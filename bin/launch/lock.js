@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Runs the work while holding a lock, which is a folder. The owner touches the folder regularly. A folder that
- * stays untouched was left behind by a process that died, and the lock is taken over.
+ * Runs the work while holding a lock, which is a folder. The owner touches the folder regularly. A folder
+ * that stays untouched was left behind by a process that died, and the lock is taken over.
  *
  * @template T
  * @param {string} folder its parent must exist; git ignores empty folders

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
  * @returns {Promise<string>} the path of a sufficiently new Node, possibly this one
  */
 export async function prepare({ dev }) {
-  // Both may download, so they run concurrently. Each is allowed to finish, because half an installation is useless.
+  // Both may download, so they run concurrently. Each may finish: half an installation is useless.
   const [node, dependencies] = await Promise.allSettled([ensureNode(), ensureDependencies(root, { dev })])
   if (node.status === 'rejected') return giveUp(node.reason)
   if (dependencies.status === 'rejected') return giveUp(dependencies.reason)

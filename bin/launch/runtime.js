@@ -59,7 +59,7 @@ export const PIN = {
 
 /**
  * @param {Runtime} [runtime]
- * @returns {Promise<string>} the path of a sufficiently new Node: this one, or the pinned one, which is installed if necessary
+ * @returns {Promise<string>} the path of a new enough Node: this one, or the pinned one, installed if needed
  * @throws {LaunchError} if there is none for this system, or it cannot be installed
  */
 export async function ensureNode({

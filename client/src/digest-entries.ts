@@ -9,8 +9,8 @@ interface PlacedRecord {
 }
 
 /**
- * The digest by which a link to `/verify` names the entries of a certificate: SHA-256 over their leaf hashes in
- * the order of their indexes, in base64url. It stays the same when receipts are issued again.
+ * The digest by which a link to `/verify` names the entries of a certificate: SHA-256 over their leaf hashes
+ * in the order of their indexes, in base64url. It stays the same when receipts are issued again.
  */
 export async function digestEntries(entries: readonly PlacedRecord[]): Promise<string> {
   const byIndex = new Map(entries.map(({ index, record }) => [index, record]))

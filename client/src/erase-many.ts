@@ -6,7 +6,7 @@ import type { CallOptions, Transport } from './transport.ts'
 import { isClosed } from './wait-for-request.ts'
 
 export interface EraseManyOptions extends Pick<NewRequest, 'receivedAt'> {
-  /** The reference of all requests, without personal data. With another one, the same people are erased again. */
+  /** The reference of all requests, without personal data. With another, the same people are erased again. */
   reference: string
   /** Whether to wait for the erasures; otherwise they are only started. True if omitted. */
   isAwaited?: boolean | undefined

@@ -33,7 +33,7 @@ export interface CombinedHashes {
   combined: Bytes
 }
 
-/** The hashes from a leaf to the root, lowest first; `null` if the proof does not fit the size of the tree. */
+/** The hashes from a leaf to the root, lowest first; `null` if the proof does not fit the tree's size. */
 export async function combine(
   index: number,
   leafHash: Bytes,

@@ -1,7 +1,7 @@
 import type { CreateRequestBody } from './api.ts'
 import type { Bytes } from './base64.ts'
 
-/** A person: everyone known by one of these identifiers, and these data subjects. At least one, at most 32. */
+/** A person: everyone known by one of these identifiers, and these data subjects: 1 to 32 in total. */
 export type PersonRef = CreateRequestBody['person']
 
 /** A request to create. */

@@ -3,8 +3,8 @@ import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
- * Sends a request once and returns its response, of the given type and of any size, in pieces. Throws the error
- * of the service, or why there is no usable response. The timeout applies to each piece.
+ * Sends a request once and returns its response, of the given type and of any size, in pieces. Throws the
+ * error of the service, or why there is no usable response. The timeout applies to each piece.
  */
 export async function openStream(
   outgoing: Outgoing,

@@ -1,6 +1,6 @@
 const exitListeners = new Set<() => void>()
 
-/** Calls the listener when Node has nothing left to do. Returns how to stop. Elsewhere, it is never called. */
+/** Calls the listener when Node has nothing left to do; elsewhere never. Returns how to stop. */
 export function onBeforeExit(listener: () => void): () => void {
   // One listener of the process for all, because Node warns about many.
   if (exitListeners.size === 0) nodeProcess()?.on('beforeExit', callExitListeners)

@@ -25,7 +25,7 @@ export class Requests {
     this.#transport = transport
   }
 
-  /** Creates a request. Its ID is random unless given, so that it is created once even if it is sent again. */
+  /** Creates a request. Its ID is random unless given, so that sending it again creates it only once. */
   async create({ receivedAt, ...request }: NewRequest, options: CallOptions = {}): Promise<PrivacyRequest> {
     const { runtime } = this.#transport
     const requestId = request.requestId ?? runtime.randomUUID?.() ?? crypto.randomUUID()
@@ -63,7 +63,7 @@ export class Requests {
     return this.#change(id, 'reject', { reason }, ({ state }) => state === 'rejected', options)
   }
 
-  /** Closes a request that is no longer wanted. An erasure that is running stops; what is erased stays erased. */
+  /** Closes a request that is no longer wanted. A running erasure stops; what is erased stays erased. */
   cancel(id: string, options: CallOptions = {}): Promise<PrivacyRequest> {
     return this.#change(id, 'cancel', {}, ({ state }) => state === 'cancelled', options)
   }
@@ -74,8 +74,8 @@ export class Requests {
   }
 
   /**
-   * Permanently erases everything that a request finds. Returns when that is done, or after about two seconds;
-   * the service then continues on its own: see `wait`.
+   * Permanently erases everything that a request finds. Returns when that is done, or after about two
+   * seconds; the service then continues on its own: see `wait`.
    */
   erase(id: string, options: CallOptions = {}): Promise<PrivacyRequest> {
     return this.#change(id, 'erase', {}, ({ state }) => state === 'done', options)
@@ -87,8 +87,8 @@ export class Requests {
   }
 
   /**
-   * Exports everything stored about the person as a ZIP file, read while it is consumed. Errors are thrown, so
-   * an export that ends without one is complete.
+   * Exports everything stored about the person as a ZIP file, read while it is consumed. Errors are thrown,
+   * so an export that ends without one is complete.
    */
   async *export(id: string, options: CallOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
     const path = `${requestPath(id)}/export`
@@ -96,15 +96,15 @@ export class Requests {
     yield* wholeZip(pieces, options.requestId ?? null)
   }
 
-  /** Reads the certificate of a request: what was erased, or that nothing was held, with a receipt for each. */
+  /** Reads the certificate of a request: what was erased, or that nothing was held, with receipts. */
   async certificate(id: string, options: CallOptions = {}): Promise<RequestCertificate> {
     const call = { ...options, path: `${requestPath(id)}/certificate`, isData: isRequestCertificate }
     return (await this.#transport.repeat(call)).data
   }
 
   /**
-   * Erases many people: creates and starts a request for each, all with one reference, and waits for them. When
-   * repeated with the same reference and key, for instance after a crash, it creates nothing twice.
+   * Erases many people: creates and starts a request for each, all with one reference, and waits for them.
+   * When repeated with the same reference and key, for instance after a crash, it creates nothing twice.
    */
   eraseMany(
     people: Iterable<PersonRef>,
@@ -114,7 +114,7 @@ export class Requests {
     return eraseMany({ transport, requests: new Requests(transport) }, people, options)
   }
 
-  /** Changes a request. If an attempt without a response changed it, the next one is refused: not an error. */
+  /** Changes a request. If an attempt without a response changed it, the refusal of the next is no error. */
   #change(
     id: string,
     action: string,

@@ -9,8 +9,8 @@ import type { QueueLimits } from './line-queue.ts'
 
 export interface SenderOptions {
   /**
-   * Called with the error of each failed attempt. If `isWorthRepeating` is false and it happens again, somebody
-   * has to act: the key, its scope or the tracker is wrong, or batches are rejected.
+   * Called with the error of each failed attempt. If `isWorthRepeating` is false and it happens again,
+   * somebody has to act: the key, its scope or the tracker is wrong, or batches are rejected.
    */
   onError: (error: Error) => void
   /** Called with lines that the service refused because they are invalid. They contain personal data. */
@@ -64,7 +64,7 @@ export interface DroppedLines {
 export interface SenderCounts {
   /** Wait to be sent, or for the response. */
   waiting: number
-  /** Delivered, including those that the service did not store because they were too old or of an erased subject. */
+  /** Delivered, including those not stored because they were too old or of an erased subject. */
   delivered: number
   refused: number
   dropped: number

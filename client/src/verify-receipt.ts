@@ -7,7 +7,7 @@ import type { CheckpointOptions, VerifiedCheckpoint } from './verify-checkpoint.
 import { verifyEntry } from './verify-entry.ts'
 import { hmacSha256 } from './web-crypto.ts'
 
-/** Whom a receipt must be about: a data subject for an erasure, an identifier for a receipt of nothing held. */
+/** Whom a receipt must be about: a data subject for an erasure, an identifier if nothing was held. */
 export interface ExpectedPerson {
   /** The expected tracker of the erasure. */
   trackerId?: string

@@ -122,7 +122,7 @@ export function onForbidden(work: () => void): void {
 
 let verify: () => Promise<boolean> = async () => false
 
-/** Sets what to do when a request needs a recent proof of identity. It resolves to whether there is one now. */
+/** Sets what to do when a request needs a recent proof of identity; it resolves to whether there is one. */
 export function onVerification(work: () => Promise<boolean>): void {
   verify = work
 }

@@ -6,15 +6,15 @@ import { setSearchText } from './search.ts'
 import type { RequestPage, SubjectRef } from './types.ts'
 
 /**
- * The address of a certificate: of a ledger entry (shown counting from 1), of several entries, or of a request.
+ * The address of a certificate: of one ledger entry (counting from 1), of several, or of a request.
  */
 export function certificateAddress(of: number | string): string {
   return `/console/erasures/certificates/${typeof of === 'number' ? of + 1 : of}`
 }
 
 /**
- * Creates an erasure request for one record and starts it, removes its data from the cache, and replaces the page
- * by that of the request, so that Back does not lead to an erased record. Safe to repeat with the same ID.
+ * Creates an erasure request for one record and starts it, removes its data from the cache, and replaces the
+ * page by that of the request, so that Back leads to no erased record. Safe to repeat with the same ID.
  */
 export async function eraseRecord(record: SubjectRef, requestId: string): Promise<void> {
   const person = { identifiers: [], subjects: [record] }

@@ -10,8 +10,8 @@ export interface Person {
 }
 
 /**
- * The page of a person. Its address is encrypted by the service, and in the fragment, which browsers do not send:
- * no URL, log or history contains the person.
+ * The page of a person. Its address is encrypted by the service, and in the fragment, which browsers do not
+ * send: no URL, log or history contains the person.
  */
 export function personPage(address: string): string {
   return `/console/person#${address}`

@@ -23,8 +23,8 @@ export function takeRequestDraft(): RequestDraft | null {
 }
 
 /**
- * Gives content the same ID as long as it does not change, so that sending it again after a lost answer creates
- * no second request.
+ * Gives content the same ID as long as it does not change, so that sending it again after a lost answer
+ * creates no second request.
  */
 export function requestIds(): (content: object) => string {
   let last = { content: '', requestId: '' }

@@ -7,7 +7,7 @@ export const returnPath = '/console/single-sign-on'
 /** Why the browser is at the provider: to sign in, or for a page in another tab that waits. */
 export type Purpose = { to: string } | { for: 'sign-in' | 'verification' }
 
-// Survives the round trip in this tab only. Addresses may contain IDs of people, which the service must not keep.
+// Survives the round trip in this tab only. Addresses may contain IDs of people, which must not be kept.
 const stored = 'lethe-single-sign-on'
 
 /** Leaves for the provider. Throws an `ApiError` if it cannot be reached. */

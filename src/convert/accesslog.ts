@@ -85,7 +85,7 @@ class AccessLogConversion implements Conversion<string> {
     return presentFields({ method, url: shown(url), status, bytes, referrer: shown(referrer) })
   }
 
-  /** Logs have seconds and no IDs. Identical requests within a second are counted, so that each is an event. */
+  /** Logs have seconds and no IDs. Counts identical requests within a second, so that each is an event. */
   #eventId(subjectId: string, at: Instant, request: string): string {
     if (this.#second !== at) this.#repeats = new Map()
     this.#second = at

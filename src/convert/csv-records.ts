@@ -65,8 +65,8 @@ export class CsvRecords {
   }
 
   /**
-   * A closing quote is probably missing. Each of the other lines is read once more, as a record of its own, so
-   * that they are not lost.
+   * A closing quote is probably missing. Each of the other lines is read once more, as a record of its own,
+   * so that they are not lost.
    */
   *#giveUp(): Generator<Cut<CsvRow>> {
     const lines = this.#open

@@ -74,7 +74,7 @@ function parseCut({ number, source }: Cut<string>): Cut<JsonObject> {
   }
 }
 
-/** Whether each line is a value of its own. A damaged first line still counts as one if it could not go on. */
+/** Whether each line is a value of its own. A damaged first line also counts if it could not go on. */
 function isJsonLines(head: Buffer, list: string | undefined): boolean {
   const text = head
     .toString('utf8')

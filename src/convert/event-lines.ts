@@ -7,7 +7,7 @@ import { Sessions } from './sessions.ts'
 export interface SourceEvent extends Omit<EventLine, 'type' | 'sessionId'> {
   /** Derived from the visitor's pauses if the source has no sessions. */
   sessionId: string | undefined
-  /** What the event shows about the visit, such as the browser. Values other than short texts are left out. */
+  /** What the event shows about the visit, such as the browser. Only short texts are kept. */
   attributes?: JsonObject
   /** Another ID of the same visitor, whose subject gets the same identifiers. */
   formerId?: string | undefined
@@ -26,7 +26,7 @@ export const maxAttributeLength = 1_024
 
 /**
  * Turns the events of sources that have no records of sessions into lines. An event that shows something new
- * about its session is preceded by a session line. What was shown first counts, such as the campaign of an entry.
+ * about its session is preceded by a session line. What was shown first counts, such as a campaign.
  */
 export class EventLines {
   readonly #derived = new Sessions()

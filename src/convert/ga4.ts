@@ -52,7 +52,7 @@ class Ga4Conversion implements Conversion<JsonObject> {
   }
 }
 
-/** Absent if the row was exported without the position in its batch; then the content identifies the event. */
+/** Absent if the row lacks the position in its batch; then the content identifies the event. */
 function eventIdOf(record: JsonObject, name: string): string | undefined {
   if (textOf(record.batch_event_index) === undefined) return undefined
   const position = batchFields.map((field) => textOf(record[field]) ?? '')

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { parseJsonObject } from './fields.ts'
 import { type Cut, type JsonObject, UnusableFile, UnusableRecord } from './format.ts'
 
-/** The maximum length of an object in a JSON document: a visit with thousands of actions has some megabytes. */
+/** The maximum length of an object in a document: a visit with thousands of actions has some megabytes. */
 export const maxJsonRecordBytes = 16 * 1024 * 1024
 
 const code = {
@@ -12,8 +12,8 @@ const code = {
 
 /**
  * Cuts a JSON document into the objects of its array while it is read: an array at the top, or in the field
- * `list` of the object at the top. Objects one after the other are records too. Works on bytes, because no byte
- * of a character outside ASCII equals a bracket or quote.
+ * `list` of the object at the top. Objects one after the other are records too. Works on bytes, because no
+ * byte of a character outside ASCII equals a bracket or quote.
  */
 export class JsonRecords {
   readonly #list: string | undefined

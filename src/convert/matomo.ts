@@ -83,7 +83,7 @@ function eventOf(action: unknown, subjectId: string, sessionId: string): EventLi
   }
 }
 
-/** A page view is of type `action`, an event of the site of type `event`. Others keep the name of their type. */
+/** A page view has the type `action`, an event of the site `event`. Others keep the name of their type. */
 function nameOf(type: string, eventAction: unknown): string {
   if (type === 'action') return 'pageview'
   return type === 'event' && isIdentifier(eventAction) ? eventAction : type

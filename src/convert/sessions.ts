@@ -52,8 +52,8 @@ export class Sessions {
   }
 
   /**
-   * Records may be out of order, so a visitor is remembered for twice the pause. Forgets many at a time, because
-   * a map visits its deleted entries again.
+   * Records may be out of order, so a visitor is remembered for twice the pause. Forgets many at a time,
+   * because a map visits its deleted entries again.
    */
   #forgetOld(now: Instant): void {
     if (this.#open.size <= this.#limit) return

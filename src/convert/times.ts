@@ -4,8 +4,8 @@ import { UnusableRecord } from './format.ts'
 const time = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?([.,]\d{1,9})?)?\s?(Z|UTC|[+-]\d\d(?::?\d\d)?)?$/
 
 /**
- * Parses a time as exports write it: ISO 8601, or with a space between date and time. A time without a zone is
- * UTC, a date alone is its first instant. Throws `UnusableRecord` for anything else.
+ * Parses a time as exports write it: ISO 8601, or with a space between date and time. A time without a zone
+ * is UTC, a date alone is its first instant. Throws `UnusableRecord` for anything else.
  */
 export function readTime(value: unknown, field: string): Instant {
   if (value === undefined || value === null || value === '') throw new UnusableRecord(`${field} is missing`)

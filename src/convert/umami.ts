@@ -11,7 +11,7 @@ import {
 } from './format.ts'
 import { readTime } from './times.ts'
 
-/** The tables `website_event` and `session` of Umami, of which the export of Umami Cloud has only the first. */
+/** The tables `website_event` and `session` of Umami, of which an export of Umami Cloud has the first. */
 export const umami: CsvFormat = {
   name: 'umami',
   summary: 'Umami: events (website_event) and sessions (session), as CSV',

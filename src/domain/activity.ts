@@ -103,9 +103,9 @@ export interface ActivityEntry {
   actor: Actor
   kind: ActivityKind
   /**
-   * What was changed: a key's or member's name, the ID of a tracker, a batch or a privacy request, the new
-   * plan, both names of a rename, a member's address and both roles, the changed fields of a profile, a reply text and its language, the ID and
-   * name of something deleted, the reference, the months or the format of an export; `null` if the actor changed itself.
+   * What was changed: a name (both of a rename), a member's address and both roles, the ID of a tracker,
+   * batch or request, the new plan, a profile's changed fields, a reply text and its language, the ID and
+   * name of something deleted, a reference, months, an export's format; `null` if the actor changed itself.
    */
   target: string | null
   requestId: string | null

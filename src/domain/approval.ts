@@ -20,8 +20,8 @@ export interface ApprovalStore {
   /** Requests that wait already go on waiting. Returns `false` if the organisation does not exist. */
   saveRule(organisationId: string, above: number | null, note: ActivityNote): Promise<boolean>
   /**
-   * Starts erasures that wait for an approval, on behalf of the members who asked. Leaves those that this member
-   * asked for or that no longer wait, and returns how many were started.
+   * Starts erasures that wait for an approval, on behalf of the members who asked. Leaves those that this
+   * member asked for or that no longer wait, and returns how many were started.
    */
   approve(decisions: readonly Decision[], memberId: string): Promise<number>
   /** Leaves the requests open, without starting them. Returns how many waited for another member. */

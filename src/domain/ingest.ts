@@ -95,8 +95,8 @@ export interface IngestStore {
   /** Encodes at least one row, as a piece of a batch. */
   pack(rows: IncomingBatch): ArrayBuffer
   /**
-   * Stores several batches in one transaction, one after the other, and returns a result for each. Rejects with
-   * `BatchBlocked` if other work holds rows that one of them changes for longer than the others should wait.
+   * Stores several batches in one transaction, one after the other, and returns a result for each. Rejects
+   * with `BatchBlocked` if other work holds rows of one of them for longer than the others should wait.
    */
   ingestAll(batches: readonly PackedBatch[], keys: readonly TombstoneKey[]): Promise<IngestResult[]>
   countRefused(lines: RefusedLines): Promise<void>

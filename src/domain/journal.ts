@@ -143,8 +143,8 @@ interface KnownClosing extends CreatedRef {
 }
 
 /**
- * The changes in a journal: a hash for each ledger entry, the last change of each credential, and the closings
- * of requests.
+ * The changes in a journal: a hash for each ledger entry, the last change of each credential, and the
+ * closings of requests.
  */
 export class KnownChanges {
   /** By kind and ID. */

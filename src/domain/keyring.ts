@@ -234,8 +234,8 @@ export class Keyring {
   }
 
   /**
-   * The ID of a request that is made from its content, under every secret, the current one first: a UUID of version
-   * 8. Without the secrets, nobody can tell from it whom the request is about.
+   * The ID of a request that is made from its content, under every secret, the current one first: a UUID of
+   * version 8. Without the secrets, nobody can tell from it whom the request is about.
    */
   requestIds(organisationId: string, content: string): [string, ...string[]] {
     const uuid = (secret: Secret) => {
@@ -264,8 +264,8 @@ export class Keyring {
   }
 
   /**
-   * Encrypts the description of a person for an address that members of the organisation can open. The same text
-   * gives the same address.
+   * Encrypts the description of a person for an address that members of the organisation can open. The same
+   * text gives the same address.
    */
   sealPerson(organisationId: string, text: string): string {
     return this.#secrets[0].people.seal(organisationId, text).toString('base64url')

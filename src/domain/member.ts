@@ -110,8 +110,8 @@ export interface MemberStore {
    */
   setPassword(tokenHash: string, passwordHash: string, now: Instant, note: ActivityNote): Promise<boolean>
   /**
-   * Changes the role for the next request of each sign-in. A higher role needs a new proof of identity. Returns
-   * `last` for the last admin, and `absent` if there is no such member with the role `from`.
+   * Changes the role for the next request of each sign-in. A higher role needs a new proof of identity.
+   * Returns `last` for the last admin, and `absent` if there is no such member with the role `from`.
    */
   setRole(
     ref: { organisationId: string; id: string },

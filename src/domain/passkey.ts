@@ -40,8 +40,8 @@ export interface PasskeyStore {
   /** With its member. `null` if it is unknown. */
   find(id: string): Promise<(MemberSecrets & { passkey: Passkey }) | null>
   /**
-   * Adds a passkey, and recovery codes if the member has none. If sign-ins so far have proved too little, ends
-   * those without this token hash. `null` if a passkey with this ID exists, or if the member does not.
+   * Adds a passkey, and recovery codes if the member has none. If sign-ins so far have proved too little,
+   * ends those without this token hash. `null` if a passkey with this ID exists, or if the member does not.
    */
   add(
     passkey: Passkey,

@@ -8,8 +8,8 @@ export const minPasswordLength = 12
 export const maxPasswordLength = 256
 
 /**
- * Any characters will do, since length is what makes a password hard to guess, unless it is among the first that
- * anyone would try. `words` belong to the member.
+ * Any characters will do, since length is what makes a password hard to guess, unless it is among the first
+ * that anyone would try. `words` belong to the member.
  */
 export function checkPassword(password: string, words: readonly string[], problems: Problems): void {
   const length = countCharacters(password)

@@ -267,8 +267,8 @@ export interface PrivacyRequestStore {
   ofEntries(organisationId: string, indexes: readonly number[]): Promise<RequestOfEntry[]>
   /**
    * Leases the next running request, or returns `null`. A lease that has ended is ignored, and so is one that
-   * ends too late because its owner's clock was ahead. Serves organisations in turn, and within one the requests
-   * of lists last, line by line.
+   * ends too late because its owner's clock was ahead. Serves organisations in turn, and within one the
+   * requests of lists last, line by line.
    */
   lease(leaseOwner: string, lease: RequestLease): Promise<PrivacyRequest | null>
   /**
@@ -295,17 +295,17 @@ export interface PrivacyRequestStore {
     search: RequestSearch,
   ): Promise<boolean>
   /**
-   * Closes a request in which no subject waits as done, and appends to the ledger that nothing is held, in the
-   * same transaction. Returns these entries. Does nothing and returns `null` if subjects wait, the request or
-   * the lease has ended, or the number of searches differs. Rejects with `ForgedLedger` or `ShortLedger`.
+   * Closes a request in which no subject waits as done and appends to the ledger that nothing is held, in one
+   * transaction; returns these entries. Does nothing and returns `null` if subjects wait, the request or the
+   * lease has ended, or the number of searches differs. Rejects with `ForgedLedger` or `ShortLedger`.
    */
   finish(ref: PrivacyRequestRef, end: RequestEnd, note: ActivityNote): Promise<AppendedEntry[] | null>
   /** Closed requests of all organisations after a position, in the order of their closing. */
   listClosed(after: ClosedPosition | null, limit: number): Promise<(ClosedPosition & CreatedRef)[]>
   /**
-   * Deletes a closed request that is older than the window of its organisation's activity, or some `maxRows` of
-   * its items, in one transaction that also reads the window. Returns how many requests are gone. Not done while
-   * more may remain.
+   * Deletes a closed request that is older than the window of its organisation's activity, or some `maxRows`
+   * of its items, in one transaction that also reads the window. Returns how many requests are gone, and
+   * whether none can remain.
    */
   sweep(organisationId: string, step: SweepStep): Promise<{ requests: number; isDone: boolean }>
   /** How many requests of an organisation were closed before an instant. */

@@ -102,8 +102,8 @@ export interface ReplayStore {
   /** Returns `false` if the credential was rotated then or later, or does not exist. */
   rotate(rotation: JournalledRotation): Promise<boolean>
   /**
-   * Closes a request as the lines of its closing say, in one transaction, and deletes its person, its notes and
-   * the IDs of waiting subjects. Creates a request that is missing if it was closed at `keptSince` or later.
+   * Closes a request as the lines of its closing say, in one transaction, and deletes its person, its notes
+   * and the IDs of waiting subjects. Creates a missing request if it was closed at `keptSince` or later.
    * Returns `false` if it was closed already, is missing otherwise, or the organisation does not exist.
    */
   closeRequest(lines: readonly JournalledClosing[], keptSince: Instant): Promise<boolean>

@@ -70,9 +70,9 @@ export interface RequestGroupStore {
    * the organisation does not exist. */
   create(organisationId: string, creations: readonly RequestCreation[]): Promise<boolean>
   /**
-   * Makes requests run, in one transaction, and returns how many of them did. If a member would then have started
-   * the erasure of more people in a day than the rule allows, those that are open wait for an approval instead.
-   * `people` is how many the member erases with one action, of which `started` have begun.
+   * Makes requests run, in one transaction, and returns how many of them did. If a member would then have
+   * started the erasure of more people in a day than the rule allows, those that are open wait for an
+   * approval instead. `people` is how many the member erases with one action, of which `started` have begun.
    */
   start(
     starts: readonly RequestStart[],

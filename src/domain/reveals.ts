@@ -40,8 +40,8 @@ export function reveals(requestId: string, text: string): boolean {
 }
 
 /**
- * The same for an ID of random hexadecimal digits, such as a UUID without its hyphens. It contains short texts
- * by chance, so only longer matches count.
+ * The same for an ID of random hexadecimal digits, such as a UUID without its hyphens. It contains short
+ * texts by chance, so only longer matches count.
  */
 export function revealsInHex(digits: string, text: string): boolean {
   const sought = fold(text)

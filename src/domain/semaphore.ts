@@ -99,7 +99,7 @@ export type GiveWay = () => Promise<void>
 /** Runs long jobs: one at a time per organisation unless told otherwise, round-robin across organisations. */
 export class FairQueue {
   readonly #bounds: QueueBounds
-  /** Has few jobs of each organisation, one unless told otherwise, so that order of arrival is round-robin. */
+  /** Has few jobs of each organisation, one by default, so that order of arrival is round-robin. */
   readonly #permits: Semaphore
   readonly #organisations = new Map<string, Semaphore>()
 

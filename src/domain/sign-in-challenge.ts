@@ -47,6 +47,6 @@ export interface SignInChallengeStore {
   create(challenge: SignInChallenge): Promise<boolean>
   /** `null` if it is unknown, expired, used or of another kind. */
   find(tokenHash: string, kind: ChallengeKind, now: Instant): Promise<FoundChallenge | null>
-  /** Deletes it. Returns `false` if that has been done already, or if it is unknown, expired or of another kind. */
+  /** Deletes it. Returns `false` if it is already deleted, unknown, expired or of another kind. */
   take(tokenHash: string, kind: ChallengeKind, now: Instant): Promise<boolean>
 }

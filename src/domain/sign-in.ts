@@ -30,7 +30,7 @@ export type SignInMethod = (typeof signInMethods)[number]
 /** Where a sign-in comes from, and by which request. */
 export interface SignInSource extends Pick<SignIn, 'device' | 'address'> {
   requestId: string
-  /** The hash of the token that the browser still has from an earlier sign-in, which ends; `null` without one. */
+  /** The token hash of the browser's earlier sign-in, which ends; `null` without one. */
   replaces: string | null
   /** What passkeys belong to at the console's address; `null` if it has no host name. */
   relyingParty: RelyingParty | null

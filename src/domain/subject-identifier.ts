@@ -34,8 +34,8 @@ export function isIdentifierValue(text: unknown): text is string {
 }
 
 /**
- * Normalises a value for comparison: NFC, and lower case for e-mail addresses. Lower-casing can yield decomposed
- * letters, so addresses are normalised again.
+ * Normalises a value for comparison: NFC, and lower case for e-mail addresses. Lower-casing can yield
+ * decomposed letters, so addresses are normalised again.
  */
 export function comparableValue({ name, value }: SubjectIdentifier): string {
   const composed = value.normalize('NFC')

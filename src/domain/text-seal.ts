@@ -5,8 +5,8 @@ const sealTagBytes = 16
 const ivBytes = 12
 
 /**
- * Encrypts texts, each bound to an owner. The same text of the same owner always gives the same seal: the IV is
- * a digest of what is sealed.
+ * Encrypts texts, each bound to an owner. The same text of the same owner always gives the same seal: the IV
+ * is a digest of what is sealed.
  */
 export class TextSeal {
   readonly #key: Buffer

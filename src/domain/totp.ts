@@ -14,8 +14,8 @@ export interface TotpStore {
   find(memberId: string): Promise<Totp | null>
   /**
    * Uses up the challenge, replaces the member's app, and adds recovery codes if the member has none.
-   * `codesAdded` tells whether it did. If sign-ins so far have proved too little, ends those without this token
-   * hash. `null` if the challenge was used meanwhile.
+   * `codesAdded` tells whether it did. If sign-ins so far have proved too little, ends those without this
+   * token hash. `null` if the challenge was used meanwhile.
    */
   set(
     memberId: string,

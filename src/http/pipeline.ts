@@ -212,7 +212,8 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 
   /**
-   * Resolves when the organisation may have another large body in memory. Holds the permit until the response.
+   * Resolves when the organisation may have another large body in memory. Holds the permit until the
+   * response.
    */
   function waitForLargeBody(context: RequestContext, bodies: FairQueue): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -244,8 +245,8 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   }
 
   /**
-   * Keeps IDs that the client chose out of the log and the traces if they reveal a person named in the body, or
-   * if the body cannot be read. All are UUIDs or hexadecimal digits: see `isKeepable`.
+   * Keeps IDs that the client chose out of the log and the traces if they reveal a person named in the body,
+   * or if the body cannot be read. All are UUIDs or hexadecimal digits: see `isKeepable`.
    */
   async function hideNamedIds<Body>(
     context: RequestContext,

@@ -30,8 +30,8 @@ export function isLargeBatch({ headers }: IncomingMessage, smallBytes: number): 
 }
 
 /**
- * Reads a batch of lines. Throws `invalid_request` for another type or encoding, a damaged or incomplete body,
- * and too many bytes or lines. JSON of another form is a problem.
+ * Reads a batch of lines. Throws `invalid_request` for another type or encoding, a damaged or incomplete
+ * body, and too many bytes or lines. JSON of another form is a problem.
  */
 export async function readLines(
   request: IncomingMessage,

@@ -19,7 +19,7 @@ export function failureReason(error: unknown): string {
   return [...new Set(names)].join(' ') || (error instanceof Error ? error.name : 'unknown')
 }
 
-/** Whether no answer came, or one that says that the provider itself failed, in contrast to one that is not acceptable. */
+/** Whether no answer came, or one that says that the provider failed, rather than an unacceptable one. */
 export function isUnreachable(error: unknown): boolean {
   const code = field(error, 'code')
   const status = field(field(error, 'cause'), 'status')

@@ -17,7 +17,7 @@ interface ApprovalDeps {
 
 type DecideDeps = ApprovalDeps & GroupDeps & RequestSearchDeps
 
-/** `above` is how many people a member may erase in a day alone; `null` for any number. Throws `not_found`. */
+/** `above` is how many people a member may erase alone in a day; `null`: any number. Throws `not_found`. */
 export async function saveApprovalRule(
   deps: ApprovalDeps,
   organisationId: string,
@@ -54,8 +54,8 @@ export async function decideRequest(
 }
 
 /**
- * Decides about all requests with a reference that wait for another member. Throws `validation_error` if their
- * number is no longer `typed`, and `forbidden` if this member asked for all of them.
+ * Decides about all requests with a reference that wait for another member. Throws `validation_error` if
+ * their number is no longer `typed`, and `forbidden` if this member asked for all of them.
  */
 export async function decideGroup(
   deps: DecideDeps,

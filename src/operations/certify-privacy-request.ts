@@ -37,8 +37,8 @@ export async function isComplete(
 }
 
 /**
- * Passes the entries of a request to `take`, in order, with receipts against the current ledger. Erasures come
- * first. Aborting the signal cancels it while it waits for others; if `take` throws, it ends.
+ * Passes the entries of a request to `take`, in order, with receipts against the current ledger. Erasures
+ * come first. Aborting the signal cancels it while it waits for others; if `take` throws, it ends.
  */
 export async function certifyRequest(
   deps: CertifyDeps,

@@ -148,8 +148,8 @@ type StartableRequest = PrivacyRequestRef & Pick<PrivacyRequest, 'found'>
 
 /**
  * Starts to erase what open erasure requests find. Every erasure of a request begins here: of a key or a
- * member, of one person or of many. A member's may have to wait for another member's approval. `action` says how
- * many people are erased with one action, of which some have begun.
+ * member, of one person or of many. A member's may have to wait for another member's approval. `action` says
+ * how many people are erased with one action, of which some have begun.
  */
 export function startErasures(
   deps: Pick<ChangeDeps, 'clock' | 'randomness'> & { requestGroups: RequestGroupStore },

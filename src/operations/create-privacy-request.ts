@@ -123,8 +123,8 @@ export function newRequest(
 }
 
 /**
- * As sent, so that a repetition is the same also when time has passed, but with instants by value and identifiers
- * as they are compared.
+ * As sent, so that a repetition is the same also when time has passed, but with instants by value and
+ * identifiers as they are compared.
  */
 function contentOf({ kind, person, receivedAt, reference }: WantedRequest): string {
   const identifiers = person.identifiers.map((each) => [each.name, comparableValue(each)])

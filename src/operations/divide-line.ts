@@ -22,8 +22,8 @@ interface DividedPart {
 
 /**
  * Divides what a line matches among its requests. Open ones erase whom they name, and the first unstored ones
- * everyone else. If some have begun, all were stored before, and nobody else gets a request. `missing` is how many
- * more requests it takes.
+ * everyone else. If some have begun, all were stored before, and nobody else gets a request. `missing` is how
+ * many more requests it takes.
  */
 export function divideLine(
   requests: readonly LineRequest[],

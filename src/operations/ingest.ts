@@ -115,8 +115,8 @@ export class LineBatch {
   }
 
   /**
-   * Adds a line, unless it is empty, invalid or too old. Counts and reports invalid lines, and returns `false`
-   * for them.
+   * Adds a line, unless it is empty, invalid or too old. Counts and reports invalid lines, and returns
+   * `false` for them.
    */
   add(line: string | InvalidLine, source: string, number: number): MaybePromise<boolean> {
     const summary = this.#summary
@@ -146,8 +146,8 @@ export class LineBatch {
   }
 
   /**
-   * Stores rows with `ingest`, each part in a transaction, and counts what it did. A part is handed over while
-   * the one before it is stored.
+   * Stores rows with `ingest`, each part in a transaction, and counts what it did. A part is handed over
+   * while the one before it is stored.
    */
   async store(parts: IncomingBatch[], ingest: (rows: IncomingBatch) => Promise<IngestResult>): Promise<void> {
     const stored: Promise<void>[] = []

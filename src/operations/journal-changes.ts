@@ -12,8 +12,8 @@ type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer' | 'privacyRequest
 const pageEntries = 250
 
 /**
- * All changes in a store that a journal lacks: ledger entries in order, then closings of requests and changes of
- * credentials.
+ * All changes in a store that a journal lacks: ledger entries in order, then closings of requests and changes
+ * of credentials.
  */
 export async function* readChanges(store: Source, known: KnownChanges): AsyncGenerator<JournalLine[]> {
   for await (const organisations of readPages(store.transfer, tableNamed(store, 'organisations'))) {

@@ -34,8 +34,8 @@ interface Invitee {
 }
 
 /**
- * Adds a member with a link to set a password, or replaces an unused link, whose member keeps the role. Throws
- * `validation_error` if the address is invalid or its member has a password or another role, or if the
+ * Adds a member with a link to set a password, or replaces an unused link, whose member keeps the role.
+ * Throws `validation_error` if the address is invalid or its member has a password or another role, or if the
  * organisation would have no admin, and `not_found` without the organisation.
  */
 export async function inviteMember(
@@ -89,8 +89,8 @@ export async function inviteMember(
 }
 
 /**
- * Sets a password with a link, ends the member's other sign-ins, and signs in, if need be in two steps. Throws `not_found` if the link
- * is not valid, and `validation_error` if the password is not.
+ * Sets a password with a link, ends the member's other sign-ins, and signs in, if need be in two steps.
+ * Throws `not_found` if the link is not valid, and `validation_error` if the password is not.
  */
 export async function acceptInvitation(
   deps: FactorDeps & {
@@ -128,7 +128,7 @@ export interface Invited {
   expiresAt: Instant
 }
 
-/** Replaces a member's link to set a password, the first or a new one. Throws `not_found` if the member does not exist. */
+/** Replaces a member's link to set a password. Throws `not_found` if the member does not exist. */
 export async function issueLink(
   deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   member: Member,

@@ -34,8 +34,8 @@ interface PasskeySignInDeps extends FactorDeps {
 }
 
 /**
- * Signs in with a passkey alone, which has verified its user by a PIN or biometrics. Throws `unauthorized` with the
- * same message whatever is wrong.
+ * Signs in with a passkey alone, which has verified its user by a PIN or biometrics. Throws `unauthorized`
+ * with the same message whatever is wrong.
  */
 export async function signInWithPasskey(
   deps: PasskeySignInDeps,

@@ -41,9 +41,9 @@ export async function beginPasskey(
 }
 
 /**
- * Adds a passkey, and ends the member's other sign-ins if they have proved too little. Returns recovery codes if
- * the member had none. Throws `validation_error` if the name or the
- * response is not valid, or if it answers no challenge of this member.
+ * Adds a passkey, and ends the member's other sign-ins if they have proved too little. Returns recovery codes
+ * if the member had none. Throws `validation_error` if the name or the response is not valid, or if it
+ * answers no challenge of this member.
  */
 export async function addPasskey(
   deps: FactorDeps,

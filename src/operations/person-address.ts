@@ -5,8 +5,8 @@ import { comparableValue, type SubjectIdentifier, sortIdentifiers } from '../dom
 import { maxPersonParts } from './find-person.ts'
 
 /**
- * What the console's pages have in their addresses instead of a person: encrypted, so that histories and chats
- * contain no personal data. The same person in any order and spelling has the same address.
+ * What the console's pages have in their addresses instead of a person: encrypted, so that histories and
+ * chats contain no personal data. The same person in any order and spelling has the same address.
  */
 export function personAddress(
   keyring: Pick<Keyring, 'sealPerson'>,

@@ -121,8 +121,8 @@ class FoundRecords {
 }
 
 /**
- * By what other records may belong to a person: as many identifiers and IDs as a person has parts. Identifiers
- * that the retention window hides are not shown, so they are not among them.
+ * By what other records may belong to a person: as many identifiers and IDs as a person has parts.
+ * Identifiers that the retention window hides are not shown, so they are not among them.
  */
 function relationsOf(
   person: Person,

@@ -76,8 +76,8 @@ export interface PlanDeps {
 export type Pause = () => Promise<void>
 
 /**
- * Finds everyone on a list. Throws `validation_error` for an invalid list, invalid trackers, or a reference that
- * names someone.
+ * Finds everyone on a list. Throws `validation_error` for an invalid list, invalid trackers, or a reference
+ * that names someone.
  */
 export function previewList(
   deps: PlanDeps,
@@ -183,8 +183,8 @@ function leaveOut(plan: ErasureListPlan, line: number, outcome: UnusedOutcome): 
 
 interface LookedUpLine extends AskedLine {
   /**
-   * Whether its requests name the data subjects that were found. An address in all trackers is named as such in one
-   * request, so that the erasure also finds what arrives meanwhile.
+   * Whether its requests name the data subjects that were found. An address in all trackers is named as such
+   * in one request, so that the erasure also finds what arrives meanwhile.
    */
   isDivided: boolean
   /** Its first requests. If some have begun, all that are stored are among them. */

@@ -93,7 +93,7 @@ function identityOf({
   return ['requests', state, kind, dueBefore]
 }
 
-/** The requests of a person, recognised by any identifier or subject, also after they were closed. Newest first. */
+/** The requests of a person, recognised by any identifier or subject, closed ones too. Newest first. */
 export function requestsOfPerson(
   { privacyRequests, keyring }: RequestDeps & { keyring: Keyring },
   organisationId: string,
@@ -107,8 +107,8 @@ const firstPauseMs = 10
 const maxPauseMs = 250
 
 /**
- * Resolves with the request when any process has closed it, when it rests longer than this would wait, or after
- * some time. Rejects if aborted.
+ * Resolves with the request when any process has closed it, when it rests longer than this would wait, or
+ * after some time. Rejects if aborted.
  */
 export async function waitUntilClosed(
   deps: { privacyRequests: PrivacyRequestStore; clock: Clock },

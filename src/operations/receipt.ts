@@ -183,7 +183,7 @@ export interface EntryCertificate extends Pick<ProvenEntry, 'record' | 'proof' |
   /** `null` for an entry that nothing was held. */
   trackerName: string | null
   scrub: { lastAt: Instant; reachesEveryByte: boolean }
-  /** The name of the identifier of an entry that nothing was held, such as `email`, if a request asked for it. */
+  /** The identifier's name in an entry that nothing was held, such as `email`, if a request asked for it. */
   identifier: string | null
   /** Only for an entry of a request, which stores the encrypted nonce; otherwise `null`. */
   receipt: string | null

@@ -10,8 +10,8 @@ import { listClosed } from './journal-closing.ts'
 type ReplayDeps = Pick<Store, 'replay' | 'privacyRequests'>
 
 /**
- * Collects the closings that a store lacks. They are applied after the ledgers, because repairing a ledger moves
- * the entries to which its own requests refer.
+ * Collects the closings that a store lacks. They are applied after the ledgers, because repairing a ledger
+ * moves the entries to which its own requests refer.
  */
 export class ClosingReplay {
   readonly #store: ReplayDeps
@@ -85,8 +85,8 @@ interface SweepDeps {
 export type KeptSince = (organisationId: string) => Promise<Instant>
 
 /**
- * Closed requests are swept with the activity log. What remains of it shows what was swept, even if the window
- * was shorter or the clock ahead at that time.
+ * Closed requests are swept with the activity log. What remains of it shows what was swept, even if the
+ * window was shorter or the clock ahead at that time.
  */
 export function closingsKeptSince({ activity, clock, activityDays }: SweepDeps): KeptSince {
   const start = startOfWindow(activityDays, clock())

@@ -25,8 +25,8 @@ export interface ReplayOptions {
 const batchEntries = 500
 
 /**
- * Repeats changes in a store that lacks them: ledger entries, changes of credentials, closings of requests, and
- * deletions of erased data. Lines may be repeated and slightly out of order. Problems are reported after
+ * Repeats changes in a store that lacks them: ledger entries, changes of credentials, closings of requests,
+ * and deletions of erased data. Lines may be repeated and slightly out of order. Problems are reported after
  * everything else is done. Idempotent.
  */
 export async function replayChanges(
@@ -97,7 +97,7 @@ export async function replayIfSetBack(
   return { ...replayed, stoppedErasures: 0, endedSignIns: 0, withdrawnLinks: 0, removedRecoveryCodes: 0 }
 }
 
-/** Stops erasures that may have been cancelled since, and ends sign-ins and links that may have ended since. */
+/** Stops erasures that may have been cancelled since, and ends sign-ins and links that may have ended. */
 async function endUnfinished(store: RestoredDeps, replayed: Replayed): Promise<ReplayedInSetBack> {
   return { ...replayed, ...(await store.replay.endUnfinished()) }
 }

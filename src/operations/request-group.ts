@@ -62,8 +62,8 @@ export async function startGroup(
 }
 
 /**
- * Cancels all requests that are not closed. What was erased stays erased. Throws `validation_error` if the number
- * of all requests with this reference, which is the same while they end, is no longer `confirmed`.
+ * Cancels all requests that are not closed. What was erased stays erased. Throws `validation_error` if the
+ * number of all requests with this reference, which is the same while they end, is no longer `confirmed`.
  */
 export async function cancelGroup(
   deps: GroupDeps,

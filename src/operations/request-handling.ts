@@ -125,7 +125,7 @@ export async function includeRecord(
   if (outcome === 'not-open') throw await stateOf(deps, request)
 }
 
-/** Throws a `validation_error` on `subjects` if a request no longer finds as many subjects as a member typed. */
+/** Throws `validation_error` on `subjects` if a request no longer finds as many as a member typed. */
 export async function confirmSubjects(
   deps: HandlingDeps,
   view: OrganisationView,

@@ -84,8 +84,8 @@ const samples: readonly SampleRequest[] = [
 ]
 
 /**
- * Requests in every state, most of them of people who have visited the shop and the blog. A member is in charge
- * of some, and one was sent with a key.
+ * Requests in every state, most of them of people who have visited the shop and the blog. A member is in
+ * charge of some, and one was sent with a key.
  */
 export async function createSampleRequests(
   deps: Services,

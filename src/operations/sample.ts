@@ -25,7 +25,7 @@ interface Sample {
 
 const batchSize = 2_000
 
-/** Sample data: a shop with about 1,000 visitors, a blog that some of them read, variables, keys and a member. */
+/** Sample data: a shop with about 1,000 visitors, a blog that some read, variables, keys and a member. */
 export async function createSample(deps: Services): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',

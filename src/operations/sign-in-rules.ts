@@ -52,8 +52,8 @@ export async function changeDomains(
 }
 
 /**
- * Whether members may sign in with a password. Throws `invalid_request` if an admin who did not come by single
- * sign-on wants to forbid it, because single sign-on might not work.
+ * Whether members may sign in with a password. Throws `invalid_request` if an admin who did not come by
+ * single sign-on wants to forbid it, because single sign-on might not work.
  */
 export async function changePasswordRule(
   deps: RuleDeps,

@@ -48,8 +48,8 @@ const methodNames: Record<SignInMethod, string> = {
 }
 
 /**
- * Call after verifying the member's identity. `null` if the password has changed since the member was read, if a
- * second step is needed now, or if the member was removed.
+ * Call after verifying the member's identity. `null` if the password has changed since the member was read,
+ * if a second step is needed now, or if the member was removed.
  */
 export async function beginSignIn(
   deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
@@ -86,8 +86,8 @@ interface SecondStep {
 }
 
 /**
- * Call after verifying the member's identity, in any way: asks for a second factor if one is needed. `null` as
- * `beginSignIn`.
+ * Call after verifying the member's identity, in any way: asks for a second factor if one is needed. `null`
+ * as `beginSignIn`.
  */
 export async function continueSignIn(
   deps: FactorDeps & { signIns: SignInStore },

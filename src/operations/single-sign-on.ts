@@ -39,8 +39,8 @@ interface Kept {
 
 /**
  * Sends a browser to the identity provider. Only a browser with the token can come back, which may have
- * several round trips under way. Throws `internal_error` if the provider cannot be reached, and `forbidden` for
- * a member to verify who has a second factor.
+ * several round trips under way. Throws `internal_error` if the provider cannot be reached, and `forbidden`
+ * for a member to verify who has a second factor.
  */
 export async function beginSingleSignOn(
   deps: FactorDeps & { provider: IdentityProvider },

@@ -35,9 +35,9 @@ export async function beginTotp(
 }
 
 /**
- * Replaces the member's app, and ends the member's other sign-ins if they have proved too little. Returns recovery
- * codes if the member had none. Throws `invalid_request` if the offer has expired, and `validation_error` for a
- * wrong code; then the offer stays.
+ * Replaces the member's app, and ends the member's other sign-ins if they have proved too little. Returns
+ * recovery codes if the member had none. Throws `invalid_request` if the offer has expired, and
+ * `validation_error` for a wrong code; then the offer stays.
  */
 export async function confirmTotp(
   deps: FactorDeps,

@@ -9,7 +9,7 @@ export interface TokenUse {
   stop(): Promise<void>
 }
 
-/** Writes when tokens were last used every few seconds, so that requests do not wait. Repeats failed writes. */
+/** Every few seconds, writes when tokens were last used, so that requests do not wait. Retries on failure. */
 export function tokenUse(
   { variableTokens, clock }: { variableTokens: VariableTokenStore; clock: Clock },
   onError: (error: unknown) => void,

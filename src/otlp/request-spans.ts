@@ -126,7 +126,7 @@ export class RequestSpans implements RequestTraces {
   }
 }
 
-/** The names, by OpenTelemetry's conventions for HTTP servers, and our own. No URL, no header and no address. */
+/** The names, by OpenTelemetry's conventions for HTTP servers, and our own. No URL, header or address. */
 function attributesOf(context: RequestContext, method: string): Attributes {
   const { request, response, match, owner, keptId } = context
   const status = response.headersSent ? response.statusCode : null

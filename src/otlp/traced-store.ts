@@ -17,7 +17,7 @@ const untraced = new Set([
   ],
 ])
 
-/** The same services. Calls to the ports of their store are recorded as `subjects.read`, without arguments. */
+/** The same services; calls to their store's ports are recorded as `subjects.read`, without arguments. */
 export function tracedServices(services: Services, spans: RequestSpans, system: string): Services {
   const traced = { ...services }
   for (const [port, value] of Object.entries(services)) {

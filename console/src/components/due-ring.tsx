@@ -10,8 +10,7 @@ const closedIcons = { done: 'check', rejected: 'close', cancelled: 'close' } as 
 >
 
 /**
- * A ring that fills until a request is due, around the days that are left. Decorative: the text next to it says
- * the same.
+ * A ring that fills until a request is due, around the days that are left. Decorative: a text says it.
  */
 export function DueRing({ request, now }: { request: Request; now: number }) {
   const { state } = request

@@ -16,8 +16,8 @@ interface MenuProps {
 }
 
 /**
- * Rare actions behind a button: the menu button pattern of ARIA. The menu is in the top layer, so that no table
- * clips it.
+ * Rare actions behind a button: the menu button pattern of ARIA. The menu is in the top layer, so that no
+ * table clips it.
  */
 export function Menu({ label, items }: MenuProps) {
   const id = useId()

@@ -38,8 +38,8 @@ export interface Editor {
 const checkDelayMs = 250
 
 /**
- * An editor for JSON in `parent`. It is in a shadow root, where its styles are adopted style sheets: the content
- * security policy allows no style elements.
+ * An editor for JSON in `parent`. It is in a shadow root, where its styles are adopted style sheets: the
+ * content security policy allows no style elements.
  */
 export function createEditor(parent: Element, options: EditorOptions): Editor {
   const { text, label, onDirty, onCheck } = options

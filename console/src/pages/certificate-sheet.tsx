@@ -16,7 +16,7 @@ interface CertificateSheetProps {
   address: string
 }
 
-/** The printable certificate: what happened, the figures, the entries of the ledger, and how to check them. */
+/** The printable certificate: what happened, the figures, the ledger's entries, and how to check them. */
 export function CertificateSheet({ certified, profile, words, address }: CertificateSheetProps) {
   const { texts, language } = words
   const summary = summarise(certified)

@@ -26,8 +26,8 @@ const maxNumbers = 50
 const pollIntervalMs = 1_000
 
 /**
- * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the request that erased
- * them. Batches are now requests with one reference.
+ * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the request that
+ * erased them. Batches are now requests with one reference.
  */
 export function CertificatePage({ of }: { of: string }) {
   if (uuid.test(of)) return <RequestCertificatePage key={of} requestId={of} />

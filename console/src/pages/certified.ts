@@ -66,7 +66,7 @@ export interface Summary {
   at: string
   /** Who erased or searched, each once; empty if that is no longer recorded. */
   actors: readonly Actor[]
-  /** The ID of the request that was answered; otherwise those of the HTTP requests that asked for it, each once. */
+  /** The ID of the request that was answered; otherwise those of the HTTP requests, each once. */
   requestIds: readonly string[]
   /** The numbers of the entries, such as `13–15, 17`. */
   numbers: string

@@ -35,7 +35,7 @@ export function FirstData({ trackerId, onCreateKey }: { trackerId: string; onCre
   )
 }
 
-/** Creates a key that can only send data, and shows it once with the command that sends an event to a tracker. */
+/** Creates a key that can only send data, and shows it once, with a command that sends an event. */
 export function CreateCollectKey({ trackerId, onClose }: { trackerId: string; onClose(): void }) {
   const [issued, setIssued] = useState<IssuedKey | null>(null)
   if (issued) return <ShowKey {...{ issued, trackerId, onClose }} verb="created" />

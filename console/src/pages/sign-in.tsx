@@ -129,7 +129,7 @@ export function JoinPage() {
   const [password, setPassword] = useState('')
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const form = useForm()
-  // Opening another link in the same tab only changes the hash. A layout effect, because it may follow at once.
+  // Opening another link in this tab only changes the hash. A layout effect, because it may follow at once.
   useLayoutEffect(() => {
     const take = () => {
       if (location.hash === '') return

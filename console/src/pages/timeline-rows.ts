@@ -7,8 +7,8 @@ export type TimelineRow =
   | { kind: 'event'; event: Event }
 
 /**
- * The rows of the timeline: days, and under them events, newest first, under their sessions. A session without
- * events is at its start. Rows are only added, so that each page costs the same however long the timeline is.
+ * The rows of the timeline: days, and under them events, newest first, under their sessions. A session
+ * without events is at its start. Rows are only added, so that each page costs the same.
  */
 export class TimelineRows {
   readonly rows: TimelineRow[] = []

@@ -187,7 +187,7 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
           // Square roots, so that a quiet day stays visible next to a busy one.
           const size = Math.max(3, Math.sqrt((sessions + events) / highest) * height)
           return sessions > 0 ? (
-            // biome-ignore lint/a11y/noStaticElementInteractions: the field below does the same with the keyboard
+            // biome-ignore lint/a11y/noStaticElementInteractions: the field below serves the keyboard
             <rect
               key={from}
               class={chosen >= from && chosen <= to ? 'bar chosen' : 'bar'}

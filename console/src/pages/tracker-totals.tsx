@@ -119,7 +119,7 @@ function Comparison({ data, shownDays }: { data: Totals | null; shownDays: numbe
   )
 }
 
-/** Announces the first data of a period that was shown as empty, and fetches the data subjects that came with it. */
+/** Announces the first data of a period that was shown as empty, and fetches its data subjects. */
 function useArrival({ data, isLoading }: Resource<Totals>, days: string): void {
   const emptyDays = useRef<string | null>(null)
   useEffect(() => {

@@ -71,7 +71,7 @@ export class ShipDelivery {
     return (await this.#send([])) !== null
   }
 
-  /** Delivers lines. Returns those that were refused; `null` if it was stopped before the others were stored. */
+  /** Delivers lines. Returns the refused ones; `null` if it was stopped before the others were stored. */
   async deliver(lines: readonly CutLine[]): Promise<Refusal[] | null> {
     if (lines.length === 0) return []
     const answer = await this.#send(lines)

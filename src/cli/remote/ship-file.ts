@@ -17,7 +17,7 @@ export interface Frontier {
   files: readonly string[]
 }
 
-/** A place in a file, such that the file is recognised after it was renamed, copied, truncated or replaced. */
+/** A place in a file, such that the file is recognised once renamed, copied, truncated or replaced. */
 export interface FilePosition extends LineStart {
   /** The device and the inode; empty before the first line of a file. */
   file: string

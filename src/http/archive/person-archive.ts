@@ -8,8 +8,8 @@ import { PersonFacts } from './record-facts.ts'
 import { ZipWriter } from './zip-writer.ts'
 
 /**
- * The copy of a person's data, as a ZIP file: a JSON file for each subject, its schema, and a page that people
- * can read. The page comes last, because it summarises the others.
+ * The copy of a person's data, as a ZIP file: a JSON file for each subject, its schema, and a page that
+ * people can read. The page comes last, because it summarises the others.
  */
 export class PersonArchive implements PersonTaker {
   readonly signal: AbortSignal

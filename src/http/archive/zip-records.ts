@@ -107,7 +107,7 @@ function wideEndOfDirectory({ entries, bytes, offset }: ZipDirectory): Buffer {
   ])
 }
 
-/** Time and day in the format of MS-DOS, which has no time zone (here UTC), two-second steps and no year before 1980. */
+/** Time and day in the format of MS-DOS: no time zone (here UTC), two-second steps, no year before 1980. */
 function dosTime(instant: Instant): [time: number, day: number] {
   const date = new Date(instant)
   const year = Math.min(Math.max(date.getUTCFullYear() - 1980, 0), 127)

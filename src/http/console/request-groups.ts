@@ -26,7 +26,7 @@ export const RequestGroup = object(
     counts: object({
       ...{ open: integer(), running: integer(), done: integer(), rejected: integer(), cancelled: integer() },
     }),
-    /** How many are open erasures, how many of these wait for an approval instead, and how many are access requests. */
+    /** How many are open erasures, wait for an approval instead, or are access requests. */
     ...{ startable: integer(), waiting: integer(), access: integer() },
     ...{ found: Counts, erased: Counts },
     ...{ firstReceivedAt: instant, closedAt: orNull(instant), resumesAt: orNull(instant) },

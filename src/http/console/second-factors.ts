@@ -35,7 +35,7 @@ export const RecoveryCodes = object({ recoveryCodes: list(text()) }, { title: 'R
 
 export const TotpOffer = object({ token: text(), secret: text(), uri: text() }, { title: 'TotpOffer' })
 
-/** A member's own second factors. They can be added before anything else, if the organisation requires one. */
+/** A member's own second factors. If the organisation requires one, it can be added before anything else. */
 const own = { access: 'viewer', isEnrolment: true, bodyNamesNobody: true } as const
 const change = { ...own, recentSignIn: true } as const
 

@@ -10,8 +10,8 @@ import type { Engine } from './engine.ts'
 import { integer, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
-// Requests that share a reference are listed as one. Most requests do not, so that they are one range of an index for
-// each state and kind. Those that do are found group by group, however many requests a group has.
+// Requests that share a reference are listed as one. Most requests do not, so that they are one range of an
+// index for each state and kind. Those that do are found group by group, however many requests a group has.
 
 interface Range {
   state: PrivacyRequestState
@@ -27,7 +27,7 @@ const isFirstIn = (states: readonly PrivacyRequestState[], isBefore: string) =>
              AND f.reference = r.reference AND f.state IN (${namesOf(states)}) AND f.kind = r.kind
              AND (f.due_at, f.id) ${isBefore} (r.due_at, r.id))`
 
-/** The first request of each group that shares its reference in a state, unless another listed state has the first. */
+/** The first request in a state of each group with one reference, unless another listed state has it. */
 function firstOfGroups(states: readonly PrivacyRequestState[], isLatestFirst: boolean) {
   const [order, isBefore] = isLatestFirst ? ['due_at DESC, id DESC', '>'] : ['due_at, id', '<']
   return statement(
@@ -44,7 +44,7 @@ function firstOfGroups(states: readonly PrivacyRequestState[], isLatestFirst: bo
 }
 const byIds = statement(`SELECT * FROM privacy_requests WHERE ${own} AND id = ANY (:ids)`)
 
-/** The rows of a page with one request for each reference and kind, plus one row that shows whether more follow. */
+/** The rows of a page with one request for each reference and kind, plus one to show if more follow. */
 export async function readInbox(
   engine: Pick<Engine<never>, 'read'>,
   organisationId: string,
@@ -82,7 +82,7 @@ export async function readInbox(
   return inOrder(rows.values()).slice(0, limit + 1)
 }
 
-/** The requests that shared their reference with no other when they were created, and are still the first with it. */
+/** The requests whose reference was new when they were created, and that still come first with it. */
 function requestsAlone(
   ranges: readonly Range[],
   states: readonly PrivacyRequestState[],
@@ -103,7 +103,7 @@ function requestsAlone(
   return statement(firstOfRanges(rowsOf('privacy_requests r'), order), 'one', onSqlite)
 }
 
-/** For PostgreSQL, which would read and sort all of several ranges unless each has a limit. SQLite merges them. */
+/** For PostgreSQL, which would sort all of several ranges unless each has a limit. SQLite merges them. */
 export function firstOfRanges(ranges: readonly string[], order: string): string {
   const end = `ORDER BY ${order} LIMIT :count`
   const rows = ranges.length > 1 ? ranges.map((range) => `(${range} ${end})`) : ranges

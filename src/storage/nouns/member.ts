@@ -32,7 +32,7 @@ const byEmail = statement(
 const list = statement(
   `SELECT ${memberColumns} FROM members WHERE organisation_id = :organisationId ORDER BY created_at, id`,
 )
-// An identity provider connects people by their address, so admins without anything else might come in, or not.
+// An identity provider connects people by their address, so admins with nothing else might not get in.
 const listAdmins = statement(
   `SELECT id, CASE WHEN oidc_subject IS NOT NULL
        OR EXISTS (SELECT 1 FROM passkeys WHERE member_id = members.id)
@@ -81,7 +81,7 @@ const setLanguage = statement(
 )
 const forgetProofs = statement('UPDATE sign_ins SET verified_at = 0 WHERE member_id = :id')
 
-/** Keeps a member unchanged until the transaction ends. `false` if the organisation, or any, has no such member. */
+/** Keeps a member unchanged until the transaction ends. `false` if there is no such member. */
 export async function lockMember(
   run: Run,
   id: string,

@@ -215,7 +215,7 @@ export async function sharesItsReference(
   return (await run(sameReference, { organisationId, kind, reference })).count > 0
 }
 
-/** What members, keys and the sweep do with requests. Processing a request takes a lease: see `requestLeaseStore`. */
+/** What members, keys and the sweep do with requests. Processing takes a lease: see `requestLeaseStore`. */
 export function privacyRequestStore(
   engine: Engine<typeof privacyRequestTransactions>,
 ): Omit<PrivacyRequestStore, keyof RequestLeaseStore> {

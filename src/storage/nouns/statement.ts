@@ -67,7 +67,7 @@ export function statement(
   return fresh
 }
 
-/** A statement of PostgreSQL alone: of its hot path, or a lock, which SQLite with its single writer does not need. */
+/** A statement of PostgreSQL alone: of its hot path, or a lock, which a single writer does not need. */
 export function postgresOnly(source: string, shards?: Shards): Statement {
   return statement(source, shards, null)
 }

@@ -3,7 +3,7 @@ import { Client, type ClientConfig, types } from 'pg'
 import { type PostgresHost, parsePostgresUrl } from '../store-address.ts'
 import { toFailure } from './failures.ts'
 
-/** The most connections of a process, by purpose, so that one kind of work cannot exhaust those of another. */
+/** The most connections of a process, by purpose, so that one kind of work cannot use up another's. */
 export const maxConnections = {
   reads: 8,
   credentials: 2,

@@ -101,8 +101,8 @@ export class Connections implements Engine<SharedTransactions> {
   }
 
   /**
-   * Runs several read-only statements on one connection, in this order: each sees at least what the one before
-   * it has seen.
+   * Runs several read-only statements on one connection, in this order: each sees at least what the one
+   * before it has seen.
    */
   readInOrder(asked: readonly (readonly [Statement, Given])[]): Promise<Values[][]> {
     return this.#whileOpen(() =>

@@ -6,8 +6,8 @@ import { isLockTimeout } from './failures.ts'
 import type { Run } from './transaction.ts'
 
 /**
- * The tables that grow with what is collected. All rows of a subject are on one shard. Every other table is on
- * the coordinator alone, so that no change to one involves a worker.
+ * The tables that grow with what is collected. All rows of a subject are on one shard. Every other table is
+ * on the coordinator alone, so that no change to one involves a worker.
  */
 const distributed = [
   { table: 'subjects', beside: 'none' },
@@ -17,16 +17,16 @@ const distributed = [
 ]
 
 /**
- * A table of the coordinator that Citus knows. It commits a transaction that writes to a local table and to one
- * worker in two phases only if it knows one of the local tables: see `commitInTwoPhases`.
+ * A table of the coordinator that Citus knows. It commits a transaction that writes to a local table and to
+ * one worker in two phases only if it knows one of the local tables: see `commitInTwoPhases`.
  */
 const knownTable = 'scrubs'
 
 const touchKnownTable = postgresOnly(`UPDATE ${knownTable} SET id = id WHERE id = 0`)
 
 /**
- * Makes a transaction that writes on the coordinator and on one worker commit on both or on neither. Deletions
- * need not call it, because they note that a scrub is due.
+ * Makes a transaction that writes on the coordinator and on one worker commit on both or on neither.
+ * Deletions need not call it, because they note that a scrub is due.
  */
 export function commitInTwoPhases(run: Run): void {
   run(touchKnownTable)
@@ -82,7 +82,7 @@ export async function upgradeDistribution(client: Client): Promise<void> {
   if (!isComplete) await distribute(client)
 }
 
-/** Prepares a distributed store for migrations, which are for tables of the coordinator: on others, Citus refuses them. */
+/** Prepares a distributed store for migrations: Citus allows them on tables of the coordinator only. */
 export async function prepareToMigrate(client: Client): Promise<void> {
   if ((await nextToMove(client)) !== null) await whileOthersWait(client, () => moveToCoordinator(client))
 }

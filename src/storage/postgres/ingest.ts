@@ -63,8 +63,8 @@ const dropEmpty = postgresOnly(
 const piecesPerStep = 10
 
 /**
- * While a large subject is erased, its row is locked for minutes; batches of other organisations that share the
- * transaction must not wait for it. Rows that all share are locked for no longer than a commit takes.
+ * While a large subject is erased, its row is locked for minutes; batches of other organisations that share
+ * the transaction must not wait for it. Rows that all share are locked for no longer than a commit takes.
  */
 const waitForSubjects = 'SET LOCAL lock_timeout = 300'
 const waitForShared = `SET LOCAL lock_timeout = ${lockTimeoutMs}`

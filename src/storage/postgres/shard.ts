@@ -24,8 +24,8 @@ export function ofSubjects(toText: (here: (table: string) => string) => string):
 }
 
 /**
- * Splits keys of subjects into groups, each on one shard, in the order of the shards, so that two transactions
- * which lock them cannot deadlock. On one machine there is one group.
+ * Splits keys of subjects into groups, each on one shard, in the order of the shards, so that two
+ * transactions which lock them cannot deadlock. On one machine there is one group.
  */
 export interface Grouping {
   areOnShards: boolean

@@ -28,7 +28,7 @@ const readIdentifiers = postgresOnly(
   `SELECT coalesce(json_agg(json_build_array(name, value))::text, '[]'), min(brought_at) FROM identifiers
    WHERE subject_key = $1 AND brought_at >= $2`,
 )
-/** The record of the subject with key `$2` as seen since `$1`, in one statement and therefore one snapshot. */
+/** The record of the subject with key `$2` as seen since `$1`, in one statement, thus one snapshot. */
 export const readOneOnShard = postgresOnly(
   `SELECT ${recordAsSeen('$1::bigint', '$2')} FROM subjects s WHERE s.subject_key = $2 AND s.last_seen_at >= $1`,
 )
@@ -142,15 +142,15 @@ async function nextOnShards(
   return withoutExpired(connections, view.since, rows)
 }
 
-/** How many rows of a page are at most on one shard, with hardly an exception: the shards are chosen by hash. */
+/** How many rows of a page one shard has at most, with rare exceptions: shards are chosen by hash. */
 function expectedOfEach(rows: number, shards: number): number {
   const mean = rows / shards
   return Math.min(rows, Math.ceil(mean + 4 * Math.sqrt(mean) + 4))
 }
 
 /**
- * How many rows there are up to the first that is the last one that its shard was asked for: the shard may hold
- * the next row. `null` if there is no such row.
+ * How many rows there are up to the first that is the last one that its shard was asked for: the shard may
+ * hold the next row. `null` if there is no such row.
  */
 function endOfKnown(rows: Values[], shards: readonly number[], ofEach: number): number | null {
   const counts = new Map<number, number>()

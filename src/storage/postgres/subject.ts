@@ -58,8 +58,8 @@ interface JoinedToSubject {
 }
 
 /**
- * A statement that joins rows to one row if the subject with key `$1` holds data since `$3` and its tracker is
- * visible to organisation `$2`. Joined rows are read in the same snapshot.
+ * A statement that joins rows to one row if the subject with key `$1` holds data since `$3` and its tracker
+ * is visible to organisation `$2`. Joined rows are read in the same snapshot.
  */
 export function joinedToSubject(toText: (subject: string) => string): JoinedToSubject {
   const withTracker = toText(

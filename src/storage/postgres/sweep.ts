@@ -36,8 +36,8 @@ const lock = postgresOnly(
 const withKeys = 'WHERE subject_key = ANY ($1)'
 const overlapping = 'started_at < $2 AND ended_at >= $2'
 /**
- * Deletes what has expired of subjects that are locked. All parts see what was stored before. What ended before
- * the window also started before it, so the index by start can be used.
+ * Deletes what has expired of subjects that are locked. All parts see what was stored before. What ended
+ * before the window also started before it, so the index by start can be used.
  */
 const sweepWhole = ofSubjects(
   (here) =>

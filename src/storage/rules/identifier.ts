@@ -124,8 +124,8 @@ function toSourceRow([id, at, facts]: Values): SourceRow {
 export type StoredIdentifier = Pick<BroughtIdentifier, 'value' | 'broughtAt'>
 
 /**
- * Those identifiers that are missing, or stored with an older instant. `countOf` tells how many the subject of
- * one has.
+ * Those identifiers that are missing, or stored with an older instant. `countOf` tells how many the subject
+ * of one has.
  */
 export function missingOf<Derived extends DerivedIdentifier>(
   derived: readonly Derived[],

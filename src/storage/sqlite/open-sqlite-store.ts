@@ -111,8 +111,8 @@ function hold(path: string): () => void {
 }
 
 /**
- * Creates or upgrades the store, and opens it for reading. Opening it for writing changes it, so its owner must
- * have been checked before. Two connections overlap, because the last one to close removes the log.
+ * Creates or upgrades the store, and opens it for reading. Opening it for writing changes it, so its owner
+ * must have been checked before. Two connections overlap, because the last one to close removes the log.
  */
 function prepare(path: string): DatabaseSync {
   return withOpenError(path, () =>
