@@ -33,7 +33,7 @@ export interface Config {
   store: StoreAddress
   limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
-  /** The minimum interval between erasures of a batch. */
+  /** The minimum interval between erasures that members start. */
   batchPaceMs: number
   trustedProxies: string[]
   maxConnections: number
@@ -113,7 +113,7 @@ export const variables = {
   },
   LETHE_BATCH_PACE: {
     fallback: '600/minute',
-    accepts: 'the pace of a batch, such as 600/minute (per second, minute, hour or day)',
+    accepts: 'the pace of erasures from the console, such as 600/minute (per second, minute, hour or day)',
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', accepts: 'IP addresses or CIDR ranges, separated by commas' },
   LETHE_MAX_CONNECTIONS: { fallback: '10000', accepts: 'a whole number from 10 to 1000000' },

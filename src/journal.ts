@@ -81,7 +81,8 @@ async function appendAndSync(path: string, text: string): Promise<void> {
     const bytes = Buffer.from(text)
     const { bytesWritten } = await file.write(bytes)
     // The rest would follow lines that other processes have written meanwhile.
-    if (bytesWritten < bytes.length) throw new Error(`${path} took ${bytesWritten} of ${bytes.length} bytes`)
+    if (bytesWritten < bytes.length)
+      throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written to ${path}`)
     await file.datasync()
   } finally {
     await file.close()

@@ -179,7 +179,7 @@ export const goals: readonly Goal[] = [
   },
   {
     ...requests,
-    what: 'read in the largest store',
+    what: 'read in the largest embedded store',
     part: 'growth',
     group: 'SQLite',
     row: 'last',

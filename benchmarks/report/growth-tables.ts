@@ -64,8 +64,8 @@ export function growthSection({ growth }: Results): string {
   if (measured.length === 0) return ''
   return `## Growth
 
-Each store grows in place, by subjects with ten events in three sessions and two identifiers, and is measured at each size. A store of 10,000
-events is asked in turns: ratios, and the numbers in brackets, compare with it. Reads are sent over 64 connections, everything else is one
+Each store grows in place, by subjects with ten events in three sessions and two identifiers, and is measured at each size. Requests alternate
+with a store of 10,000 events: ratios, and the numbers in brackets, compare the two. Reads are sent over 64 connections, everything else is one
 request at a time. During a scrub and a backup, ten erasures a second are sent.
 
 ${measured.toSorted(byStore).map(storeSection).join('\n')}

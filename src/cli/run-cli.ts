@@ -42,7 +42,9 @@ export async function buildProgram(
     },
   }
   const program = new Command('lethe')
-    .description('Manage the data subjects of a web-analytics service: list, read, export and erase them.')
+    .description(
+      'Answer access and erasure requests on web-analytics data: find, export and erase people, and prove it.',
+    )
     .version(manifest.version, '--version', 'print the version')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),

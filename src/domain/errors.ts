@@ -1,4 +1,4 @@
-/** The only codes that a client sees. `http/error-status.ts` maps them to HTTP statuses. */
+/** The only codes that a client sees. `http/response.ts` maps them to HTTP statuses. */
 export const errorCodes = [
   'invalid_request',
   'unauthorized',

@@ -144,7 +144,7 @@ export class LedgerJournal implements Journal {
     const { organisationId, index } = line
     return this.#stop(
       new Error(
-        `The ledger of the organisation "${organisationId}" has another entry ${index} than the journal ${this.place}: the store was set back to an earlier state. Restart the service.`,
+        `Entry ${index} of the ledger of the organisation "${organisationId}" differs from that in the journal ${this.place}: the store was set back to an earlier state. Restart the service.`,
       ),
     )
   }
@@ -258,6 +258,6 @@ async function hasOlderCredentials(store: Store, known: KnownChanges): Promise<b
 
 function contradiction(place: string, organisationId: string, index: number): Error {
   return new Error(
-    `The ledger of the organisation "${organisationId}" and the journal ${place} hold different entries ${index}: the ledger continued after the store was set back, or the journal belongs to another store. To restore the journal's entries and append the ledger's own after them, run "lethe journal replay ${place} --mend".`,
+    `The ledger of the organisation "${organisationId}" and the journal ${place} have different entries at index ${index}: the ledger continued after the store was set back, or the journal belongs to another store. To restore the journal's entries and append the ledger's own after them, run "lethe journal replay ${place} --mend".`,
   )
 }

@@ -45,7 +45,7 @@ export async function readList(
     else if (value.trim() === '') list.empty += 1
     else list.listed.push({ line, value })
     if (list.listed.length > maxBatchLines) {
-      problems.add('text', `text has more than ${maxBatchLines} lines, the maximum for a batch`)
+      problems.add('text', `text has more than ${maxBatchLines} lines, the maximum for a list`)
       return list
     }
     untilPause -= 1

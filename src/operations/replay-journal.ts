@@ -194,7 +194,7 @@ class LedgerReplay {
     const [other = this.#contested[0]] = this.#fork
     if (other && withoutEntry > 0) {
       done.problems.push(
-        `${this.#ledger} and the journal hold different entries ${other.index}: the ledger continued after the store was set back, or belongs to another store. "lethe journal replay --mend" restores the journal's entries and appends the ledger's own after them.`,
+        `${this.#ledger} and the journal have different entries at index ${other.index}: the ledger continued after the store was set back, or belongs to another store. "lethe journal replay --mend" restores the journal's entries and appends the ledger's own after them.`,
       )
     }
   }

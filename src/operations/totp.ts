@@ -52,7 +52,7 @@ export async function confirmTotp(
   const secret = deps.keyring.openTotpSecret(memberId, JSON.parse(found.challenge.data))
   if (secret === null) throw expired()
   const lastStep = acceptedStep(secret, code, { now, lastStep: null })
-  if (lastStep === null) throw invalidField('code', 'code is not the one that the app shows now')
+  if (lastStep === null) throw invalidField('code', 'code is incorrect; enter the one that the app shows now')
   const totp = { sealedSecret: deps.keyring.sealTotpSecret(memberId, secret), setAt: now, lastStep }
   const codes = createRecoveryCodes(deps.randomness)
   const recoveryHashes = codes.map((each) => hashRecoveryCode(memberId, each))

@@ -72,7 +72,7 @@ describe('the results table', () => {
       figures: { readRatio: [ratio], readsPerSecond: [10] },
     }))
     const [, , ratio] = rowOf(
-      'read in the largest store',
+      'read in the largest embedded store',
       resultTable({ growth: part([{ name: 'SQLite', rows }]) }),
     )
     assert.equal(ratio, '0.90')

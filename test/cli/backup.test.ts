@@ -88,9 +88,9 @@ describe('lethe backup', { concurrency: true }, () => {
     const file = join(cli.folder, 'precious.db')
     writeFileSync(file, 'precious')
     const before = readdirSync(cli.folder)
-    assertRefused(await cli.run(['backup', file, '--json']), 1, /precious\.db exists already/)
+    assertRefused(await cli.run(['backup', file, '--json']), 1, /precious\.db already exists/)
     assert.equal(readFileSync(file, 'utf8'), 'precious')
-    assertRefused(await cli.run(['backup', cli.storePath]), 1, /exists already/)
+    assertRefused(await cli.run(['backup', cli.storePath]), 1, /already exists/)
     assert.deepEqual(readdirSync(cli.folder), before)
   })
 

@@ -265,7 +265,10 @@ for (const [engine, address] of Object.entries(engines)) {
       await replayChanges(store, testKeyring, told(a, at(b, 1)))
       const replayed = await replayChanges(store, testKeyring, told(a, at(c, 1), at(d, 2)))
       assert.partialDeepStrictEqual(replayed, { entries: 0, tombstones: 2, removed: { subjects: 1 } })
-      assert.match(replayed.problems.join(), /"acme" and the journal hold different entries 1: .*--mend/)
+      assert.match(
+        replayed.problems.join(),
+        /"acme" and the journal have different entries at index 1: .*--mend/,
+      )
       assert.deepEqual(await recordsIn(store), [a.record, b.record])
     })
 

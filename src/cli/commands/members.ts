@@ -44,7 +44,7 @@ function addCreate(members: Command, kit: CommandKit): void {
   members
     .command('create')
     .description('add a member and print a one-time link to set a password')
-    .option('--org <org>', 'the organisation whose console it is')
+    .option('--org <org>', 'the organisation')
     .option('--email <email>', 'the e-mail address to sign in with')
     .addOption(
       new Option(
@@ -66,7 +66,7 @@ function addLink(members: Command, kit: CommandKit): void {
   members
     .command('link')
     .description('print a one-time link for a member to set a new password')
-    .option('--org <org>', 'the organisation whose console it is')
+    .option('--org <org>', 'the organisation')
     .option('--email <email>', 'the e-mail address of the member')
     .option('--json', 'print one JSON object')
     .action((options: MemberOptions) =>

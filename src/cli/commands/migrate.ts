@@ -22,7 +22,7 @@ export function addMigrateCommand(program: Command, { terminal, ensureStore }: C
     .description('upgrade the store, as every start does')
     .option(
       '--distributed',
-      'distribute the growing tables over the nodes of a PostgreSQL cluster with the Citus extension',
+      'distribute subjects, sessions, events and identifiers over the nodes of a PostgreSQL cluster with the Citus extension',
     )
     .option('--json', 'print one JSON object')
     .action((options: { distributed?: true; json?: true }) =>

@@ -39,7 +39,7 @@ export function addShipCommand(program: Command, kit: CommandKit): void {
     .option('--state <file>', 'where to remember how far the file was sent; <file>.ship if omitted')
     .option('--rejects <file>', 'append lines that the service refuses to this file')
     .option('--interval <seconds>', 'how long a line waits for others', readSeconds, defaultIntervalSeconds)
-    .option('--once', 'send what is there, then exit')
+    .option('--once', 'send the lines that exist, then exit')
     .option('--json', 'print the summary as one JSON object')
     .action((file: string, flags: ShipFlags) => ship(kit, file, flags))
 }

@@ -165,7 +165,7 @@ async function chooseHost(
     if (reason === null) return host
     reasons.push(`${host.host}:${host.port} ${reason}`)
   }
-  throw new Error(`No host will do: ${reasons.join('; ')}.`)
+  throw new Error(`No host is suitable: ${reasons.join('; ')}.`)
 }
 
 /** Why a host cannot be used; `null` if it can. */

@@ -20,7 +20,7 @@ export function backupCommands(db: DatabaseSync) {
   return {
     /** Writes the backup under another name, so that a file with the requested name is always complete. */
     backup(file: string): void {
-      if (existsSync(file)) throw new Error(`${file} exists already; name a file that does not.`)
+      if (existsSync(file)) throw new Error(`${file} already exists. Choose another file.`)
       const partial = `${file}.partial`
       const lock = tryLock(partial + lockSuffix, 'BEGIN EXCLUSIVE')
       if (!lock) throw new Error(`Another backup is writing ${file}.`)

@@ -65,7 +65,9 @@ async function openInPlace(path: string): Promise<StoreInPlace> {
     if (error instanceof ForeignStore) throw error
     // A sound store that cannot be opened now may contain erasures that the backup does not.
     if (error instanceof Error && isDiskFailure(error.cause)) {
-      throw new Error(`${error.message} Mend that, or move it away to restore without what it knows.`)
+      throw new Error(
+        `${error.message} Fix this, or move the store away to restore without the erasures that it records.`,
+      )
     }
     return 'unreadable'
   }

@@ -184,14 +184,14 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       const without = await serve({})
       dataOf(await erase(without, 'cleo'))
       await without.stop()
-      const named = /"acme" and the journal .* hold different entries 0.*--mend/
+      const named = /"acme" and the journal .* have different entries at index 0.*--mend/
       await assert.rejects(serve(), named)
       const verified = await run('ledger', 'verify', '--journal', journal)
       assert.equal(verified.code, 1)
       assert.match(verified.stdout, /Entry 0 differs from the journal/)
       const replayed = await run('journal', 'replay', journal)
       assert.equal(replayed.code, 1)
-      assert.match(replayed.stderr, /hold different entries 0.*--mend/)
+      assert.match(replayed.stderr, /have different entries at index 0.*--mend/)
       // Without mending it has kept everybody away all the same.
       const meanwhile = await serve({})
       assert.deepEqual(await present(meanwhile), ['dora', 'emil', 'fay'])

@@ -211,7 +211,7 @@ describe('a backup is refused', () => {
       writeFileSync(copy, content, { mode: 0o640 })
       const before = statSync(copy)
       await assert.rejects(store.maintenance.backup(copy), (error: Error) => {
-        assert.ok(error.message.includes(`${copy} exists already`), error.message)
+        assert.ok(error.message.includes(`${copy} already exists`), error.message)
         return true
       })
       assert.equal(readFileSync(copy, 'utf8'), content)
@@ -222,7 +222,7 @@ describe('a backup is refused', () => {
 
   it('onto the store itself', async (t) => {
     const { store, path } = await openShop(t)
-    await assert.rejects(store.maintenance.backup(path), /exists already/)
+    await assert.rejects(store.maintenance.backup(path), /already exists/)
     await store.ping()
   })
 
