@@ -11,7 +11,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object in a field of an object; fails when there is none. */
+/** The object in a field of an object. Fails if there is none. */
 export function objectIn(value: unknown, field: string): Json {
   assert.ok(isObject(value), `no object around ${field}`)
   const inner = value[field]
@@ -19,7 +19,7 @@ export function objectIn(value: unknown, field: string): Json {
   return inner
 }
 
-/** The list in a field of an object; fails when there is none. */
+/** The list in a field of an object. Fails if there is none. */
 export function listIn(value: unknown, field: string): unknown[] {
   assert.ok(isObject(value), `no object around ${field}`)
   const inner = value[field]
@@ -27,7 +27,7 @@ export function listIn(value: unknown, field: string): unknown[] {
   return inner
 }
 
-/** The text in a field of an object; fails when there is none. */
+/** The string in a field of an object. Fails if there is none. */
 export function textIn(value: unknown, field: string): string {
   assert.ok(isObject(value), `no object around ${field}`)
   const inner = value[field]
@@ -35,14 +35,14 @@ export function textIn(value: unknown, field: string): string {
   return inner
 }
 
-/** The payload of a success, in an envelope that holds nothing else than it should. */
+/** The data of a success. Fails if the envelope holds anything else. */
 export function dataOf(answer: Answer): Json {
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
   assertEnvelope(answer, 'data')
   return objectIn(answer.body, 'data')
 }
 
-/** The error of a failure, in an envelope that holds nothing else than it should. */
+/** The error of a failure. Fails if the envelope holds anything else. */
 export function errorOf(answer: Answer, code: ErrorCode): Json {
   assert.equal(answer.status, errorStatus[code], JSON.stringify(answer.body))
   assertEnvelope(answer, 'error')
@@ -56,7 +56,7 @@ export function errorOf(answer: Answer, code: ErrorCode): Json {
   return error
 }
 
-/** The fields a `validation_error` names, in its order. */
+/** The fields that a `validation_error` names, in its order. */
 export function problemFields(answer: Answer): string[] {
   return listIn(errorOf(answer, 'validation_error'), 'details').map((problem) => {
     assert.notEqual(textIn(problem, 'message'), '')
@@ -74,7 +74,7 @@ function assertEnvelope({ body, headers }: Answer, content: 'data' | 'error'): v
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
 }
 
-/** What `X-RateLimit-*` say. */
+/** The values of the `X-RateLimit-*` headers. */
 export interface BudgetHeaders {
   limit: number
   remaining: number
@@ -95,7 +95,10 @@ export function assertUnmetered({ headers }: Answer): void {
   assert.deepEqual(names, [])
 }
 
-/** An answer without what differs from request to request: its id, its instant, its budget. Two that a client cannot tell apart are equal. */
+/**
+ * An answer without its request ID, timestamp and budgets: equal for two answers that a client cannot
+ * distinguish.
+ */
 export function indistinct({ status, headers, body }: Answer): Json {
   const shared = [...headers].filter(([name]) => !/^(x-request-id|date|(x-)?ratelimit.*)$/.test(name))
   const meta = { requestId: 'any', timestamp: 'any' }

@@ -1,13 +1,13 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import type { AuthenticationResponse, RegistrationResponse } from '../../src/factors/passkey-ceremony.ts'
 
-/** What a browser and an authenticator make of a challenge; each part can be wrong. */
+/** The values that a browser and an authenticator add to a challenge; a test can replace each. */
 interface Circumstances {
   origin?: string
   rpId?: string
   isVerified?: boolean
   crossOrigin?: boolean
-  /** The counter; by default, one more than before. */
+  /** The signature counter; by default, one more than before. */
   count?: number
   userHandle?: string
 }
@@ -16,7 +16,7 @@ interface Options {
   challenge: string
 }
 
-/** A passkey in software, with a counter, at `origin`. */
+/** A software passkey for `origin`, with a signature counter unless `counts` is false. */
 export function softwarePasskey(origin: string, { counts = true } = {}) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = randomBytes(16)

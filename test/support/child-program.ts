@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A program that a test starts as a process, by its source, a file `child-*.ts`: its bundle, where one was made. */
+/**
+ * The path of a test program (`child-*.ts`) to start as a process: its bundle if there is one, otherwise its
+ * source.
+ */
 export function childProgram(source: URL): string {
   const path = fileURLToPath(source)
   const { LETHE_TEST_PROGRAM: program } = process.env

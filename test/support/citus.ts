@@ -7,10 +7,10 @@ import { openPostgresStore } from '../../src/storage/postgres/open-postgres-stor
 import { createCluster, type PostgresServer, startPostgres } from './postgres.ts'
 import type { Lifetime } from './service.ts'
 
-/** The address of a database on the coordinator of a Citus cluster, in which tests make schemas of their own. */
+/** The address of a database on the coordinator of a Citus cluster. Tests create their own schemas in it. */
 export const namedCluster = process.env.LETHE_TEST_CITUS
 
-/** Where the programs of this machine's own PostgreSQL are, should it have the Citus extension. */
+/** The directory of the installed PostgreSQL's programs, or null if it does not have the Citus extension. */
 export function citusPrograms(): string | null {
   try {
     const ask = (what: string) => execFileSync('pg_config', [what], { encoding: 'utf8' }).trim()
@@ -20,9 +20,9 @@ export function citusPrograms(): string | null {
   }
 }
 
-/** Starts a cluster of one node that holds all shards, and tells its address. */
+/** Starts a cluster of one node that holds all shards. Returns its address. */
 export async function startCitus(lifetime: Lifetime, programs: string): Promise<string> {
-  // Enough shards to tell one from several, and made in an eighth of the time that the usual 32 take.
+  // Few shards are created faster: four take an eighth of the time of the default 32.
   const { url } = await startNode(lifetime, programs, { fsync: 'off', 'citus.shard_count': '4' })
   const { port } = new URL(url)
   await query(url, `SELECT citus_set_coordinator_host('127.0.0.1', ${port})`)
@@ -36,7 +36,7 @@ export interface WholeCluster {
   workers: [PostgresServer, PostgresServer]
 }
 
-/** Starts a coordinator and two workers, as careful as PostgreSQL is. */
+/** Starts a coordinator and two workers, with PostgreSQL's default durability. */
 export async function startWholeCluster(
   lifetime: Lifetime,
   programs: string,
@@ -55,10 +55,10 @@ export async function addWorker(coordinator: PostgresServer, worker: PostgresSer
   await query(coordinator.url, `SELECT citus_add_node('127.0.0.1', ${new URL(worker.url).port})`)
 }
 
-/** Settings of a server with the extension. */
+/** Settings that Citus requires. */
 export const citusSettings = { shared_preload_libraries: 'citus', 'citus.node_conninfo': 'sslmode=prefer' }
 
-/** Starts a server with the extension, on its own. */
+/** Starts a single server with the Citus extension. */
 export async function startNode(
   lifetime: Lifetime,
   programs: string,
@@ -68,7 +68,7 @@ export async function startNode(
     mkdirSync(join(folder, 'native'))
     symlinkSync(programs, join(folder, 'native', 'bin'))
     const password = await createCluster(folder)
-    // Nodes connect to each other and to themselves, and know no password.
+    // Nodes connect to each other and to themselves without a password.
     writeFileSync(
       join(folder, 'data', 'pg_hba.conf'),
       'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n',
@@ -80,7 +80,7 @@ export async function startNode(
   return server
 }
 
-/** The address of an empty schema on a cluster. */
+/** Creates an empty schema on a cluster. Returns its address. */
 export async function freshSchema(lifetime: Lifetime, cluster: string): Promise<string> {
   const schema = `lethe_${randomUUID().replaceAll('-', '')}`
   await query(cluster, `CREATE SCHEMA ${schema}`)
@@ -90,7 +90,7 @@ export async function freshSchema(lifetime: Lifetime, cluster: string): Promise<
   return url.href
 }
 
-/** The address of an empty store that is spread over a cluster. */
+/** Creates an empty store distributed over a cluster. Returns its address. */
 export async function freshDistributedStore(lifetime: Lifetime, cluster: string): Promise<string> {
   const address = await freshSchema(lifetime, cluster)
   const store = await openPostgresStore(address)

@@ -2,21 +2,23 @@ import { setImmediate } from 'node:timers/promises'
 import { LetheClient, type LetheClientOptions, type Runtime } from '@lethe/client'
 import type { Shop } from './shop.ts'
 
-/** A client of a shop, with its key. */
+/** A client with the shop's key. */
 export function clientOf(shop: Pick<Shop, 'url' | 'key'>, options: Partial<LetheClientOptions> = {}) {
   return new LetheClient({ url: shop.url, apiKey: shop.key, ...options })
 }
 
-/** Every item, in order. */
+/** All items, in order. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = []
   for await (const item of items) all.push(item)
   return all
 }
 
-/** Runtime in which waiting takes no time: clocks are moved on instead, the client's and whatever else `passTime` moves. */
+/**
+ * A runtime in which waits take no time: they advance the client's clock, and any other through `passTime`.
+ */
 export interface MovedTime extends Runtime {
-  /** Every wait there was, in milliseconds. */
+  /** The length of each wait, in milliseconds. */
   waits: number[]
 }
 
@@ -36,7 +38,7 @@ export function movedTime(passTime: (ms: number) => void = () => {}): MovedTime 
   }
 }
 
-/** The runtime's fetch, with the method and the status of every exchange: `GET 200`. */
+/** The global `fetch`; records the method and status of each exchange, such as `GET 200`. */
 export function recordingFetch(): { fetch: typeof fetch; exchanges: string[] } {
   const exchanges: string[] = []
   return {
@@ -49,9 +51,9 @@ export function recordingFetch(): { fetch: typeof fetch; exchanges: string[] } {
   }
 }
 
-/** Runtime whose background waits end when the test says so; other waits take no time. */
+/** A runtime whose background waits end when the test calls `step`; other waits take no time. */
 export interface SteppedTime extends MovedTime {
-  /** Ends the next background wait, and returns its length in milliseconds. */
+  /** Ends the next background wait and returns its length in milliseconds. */
   step(): Promise<number>
 }
 
@@ -81,11 +83,14 @@ export function steppedTime(): SteppedTime {
   }
 }
 
-/** Runtime whose clock moves only when the test says so. */
+/** A runtime whose clock only the test advances. */
 export interface VirtualTime extends Runtime {
-  /** Moves the clock, wait by wait, and ends those whose time has come. What follows from each happens before the next. */
+  /**
+   * Advances the clock, and ends the waits that are due in order. Work that one wait starts runs before the
+   * next wait ends.
+   */
   pass(ms: number): Promise<void>
-  /** The waits under way: how much longer they last, and whether they keep the process running. */
+  /** The pending waits: the time left, and whether they are background waits. */
   waiting(): { ms: number; isBackground: boolean }[]
 }
 

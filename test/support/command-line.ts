@@ -9,47 +9,47 @@ import { runCli } from '../../src/cli/run-cli.ts'
 import type { Lifetime } from './service.ts'
 import { testSecretFile } from './test-keyring.ts'
 
-/** What a command line left behind. */
+/** The result of a command. */
 export interface Outcome {
-  /** The exit code; `null` when a signal ended it. */
+  /** The exit code; `null` if a signal ended the process. */
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
 }
 
-/** A command that ran in this process, with what it asked. */
+/** The result of a command that ran in this process, with the questions it asked. */
 export interface LocalOutcome extends Outcome {
   asked: string[]
-  /** What was drawn on the screen, in order. */
+  /** What was drawn on the terminal, in order. */
   drawn: string[]
 }
 
-/** The program at work as a process of its own. */
+/** The program running as a process. */
 export interface RunningProgram {
   pid: number
   stdout(): string
   stderr(): string
-  /** Waits until the output so far matches, and hands back the match. Fails when the program ends before. */
+  /** Waits until the output matches and returns the match. Fails if the program ends first. */
   waitFor(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>
-  /** Sends text to its standard input, which stays open. */
+  /** Writes to its standard input, which stays open. */
   type(text: string): void
-  /** Reads no more of its standard output, as `head` does. */
+  /** Stops reading its standard output, as `head` does. */
   closeOutput(): void
   kill(signal: NodeJS.Signals): void
-  /** How it ended, all output included. */
+  /** Its result, with all output. */
   ended: Promise<Outcome>
 }
 
 type Environment = Record<string, string>
 
-/** A folder with a store of its own, and the command line on it. */
+/** A folder with a store, and the commands that use it. */
 export interface CommandLine {
   folder: string
   storePath: string
   /**
-   * Runs a command in this process. Somebody sits at the terminal only when `answers` or `columns` are given.
-   * An answer can be a function that does something before it answers.
+   * Runs a command in this process, on a terminal only if `answers` or `columns` is given. An answer can be a
+   * function that does something before it answers.
    */
   run(
     args: readonly string[],
@@ -57,7 +57,7 @@ export interface CommandLine {
       answers?: readonly (string | (() => Promise<string>))[]
       columns?: () => number
       env?: Environment
-      /** Called with each line for people, when it comes. */
+      /** Called with each line on standard error as it is written. */
       onTold?: (line: string) => void
     },
   ): Promise<LocalOutcome>
@@ -66,21 +66,21 @@ export interface CommandLine {
     args: readonly string[],
     options?: { input?: string | Uint8Array; env?: Environment },
   ): Promise<Outcome>
-  /** Starts the program as a process, which Node runs with these flags; it ends with the test at the latest. */
+  /** Starts the program as a process, with these flags for Node. It is killed when the test ends. */
   startProgram(args: readonly string[], env?: Environment, flags?: readonly string[]): RunningProgram
-  /** Whether these bytes stand in any file of the folder. */
+  /** Whether any file in the folder contains this text. */
   holdsBytes(text: string): boolean
 }
 
 /** The program's entry in a clone, as its launcher runs it. */
 export const sourcePath = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** The same of the bundle that was made for all tests, where one was. */
+/** The program that tests start: the bundle if one was made, otherwise the source. */
 export const programPath = process.env.LETHE_TEST_PROGRAM ?? sourcePath
 
 const timeoutMs = 90_000
 
-/** A command line on a store in its folder, or on the one at `store`. */
+/** The command line on a store in its own folder, or on the store at the address `store`. */
 export function commandLine(t: Lifetime, store?: string, program = programPath): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
   const storePath = join(folder, 'lethe.db')
@@ -88,7 +88,7 @@ export function commandLine(t: Lifetime, store?: string, program = programPath):
   const settings = {
     LETHE_STORE: store ?? `sqlite:${storePath}`,
     LETHE_PORT: '0',
-    // Others may work on it from other folders.
+    // Other command lines may use the same store from other folders.
     ...(store?.startsWith('postgres') && { LETHE_SECRET_FILE: testSecretFile() }),
   }
   t.after(async () => {
@@ -144,7 +144,7 @@ export function commandLine(t: Lifetime, store?: string, program = programPath):
     runProgram(args, { input = '', env } = {}) {
       const child = start(args, env)
       const watched = watch(child)
-      // A program that ends early leaves the rest of its input unread.
+      // A program that ends early leaves input unread.
       child.stdin.on('error', () => {})
       child.stdin.end(input)
       return watched.ended
@@ -203,7 +203,7 @@ async function end(child: ChildProcessWithoutNullStreams): Promise<void> {
   await exited
 }
 
-/** The environment of the tests without what would configure the program. */
+/** The environment of the tests, without variables that would configure the program. */
 function outerEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(LETHE_|OTEL_|NODE_TEST)/.test(name)),
@@ -220,7 +220,7 @@ export async function startServe(
   return { ...program, url }
 }
 
-/** Every line of an output as the JSON it must be. */
+/** Parses each line of an output as a JSON object. Fails if one is not. */
 export function jsonLines(text: string): Record<string, unknown>[] {
   assert.ok(text === '' || text.endsWith('\n'), 'the last line is not ended')
   return text
@@ -237,7 +237,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Fails unless a command printed exactly one JSON object and nothing for people; hands it back. */
+/** Returns the one JSON object that a successful command printed. Fails if it printed anything else. */
 export function onlyJson(outcome: Outcome): Record<string, unknown> {
   assert.equal(outcome.code, 0, outcome.stderr)
   const [object, ...others] = jsonLines(outcome.stdout)
@@ -245,7 +245,10 @@ export function onlyJson(outcome: Outcome): Record<string, unknown> {
   return object
 }
 
-/** Fails unless a command ended with this code, one line that says why, and no result; with `--json` why stands there alone. */
+/**
+ * Fails unless a command ended with this code, printed a one-line reason and no result. With `--json`, the
+ * output may hold the error.
+ */
 export function assertRefused(outcome: Outcome, code: 1 | 2, reason: RegExp): void {
   if (outcome.stdout !== '') {
     const [object, ...others] = jsonLines(outcome.stdout)
@@ -262,7 +265,7 @@ export interface ApiAnswer {
   data: Record<string, unknown>
 }
 
-/** Sends a request as any client would. `data` is empty where the answer is an error. */
+/** Sends a request with a key. `data` is empty if the answer is an error. */
 export async function callApi(url: string, key: string, method = 'GET'): Promise<ApiAnswer> {
   const response = await fetch(url, { method, headers: { authorization: `Bearer ${key}` } })
   const body: unknown = await response.json()
@@ -270,7 +273,7 @@ export async function callApi(url: string, key: string, method = 'GET'): Promise
   return { status: response.status, headers: response.headers, data }
 }
 
-/** A text field of an object that came as JSON. */
+/** A string field of a JSON object. Fails if there is none. */
 export function textOf(object: Record<string, unknown>, field: string): string {
   const value = object[field]
   assert.ok(typeof value === 'string', `${field} is no text`)

@@ -2,7 +2,7 @@ import { dataOf, listIn, objectIn, textIn } from './answers.ts'
 import type { ConsoleClient, ErasedPerson } from './console.ts'
 import type { Answer } from './documented.ts'
 
-/** Requests of a member, as the console's pages send them. */
+/** A member's actions on requests, sent as the console sends them. */
 export function requestDesk(client: Pick<ConsoleClient, 'ask'>) {
   const create = (kind: 'access' | 'erasure', person: ErasedPerson, fields: object = {}): Promise<Answer> => {
     const whole = { identifiers: [], subjects: [], ...person }
@@ -19,12 +19,12 @@ export function requestDesk(client: Pick<ConsoleClient, 'ask'>) {
       client.ask(`/requests/${id}/${verb}`, { method: 'POST', body }),
     page: async (id: string) => dataOf(await client.ask(`/requests/${id}`)),
     request: async (id: string) => objectIn(dataOf(await client.ask(`/requests/${id}`)), 'request'),
-    /** The IDs on a page of the inbox. */
+    /** The IDs on a page of the list. */
     async list(query = ''): Promise<string[]> {
       const rows = listIn(dataOf(await client.ask(`/requests${query}`)), 'rows')
       return rows.map((each) => textIn(objectIn(each, 'request'), 'requestId'))
     },
-    /** The kinds of the activity of a request, oldest first. */
+    /** The kinds of a request's activity, oldest first, without the prefix `request.`. */
     story: async (id: string) =>
       listIn(dataOf(await client.ask(`/requests/${id}`)), 'story').map((each) =>
         textIn(each, 'kind').slice(8),

@@ -12,29 +12,29 @@ import { until } from './until.ts'
 
 export const password = 'correct horse battery'
 
-/** The hash of that password, made so cheaply that tests need not wait for it. */
+/** The hash of that password, with a cost so low that tests need not wait for it. */
 const passwordHash = `scrypt$4$8$1$salt$${scryptSync(password, 'salt', 32, { N: 16, r: 8, p: 1 }).toString('base64url')}`
 
 export interface ConsoleAsk {
   method?: string
   body?: unknown
-  /** `null` takes away a header that is sent otherwise. */
+  /** `null` removes a header that is otherwise sent. */
   headers?: Record<string, string | null>
 }
 
-/** A browser at the console of a service: it keeps its cookie, and says where it comes from. */
+/** A browser at the console of a service: it keeps its cookies and sends its origin. */
 export interface ConsoleClient {
   member: Member
   ask(path: string, ask?: ConsoleAsk): Promise<Answer>
-  /** The cookie of its sign-in that it sends, `name=value`. */
+  /** The session cookie, as `name=value`. */
   cookie: string | null
-  /** The one by which it is known from an earlier sign-in. */
+  /** The cookie that recognises this browser from an earlier sign-in. */
   mark: string | null
-  /** The one that it has while it is at the identity provider. */
+  /** The cookie that it has while it is at the identity provider. */
   roundTrip: string | null
 }
 
-/** A browser that nobody has signed in from. */
+/** A browser without a sign-in. */
 export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 'member'> {
   const client = {
     cookie: null as string | null,
@@ -68,21 +68,21 @@ export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 
   return client
 }
 
-/** What is sent as it stands, where everything else is written as JSON. */
+/** Strings and buffers are sent unchanged; everything else is sent as JSON. */
 function isRaw(body: unknown): body is string | Buffer<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Buffer
 }
 
 let count = 0
 
-/** What a change by the command line would leave behind. */
+/** The activity note of a change on the command line. */
 export function note({ services }: TestService, organisationId: string, kind: ActivityKind): ActivityNote {
   const actor = { kind: 'command-line' } as const
   const id = services.randomness.uuid()
   return { id, organisationId, at: services.clock(), actor, kind, target: null, requestId: null }
 }
 
-/** A member with the password above. */
+/** Adds a member with the password above. */
 export async function addMember(
   service: TestService,
   organisationId: string,
@@ -109,7 +109,7 @@ export async function addMember(
   return member
 }
 
-/** A sign-in with the password that begins at an instant. */
+/** A sign-in with the password, started at `now`. */
 export function newSignIn(memberId: string, tokenHash: string, now: Instant): SignIn {
   return {
     ...{ tokenHash, id: `id-of-${tokenHash}`, memberId, method: 'password' },
@@ -117,7 +117,7 @@ export function newSignIn(memberId: string, tokenHash: string, now: Instant): Si
   }
 }
 
-/** The token of a new sign-in of a member's, as if the password had been typed: now, or at another time. */
+/** Signs a member in, now or at the given times, and returns the token. */
 export async function signInToken(
   service: TestService,
   member: Member,
@@ -131,24 +131,24 @@ export async function signInToken(
   return token
 }
 
-/** A browser with a sign-in of a member's. */
+/** A browser in which the member is signed in. */
 export async function signedIn(service: TestService, member: Member): Promise<ConsoleClient> {
   const client = visitor(service)
   client.cookie = `lethe-console=${await signInToken(service, member)}`
   return Object.assign(client, { member })
 }
 
-/** Somebody who has a copy of the cookie that a browser has now. */
+/** A second browser with a copy of the first one's session cookie. */
 export function copyOf(service: Pick<TestService, 'url'>, { cookie }: Pick<ConsoleClient, 'cookie'>) {
   return Object.assign(visitor(service), { cookie })
 }
 
-/** A new sign-in of the same member in the same browser, for after a time in which the old one grew old. */
+/** Signs the same member in again in the same browser. */
 export async function signInAnew(service: TestService, client: ConsoleClient): Promise<void> {
   client.cookie = `lethe-console=${await signInToken(service, client.member)}`
 }
 
-/** A new member's browser, signed in. */
+/** Adds a member and signs them in. */
 export async function openConsole(
   service: TestService,
   organisationId: string,
@@ -158,13 +158,13 @@ export async function openConsole(
   return signedIn(service, await addMember(service, organisationId, email, role))
 }
 
-/** The people whom a member erases: these data subjects, or everyone with these identifiers. */
+/** Whom a request erases: these data subjects, or everyone with these identifiers. */
 export interface ErasedPerson {
   identifiers?: { name: string; value: string }[]
   subjects?: { trackerId: string; subjectId: string }[]
 }
 
-/** Erases a person with a request as the console's pages do, and waits until the service has. Returns its ID. */
+/** Erases a person with a request, as the console does, and waits until it is done. Returns its ID. */
 export async function eraseWithRequest(
   { services }: Pick<TestService, 'services'>,
   client: ConsoleClient,
@@ -181,7 +181,7 @@ export async function eraseWithRequest(
   return id
 }
 
-/** Erases data subjects of the shop, one after the other, and waits until the service has. */
+/** Erases data subjects of the shop one after the other, and waits until each is done. */
 export async function eraseAtConsole(
   service: TestService,
   client: ConsoleClient,

@@ -9,7 +9,7 @@ import { defaultMaxLineBytes } from '../../src/domain/split-lines.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What a conversion wrote, and for each record why it could not be used. */
+/** The result of a conversion, with the reason for each record that was not used. */
 export interface Converted {
   lines: string[]
   events: Fields[]
@@ -17,7 +17,7 @@ export interface Converted {
   summary: ConvertSummary
 }
 
-/** Converts texts, one for each record, without a command line. */
+/** Converts texts, one per record, without the command line. */
 export function convertTexts(format: Format, texts: readonly string[]): Converted {
   const summary = emptyConvertSummary()
   const lines: string[] = []

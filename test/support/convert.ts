@@ -6,7 +6,6 @@ import { type CommandLine, commandLine, jsonLines, type Outcome } from './comman
 import { withShop, write } from './import-shop.ts'
 import { type Lifetime, startTestService } from './service.ts'
 
-/** The path of a file in `test/fixtures/convert`. */
 export function convertFixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/convert/${name}`, import.meta.url))
 }
@@ -20,41 +19,41 @@ export function converter(t: Lifetime) {
   const cli = commandLine(t)
   return {
     cli,
-    /** Converts files, given by their paths or written from their contents. */
+    /** Converts files, given by their paths. */
     convert: (format: string, ...args: readonly string[]) => cli.run(['convert', format, ...args]),
     file: (name: string, content: string | Uint8Array) => write(cli, name, content),
   }
 }
 
-/** The lines of a conversion that used every record. */
+/** The lines of a conversion. Fails if a record was not used. */
 export function linesOf(outcome: Outcome): Record<string, unknown>[] {
   assert.equal(outcome.code, 0, outcome.stderr)
   return jsonLines(outcome.stdout)
 }
 
-/** The summary of a conversion with `--json`, the last line on standard error. */
+/** The summary of a conversion with `--json`: the last line on standard error. */
 export function convertSummary(outcome: Outcome): Record<string, unknown> {
   const summary = jsonLines(`${outcome.stderr.trimEnd().split('\n').at(-1)}\n`)[0]
   assert.ok(summary)
   return summary
 }
 
-/** A service with what a conversion wrote. */
+/** A service that holds the result of a conversion. */
 export interface ConvertedShop {
   cli: CommandLine
-  /** What the conversion wrote. */
+  /** The converted lines. */
   lines: Record<string, unknown>[]
   subjectIds: string[]
-  /** The full export of a subject, oldest sessions and events first, as the API answers it. */
+  /** The full export of a subject, oldest sessions and events first. */
   subject(subjectId: string): Promise<Record<string, unknown>>
 }
 
-/** Fixtures have fixed dates, and must not age out. */
+/** Fixtures have fixed dates and must not age out. */
 const forever = { LETHE_RETENTION_DAYS: 'free=36500' }
 
 /**
- * Goes the whole way: converts fixtures, imports the lines twice, of which the second time must add nothing, and
- * reads them over the API. Every record must be usable.
+ * Converts fixtures, imports the lines twice and reads them over the API. Fails if a record is not used, or
+ * if the second import adds anything.
  */
 export async function convertToApi(
   t: Lifetime,

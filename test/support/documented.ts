@@ -5,11 +5,11 @@ import addFormats from 'ajv-formats'
 
 type Json = Record<string, unknown>
 
-/** What came back over the wire. */
+/** A response as a client receives it. */
 export interface Answer {
   status: number
   headers: Headers
-  /** The parsed body, or the bytes of a file; `null` where there was none. */
+  /** The parsed body, or the bytes of a file; `null` if there is none. */
   body: unknown
 }
 
@@ -20,14 +20,14 @@ function read(name: string): Json {
   return JSON.parse(readFileSync(new URL(`../../openapi/${name}`, import.meta.url), 'utf8'))
 }
 
-// Every test process compiles them: that the document's schemas are schemas is for its linter to say, and each is used too seldom to
-// be worth making it quick.
+// Every test process compiles the schemas, and uses each only a few times: compiling is made fast instead of
+// validation. The OpenAPI linter validates the schemas themselves.
 const quickToMake = { validateSchema: false, code: { optimize: false }, inlineRefs: false }
 const ajv = new Ajv2020({ strict: false, allErrors: true, ...quickToMake })
 addFormats.default(ajv)
 for (const [$id, document] of Object.entries(documents)) ajv.addSchema({ $id, ...strict(document) })
 
-/** Fails when an answer is not what the OpenAPI document says: its status, its headers, its body to the last field. */
+/** Fails if the status, the headers or the body of an answer differ from the OpenAPI document. */
 export function assertDocumented(method: string, path: string, answer: Answer): void {
   const operation = findOperation(method === 'HEAD' ? 'GET' : method, path)
   const what = `${method} answered ${answer.status}`
@@ -125,7 +125,10 @@ function lookUp(value: unknown, names: readonly string[]): unknown {
   return names.reduce<unknown>((inner, name) => (isJson(inner) ? inner[name] : undefined), value)
 }
 
-/** The document with every object closed: what it does not name may not come. Free-form objects say so themselves. */
+/**
+ * The schema with every object closed: fields that it does not name are refused. Free-form objects declare
+ * themselves.
+ */
 function strict(value: Json): Json {
   const closed = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictValue(inner)]))
   const isObjectSchema =

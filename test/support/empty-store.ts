@@ -9,7 +9,10 @@ import { freshStore } from './fresh-database.ts'
 import type { Lifetime } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** The address of an empty store that goes when the test does: SQLite, or what `LETHE_TEST_STORE` names. */
+/**
+ * Creates an empty store, removed when the test ends, on SQLite or the engine in `LETHE_TEST_STORE`. Returns
+ * its address.
+ */
 export async function emptyStore(lifetime: Lifetime): Promise<string> {
   const engine = process.env.LETHE_TEST_STORE || 'sqlite'
   if (engine === 'postgres') return freshStore(lifetime)
@@ -21,7 +24,10 @@ export async function emptyStore(lifetime: Lifetime): Promise<string> {
 
 let making: Promise<Uint8Array> | null = null
 
-/** Writes the file of an empty store, which is made once: to apply every migration takes longer than to open what has them. */
+/**
+ * Writes an empty SQLite store. It is created once and then copied, which is faster than running every
+ * migration.
+ */
 export async function writeEmptyStore(path: string): Promise<void> {
   making ??= makeEmptyStore()
   writeFileSync(path, await making, { mode: 0o600, flag: 'wx' })
@@ -39,7 +45,7 @@ async function makeEmptyStore(): Promise<Uint8Array> {
   }
 }
 
-/** Opens the store at an address, which is made if it is not there. */
+/** Opens the store at an address, and creates it if it does not exist. */
 export async function openStoreAt(address: string, options: OpenOptions = {}): Promise<Store> {
   const parsed = parseStoreAddress(address)
   assert.ok(parsed, 'the address of a store')

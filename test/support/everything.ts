@@ -8,14 +8,16 @@ import { always, at, eventRow, sessionRow } from './rows.ts'
 import { eraseIn, testKeys } from './test-keyring.ts'
 import { keeping } from './windows.ts'
 
-/** The trackers of `fillEverything`, as one sees them from whom nothing is hidden. */
+/** The trackers of `fillEverything`, in a view from which nothing has aged out. */
 export const everyTracker = [
   { organisationId: 'acme', trackerId: 'shop', since: always },
   { organisationId: 'acme', trackerId: '🛒 läden/1', since: always },
   { organisationId: 'ümlaut & co', trackerId: 'blog', since: always },
 ]
 
-/** Ids whose order and spelling engines might see differently. The last two change places where text is taken for UTF-16. */
+/**
+ * IDs that engines might sort or store differently. The last two change places if text is sorted as UTF-16.
+ */
 export const oddIds = [
   ...['a', 'B', 'ä', 'z', "o'clock", 'back\\slash', '\\N', 'a\u0301', '100%', '\uffee', '\u{1f600}'],
 ]
@@ -23,7 +25,9 @@ export const oddIds = [
 const start = at('2026-11-01T10:00:00.000Z')
 const member = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
 
-/** Puts something into every table, of every kind there is: keys in each state, odd ids, instants before 1970, an erasure. */
+/**
+ * Writes rows of every kind to every table: keys in each state, odd IDs, instants before 1970, an erasure.
+ */
 export async function fillEverything(store: Store): Promise<void> {
   await store.organisations.create({ id: 'acme', name: 'Acme 🏢', plan: 'free', createdAt: 1 })
   await store.organisations.create({ id: 'ümlaut & co', name: 'Ümlaut', plan: 'business', createdAt: -1 })
@@ -58,7 +62,7 @@ export async function fillEverything(store: Store): Promise<void> {
   await store.secrets.remember(['a fingerprint', 'an older one'], start)
 }
 
-/** Its subjects wait, or waited until it was cancelled. */
+/** Creates an erasure request that is running, or that was cancelled while it was. */
 async function createRequest(
   { privacyRequests, requestGroups, requestHandling }: Store,
   id: string,
@@ -166,7 +170,7 @@ function note(id: string, kind: ActivityKind): ActivityNote {
   }
 }
 
-/** What they prove their identity with. */
+/** Credentials and sign-in rules, written directly to their tables. */
 async function createFactors({ transfer }: Store): Promise<void> {
   const rows: Record<string, TransferRow[]> = {
     passkeys: ['key 1', 'key 2'].map((id) => [
@@ -183,7 +187,7 @@ async function createFactors({ transfer }: Store): Promise<void> {
   }
 }
 
-/** One who has signed in, and one whose link waits. */
+/** One member who has signed in, and one with an unused invitation. */
 async function createMembers({ members, signIns }: Store): Promise<void> {
   for (const id of ['anna', 'ben']) {
     const member = {
@@ -209,7 +213,7 @@ async function createMembers({ members, signIns }: Store): Promise<void> {
   }
 }
 
-/** A session with attributes, one that only events have spoken of, and one from long ago. */
+/** A session with attributes, one known only from its event, and one from before 1970. */
 function visitsOf(trackerId: string, subjectId: string) {
   const visit = { trackerId, subjectId }
   const odd = {

@@ -2,24 +2,24 @@ import { isObject, listIn, objectIn, textIn } from './answers.ts'
 
 type Values = Record<string, unknown>
 
-/** A request of an operation, as the examples of an OpenAPI document make it. */
+/** A request of an operation, made from the examples in an OpenAPI document. */
 export interface ExampleRequest {
   operationId: string
   method: string
-  /** With the names of its parameters in braces. */
+  /** The path, with its parameters in braces. */
   template: string
   path: Values
   query: Values
   body: unknown
-  /** Examples that go without those of the query, by the names of their parameters. */
+  /** Examples of query parameters that are sent on their own, by name. */
   alone: Values
-  /** The parameters that have neither. */
+  /** The names of the parameters that have no example. */
   without: string[]
-  /** The example of its answer; `undefined` if that is a file. */
+  /** The example of its answer; `undefined` if the answer is a file. */
   answer: unknown
 }
 
-/** One for each operation, in the order of the document. */
+/** One request for each operation, in the order of the document. */
 export function exampleRequests(document: unknown): ExampleRequest[] {
   return Object.entries(objectIn(document, 'paths')).flatMap(([template, item]) =>
     Object.entries(isObject(item) ? item : {}).map(([method, operation]) =>
@@ -29,8 +29,8 @@ export function exampleRequests(document: unknown): ExampleRequest[] {
 }
 
 /**
- * The address of a request: with its examples, or of those in its query with one of those that go alone. A cursor does not go alone: it
- * continues the list that the others ask for.
+ * The address of a request with the examples of its query, or with only one of the examples in `alone`. A
+ * cursor is sent with the others, because it continues the list that they select.
  */
 export function exampleTarget({ template, path, query, alone }: ExampleRequest, only?: string): string {
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path[name])))

@@ -6,26 +6,26 @@ import { always } from './rows.ts'
 import { testKeys } from './test-keyring.ts'
 import { keeping, rememberWindows } from './windows.ts'
 
-/** The tracker of `fillStore`, as one sees it from whom nothing is hidden. */
+/** The tracker of `fillStore`, in a view from which nothing has aged out. */
 export const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** Makes a store with these rows of the tracker `shop`, which belongs to `acme`, on the plan free. */
+/** Creates a store with these rows in the tracker `shop`, which belongs to `acme` on the free plan. */
 export async function fillStore(path: string, rows: readonly IncomingRow[]): Promise<void> {
   await writeEmptyStore(path)
   return inStore(path, (store) => fill(store, rows))
 }
 
-/** The same in a store that is open. */
+/** Does the same in an open store. */
 export async function fill(store: Store, rows: readonly IncomingRow[]): Promise<void> {
   const { organisations, trackers, ingest, retention } = store
   await organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  // Whatever window a test configures is longer, so that nothing waits for a day.
+  // Every window that tests configure is longer, so no deletion waits for the grace period of a day.
   await rememberWindows({ retention }, keeping(1))
   await ingest.ingest(rows, testKeys)
 }
 
-/** Opens a store for as long as `work` takes, past whatever else uses it. */
+/** Opens a store while `work` runs, on its own connection. */
 export async function inStore<Result>(
   path: string,
   work: (store: Store) => Promise<Result>,

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Lifetime } from './service.ts'
 
-/** What a provider that cannot be trusted answers. What is not given is as it should be. */
+/** The answers of an untrustworthy provider. What is not given is correct. */
 export interface Forgery {
   metadata?: Record<string, unknown>
   claims?: Record<string, unknown>
   header?: Record<string, unknown>
-  /** Signs in place of the published key; a text is the secret of an HMAC, `null` leaves the signature out. */
+  /** Signs instead of the published key: a string is the secret of an HMAC, `null` omits the signature. */
   key?: KeyObject | string | null
   userInfo?: Record<string, unknown>
-  /** Answers at a path in place of the provider. */
+  /** Answers for paths, instead of the provider's own. */
   answers?: Record<string, (response: ServerResponse) => void>
 }
 
@@ -22,9 +22,9 @@ export interface ForgingProvider {
   forgery: Forgery
   /** The nonce of the next ID token. */
   nonce: string
-  /** The paths that were asked for. */
+  /** The requested paths. */
   asked: string[]
-  /** How the client authenticated at the last request for a token. */
+  /** How the client authenticated in its last token request. */
   credentials: 'header' | 'body' | 'none'
 }
 
@@ -43,7 +43,7 @@ function sign(header: object, claims: object, key: KeyObject | string | null): s
   return `${text}.${signature}`
 }
 
-/** A provider on this machine that answers every code with what the test forges. */
+/** A local provider that answers with what the test forges. */
 export async function startForgingProvider(t: Lifetime, clientId: string): Promise<ForgingProvider> {
   const server = createServer(async (request, response) => {
     const path = request.url ?? ''

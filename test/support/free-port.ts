@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** A port that is free, outside the range from which systems hand ports out, so that it still is after a restart. */
+/** A free port outside the ephemeral range, so that it is still free when a server restarts. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768)

@@ -7,7 +7,7 @@ import type { Lifetime } from './service.ts'
 
 let ownServer: Promise<PostgresServer> | null = null
 
-/** The server somebody has named, or the run has started for all files; otherwise one for this file alone. */
+/** The server in `LETHE_TEST_POSTGRES`, which a run sets for all files; otherwise one for this file. */
 async function serverUrl(): Promise<string> {
   const named = process.env.LETHE_TEST_POSTGRES
   if (named) return named
@@ -16,8 +16,8 @@ async function serverUrl(): Promise<string> {
 }
 
 /**
- * The address of an empty database, dropped with all connections to it when the test is over. It sorts text as
- * English, not by bytes, as many servers do: what relies on the order of bytes has to say so.
+ * The address of an empty database, dropped with all its connections when the test ends. Like many servers,
+ * it sorts text by language, not by bytes, so queries that rely on byte order must say so.
  */
 export async function freshDatabase(lifetime: Lifetime, template = 'template0'): Promise<string> {
   const server = await serverUrl()
@@ -27,12 +27,15 @@ export async function freshDatabase(lifetime: Lifetime, template = 'template0'):
   return databaseAt(server, name)
 }
 
-/** The same with an empty store in it, where the run has made one to copy; otherwise the store is made by the first to open it. */
+/**
+ * The same with an empty store, copied if the run has prepared one; otherwise the first to open it creates
+ * it.
+ */
 export function freshStore(lifetime: Lifetime): Promise<string> {
   return freshDatabase(lifetime, process.env.LETHE_TEST_POSTGRES_TEMPLATE)
 }
 
-/** Starts a server for the test files to come, unless somebody has named one; the caller ends it. */
+/** Starts a server for the following test files, unless one is configured. The caller removes it. */
 export async function sharePostgres(): Promise<PostgresServer | null> {
   if (process.env.LETHE_TEST_POSTGRES) return null
   const server = await startPostgres()
@@ -41,13 +44,16 @@ export async function sharePostgres(): Promise<PostgresServer | null> {
   return server
 }
 
-/** Makes the database that `freshStore` copies, which takes half as long as to make a store, and hands back its name. */
+/**
+ * Creates the database that `freshStore` copies and returns its name. Copying takes half as long as creating
+ * a store.
+ */
 async function createTemplate(server: string): Promise<string> {
   const name = 'lethe_template'
   await createDatabase(server, name, 'template0')
   const store = await openPostgresStore(databaseAt(server, name))
   await store.close()
-  // Nobody's connection keeps it from being copied, not even one of autovacuum.
+  // A database with connections, even one of autovacuum, cannot be copied.
   await execute(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   return name
 }
@@ -66,15 +72,15 @@ function databaseAt(server: string, name: string): string {
   return url.href
 }
 
-/** The client that makes and drops databases on a server. */
+/** The client that creates and drops databases on a server. */
 interface Administrator {
   client: Client
   socket: Socket
-  /** How many statements it has been given that are not done. */
+  /** The number of pending statements. */
   busy: number
 }
 
-/** One for each server and process: to connect costs as much as to make a database. */
+/** One per server and process, because connecting costs as much as creating a database. */
 const administrators = new Map<string, Promise<Administrator>>()
 
 async function execute(url: string, sql: string): Promise<void> {
@@ -87,7 +93,7 @@ async function execute(url: string, sql: string): Promise<void> {
     await administrator.client.query(sql)
   } finally {
     administrator.busy -= 1
-    // One who has nothing to do keeps no process from ending.
+    // An idle client does not keep the process running.
     if (administrator.busy === 0) administrator.socket.unref()
   }
 }
@@ -96,7 +102,7 @@ async function connect(url: string): Promise<Administrator> {
   const socket = new Socket()
   const client = new Client({ connectionString: url, stream: () => socket })
   const forget = () => administrators.delete(url)
-  // The server may go before us.
+  // The server may stop first.
   client.on('error', forget)
   try {
     await client.connect()

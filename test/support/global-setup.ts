@@ -7,8 +7,8 @@ let server: PostgresServer | null = null
 let folder: string | null = null
 
 /**
- * Before the first test file: lets each process use what another has compiled, bundles the program for the hundreds to come, and starts
- * the PostgreSQL that all files share; unless the run has done so already, or somebody has named one.
+ * Runs before the first test file: shares a compile cache between processes, bundles the program, and starts
+ * the PostgreSQL server that all files use. Skips what the run has already done or what is configured.
  */
 export async function globalSetup(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'lethe-program-'))
@@ -28,7 +28,7 @@ async function shareServer(): Promise<void> {
   server = await sharePostgres()
 }
 
-/** After the last. */
+/** Runs after the last test file. */
 export async function globalTeardown(): Promise<void> {
   await server?.remove()
   if (folder) rmSync(folder, { recursive: true, force: true })

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { type Context, Provider } from 'oidc-provider'
 import type { Lifetime } from './service.ts'
 
-/** An account at the provider. */
 export interface Account {
   subject: string
   email?: string
@@ -14,16 +13,16 @@ export interface Account {
   groups?: string[]
 }
 
-/** A real identity provider on this machine. It takes everybody who comes for `visitor`, without a page. */
+/** A real identity provider on this machine. It signs in everyone as `visitor`, without showing a page. */
 export interface TestProvider {
   issuer: string
-  /** `null` refuses to sign anybody in. */
+  /** `null` refuses every sign-in. */
   visitor: Account | null
-  /** How often somebody had to prove who they are. */
+  /** How often someone had to authenticate. */
   proofs: number
-  /** Knows the service as a client at this address. */
+  /** Registers the service at this address as a client. */
   register(serviceUrl: string): void
-  /** Follows the redirects of a new browser from an address to the one that leads back to the service. */
+  /** Follows the redirects from an address as a browser, to the one that leads back to the service. */
   visit(address: string, browser?: Map<string, string>): Promise<URL>
   /** Stops listening; `start` listens on the same port again. */
   stop(): Promise<void>
@@ -38,7 +37,7 @@ const signingKey = {
   ...{ kid: 'test', alg: 'RS256', use: 'sig' },
 }
 
-/** It must be told its client, because a service needs the issuer to start. */
+/** The client is registered afterwards, because a service needs the issuer to start. */
 export async function startIdentityProvider(t: Lifetime): Promise<TestProvider> {
   let handle: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) =>
     response.destroy()
@@ -50,7 +49,7 @@ export async function startIdentityProvider(t: Lifetime): Promise<TestProvider> 
     return (server.address() as AddressInfo).port
   }
   const port = await listen(0)
-  // Another site than the service, for browsers.
+  // For browsers, a different site from the service's `127.0.0.1`.
   const issuer = `http://localhost:${port}`
   const accounts = new Map<string, Account>()
 

@@ -9,7 +9,7 @@ import { always } from './rows.ts'
 
 export type Line = Record<string, unknown>
 
-/** A command line on a store with the organisation `acme`, on the plan free, and its tracker `shop`. */
+/** A command line on a store with the organisation `acme`, on the free plan, and its tracker `shop`. */
 export const withShop = preparedStore(
   running(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
@@ -46,7 +46,7 @@ export function write(cli: CommandLine, name: string, text: string | Uint8Array)
   return path
 }
 
-/** Looks into the store through a connection of its own. */
+/** Reads the store through a separate connection. */
 async function look<Found>(cli: CommandLine, read: (services: Services) => Found): Promise<Awaited<Found>> {
   const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   try {
@@ -56,7 +56,7 @@ async function look<Found>(cli: CommandLine, read: (services: Services) => Found
   }
 }
 
-/** The events stored of a subject; `null` when it is not there. */
+/** The stored events of a subject; `null` if the subject does not exist. */
 export async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
   const query = { limit: 100, after: null, sessionId: null }
   const tracker = { organisationId: 'acme', trackerId, since: always }
@@ -64,7 +64,7 @@ export async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId =
   return page?.rows ?? null
 }
 
-/** The record of a subject; `null` when it is not there. */
+/** The record of a subject; `null` if it does not exist. */
 export function recordOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
   const tracker = { organisationId: 'acme', trackerId, since: always }
   return look(cli, ({ subjects }) => subjects.read(tracker, subjectId))

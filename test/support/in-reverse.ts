@@ -1,6 +1,6 @@
 import type { Lifetime } from './service.ts'
 
-/** A lifetime at whose end what came last goes first: a service before the store that it uses. */
+/** A lifetime that closes in reverse order: a service before the store that it uses. */
 export function inReverse(lifetime: Lifetime): Lifetime {
   const works: (() => void | Promise<void>)[] = []
   lifetime.after(async () => {

@@ -8,25 +8,25 @@ import type { Lifetime } from './service.ts'
 export interface ReceivedBatch {
   path: string
   headers: IncomingHttpHeaders
-  /** The size of the body as it was sent. */
+  /** The size of the body as sent. */
   bytes: number
   text: string
   lines: Record<string, unknown>[]
 }
 
-/** What the server does about a batch: whether it stores the lines, and how it answers, if at all. */
+/** How the server handles a batch: whether it stores the lines, and how it answers, if at all. */
 export interface BatchBehaviour {
   stores: boolean
   answer: 'reset' | 'silence' | { status: number; headers?: Record<string, string>; body?: string }
 }
 
-/** A server that takes batches and misbehaves as it is told, which the real one cannot be made to. */
+/** A server that accepts batches and fails on request, which the real one cannot be made to do. */
 export interface IngestServer {
   url: string
   batches: ReceivedBatch[]
-  /** The lines that were stored, each as often as it came. */
+  /** The stored lines, each as often as it was stored. */
   stored: Record<string, unknown>[]
-  /** What to do about the next batches. All others are accepted. */
+  /** Sets how the next batches are handled. All others are accepted. */
   next(...behaviours: BatchBehaviour[]): void
 }
 
@@ -46,12 +46,12 @@ export function failed(status: number, code: string, headers: Record<string, str
   return { stores: false, answer: { status, headers, body } }
 }
 
-/** A failure of something between here and the service. */
+/** A failure of a proxy in front of the service. */
 export function proxyFailed(status: number): BatchBehaviour {
   return { stores: false, answer: { status, headers: { 'content-type': 'text/html' }, body: '<html>' } }
 }
 
-/** `judge` says why a line is refused, or `null` for one that is not. */
+/** `judge` returns the reason why a line is refused, or `null` to accept it. */
 export async function ingestServer(
   t: Lifetime,
   judge: (line: Record<string, unknown>) => string | null = () => null,

@@ -8,13 +8,13 @@ import { until } from './until.ts'
 
 const systemd = '/lib/systemd/systemd'
 
-/** The root of the machine, on a folder that nobody else sees mounted. */
+/** Mounts the root of the machine: a copy-on-write view of this one's files, in a private mount namespace. */
 const overlay = `mount -t tmpfs tmpfs /mnt
 mkdir /mnt/upper /mnt/work /mnt/root
 mount -t overlay overlay -o lowerdir=/,upperdir=/mnt/upper,workdir=/mnt/work /mnt/root
 `
 
-/** Why no machine can be had here, or `false`. */
+/** Why tests that need a machine are skipped; `false` if they run. */
 export const noMachine =
   missing('unshare') ||
   missing('nsenter') ||
@@ -23,13 +23,15 @@ export const noMachine =
   (spawnSync('unshare', ['--mount', 'sh', '-c', `set -e\n${overlay}`]).status !== 0 &&
     'overlays cannot be mounted')
 
-/** A machine within this one: the same files, of which it changes copies, with a systemd and a network of its own. */
+/** A container with the files of this machine, copied on write, and its own systemd and network. */
 export interface Machine {
-  /** What to put before a command that is to run in it; `network` is its own unless it is to reach the outside. */
+  /** The prefix of a command that runs in the machine, on its own network or on the outer one. */
   within(network?: 'own' | 'outer'): string[]
 }
 
-/** Boots a machine in which these folders are the same as outside, and `node` the one that runs this. */
+/**
+ * Boots a machine that shares these folders with this one, and whose `node` is the one that runs the test.
+ */
 export async function bootMachine(lifetime: Lifetime, ...folders: string[]): Promise<Machine> {
   const unshared = ['--mount', '--pid', '--fork', '--uts', '--ipc', '--cgroup', '--net', '--kill-child']
   const child = spawn('unshare', [...unshared, 'sh', '-c', bootScript(folders)], {
@@ -60,7 +62,7 @@ export async function bootMachine(lifetime: Lifetime, ...folders: string[]): Pro
   return { within }
 }
 
-/** The process that `unshare` has forked, which is the first of the machine. */
+/** The process that `unshare` forked: the first one of the machine. */
 function childOf(pid: number | undefined): number | null {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   return children === '' ? null : Number(children)

@@ -1,19 +1,20 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 
-// A ledger by the book: every definition of RFC 6962 as it stands there, recursive and slow, beside whatever is clever elsewhere.
+// A reference implementation of the ledger: the recursive definitions of RFC 6962, word for word, to check
+// the optimised code against.
 
 function sha256(...pieces: Uint8Array[]): Buffer {
   return createHash('sha256').update(Buffer.concat(pieces)).digest()
 }
 
-/** The largest power of two below a number of leaves. */
+/** The largest power of two below `size`. */
 function split(size: number): number {
   let k = 1
   while (k * 2 < size) k *= 2
   return k
 }
 
-/** The root over leaves: MTH of section 2.1. */
+/** The root over leaves: MTH in section 2.1. */
 export function rootOf(leaves: readonly Uint8Array[]): Buffer {
   const [only] = leaves
   if (only === undefined) return sha256()
@@ -22,7 +23,7 @@ export function rootOf(leaves: readonly Uint8Array[]): Buffer {
   return sha256(Uint8Array.of(1), rootOf(leaves.slice(0, k)), rootOf(leaves.slice(k)))
 }
 
-/** The inclusion proof of a leaf: PATH of section 2.1.1. */
+/** The inclusion proof of a leaf: PATH in section 2.1.1. */
 export function inclusionProof(index: number, leaves: readonly Uint8Array[]): Buffer[] {
   if (leaves.length <= 1) return []
   const k = split(leaves.length)
@@ -31,7 +32,7 @@ export function inclusionProof(index: number, leaves: readonly Uint8Array[]): Bu
     : [...inclusionProof(index - k, leaves.slice(k)), rootOf(leaves.slice(0, k))]
 }
 
-/** The proof that the tree of the first leaves is the beginning of that of all: PROOF of section 2.1.2. */
+/** The proof that the tree of the first `size` leaves is a prefix of the tree: PROOF in section 2.1.2. */
 export function consistencyProof(size: number, leaves: readonly Uint8Array[]): Buffer[] {
   return size === 0 ? [] : subproof(size, leaves, true)
 }
@@ -53,7 +54,7 @@ export interface NoteSigner {
 }
 
 export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
-  // What stands before the 32 bytes of an Ed25519 key in its DER form (RFC 8410).
+  // The DER prefix of the 32 bytes of an Ed25519 key (RFC 8410).
   const prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
   const privateKey = createPrivateKey({ key: Buffer.concat([prefix, seed]), format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)
@@ -62,7 +63,7 @@ export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
   return { name, keyId, vkey: `${name}+${keyId.toString('hex')}+${typed.toString('base64')}`, privateKey }
 }
 
-/** A C2SP signed-note of a text. */
+/** A text as a C2SP signed-note. */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
   const lines = signers.map(({ name, keyId, privateKey }) => {
     const signature = sign(null, Buffer.from(text), privateKey)
@@ -71,7 +72,7 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   return `${text}\n${lines.join('')}`
 }
 
-/** The signed head of a ledger. */
+/** The checkpoint of a ledger: its signed head. */
 export function checkpointOf(
   origin: string,
   leaves: readonly Uint8Array[],
@@ -80,7 +81,7 @@ export function checkpointOf(
   return signNote(`${origin}\n${leaves.length}\n${rootOf(leaves).toString('base64')}\n`, signers)
 }
 
-/** An erasure to put into a ledger. */
+/** An erasure to enter into a ledger. */
 export interface ErasureToProve {
   trackerId: string
   subjectId: string
@@ -90,7 +91,7 @@ export interface ErasureToProve {
   erasedAt?: string
 }
 
-/** The entry of an erasure, as the tree has it. */
+/** The entry of an erasure, as in the tree. */
 export function recordOf(erasure: ErasureToProve): string {
   const { trackerId, subjectId, nonce, sessions = 3, events = 17 } = erasure
   const subject = createHmac('sha256', nonce).update(`${trackerId}\0${subjectId}`).digest('base64url')
@@ -101,7 +102,7 @@ export function recordOf(erasure: ErasureToProve): string {
   return `{"alreadyErased":${alreadyErased},"counts":${counts},${rest},"version":1}`
 }
 
-/** The entry that nothing was held about the person with an identifier, whose value is given as it is compared. */
+/** The entry that nothing was held about a person. The identifier's value must already be normalised. */
 export function nothingHeldRecord(
   nonce: Uint8Array,
   { name, value }: { name: string; value: string },
@@ -111,7 +112,7 @@ export function nothingHeldRecord(
   return `{"checkedAt":"${checkedAt}","kind":"nothing-held","person":"${person}","version":2}`
 }
 
-/** The text of a receipt out of what stands in it. */
+/** The text of a receipt, made from its parts. */
 export function receiptText(parts: {
   nonce: Uint8Array
   record: string
@@ -126,7 +127,7 @@ export function receiptText(parts: {
   return `${first}${hashes}\n${checkpoint}`
 }
 
-/** The receipt of one of the erasures in a ledger. */
+/** The receipt of one of a ledger's erasures. */
 export function makeReceipt(
   index: number,
   erasures: readonly ErasureToProve[],

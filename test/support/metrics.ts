@@ -6,14 +6,14 @@ import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import type { Lifetime } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** One line of the metrics. */
+/** A sample: one line of the exposition. */
 export interface Sample {
   name: string
   labels: Record<string, string>
   value: number
 }
 
-/** A metric as it is announced, with the names of its labels where it has any yet. */
+/** A metric, as its `TYPE` and `HELP` lines declare it. */
 export interface Family {
   name: string
   type: string
@@ -55,7 +55,7 @@ export function familiesOf(text: string): Family[] {
   })
 }
 
-/** The value of the one sample with this name and, at least, these labels; `null` when there is none. */
+/** The value of the only sample with this name and these labels; `null` if there is none. */
 export function sampleValue(
   samples: readonly Sample[],
   name: string,
@@ -69,7 +69,7 @@ export function sampleValue(
   return found[0]?.value ?? null
 }
 
-/** Everything that any service could measure, on a store with a pool of connections. */
+/** Every metric that a service can have, on a store with a connection pool. */
 export async function everyMetric(t: Lifetime): Promise<string> {
   const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
   t.after(() => store.close())

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** For the `skip` of a test that needs a program: `false` when it is on the path, else the reason to skip it. */
+/** The reason to skip a test that needs a program; `false` if the program is on the PATH. */
 export function missing(program: string): false | string {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   const isThere = folders.some((folder) => {
@@ -15,5 +15,5 @@ export function missing(program: string): false | string {
   return isThere ? false : `${program} is not on the path`
 }
 
-/** Why what looks at a process through /proc cannot be run here; `false` where it can. */
+/** Why tests that need /proc are skipped; `false` if they run. */
 export const noProc = existsSync('/proc/self/status') ? false : 'only Linux tells what a process takes'

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../src/domain/api-key.ts'
 
-/** A key as it is before it is stored: the only test code that names every field of a key. */
+/** A new key: the only test code that lists every field of a key. */
 export function newApiKey(fields: Partial<ApiKey> & Pick<ApiKey, 'id' | 'organisationId'>): ApiKey {
   return {
     name: fields.id,

@@ -1,6 +1,6 @@
 import type { Passkey } from '../../src/domain/passkey.ts'
 
-/** A passkey as it is stored; nothing can sign with it. */
+/** A stored passkey that cannot sign. */
 export function newPasskey(memberId: string, id: string): Passkey {
   return {
     ...{ id, memberId, name: 'Laptop', publicKey: 'AAAA', signCount: 1, transports: ['internal'] },

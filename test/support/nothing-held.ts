@@ -7,7 +7,7 @@ import type { NothingHeldEntry } from '../../src/domain/privacy-request.ts'
 import type { SubjectIdentifier } from '../../src/domain/subject-identifier.ts'
 import { type NothingHeld, proveNothingHeld } from '../../src/operations/nothing-held.ts'
 
-/** Proves that nothing is held about a person with these identifiers, in a transaction that does nothing else. */
+/** Proves that nothing is held about a person with these identifiers, in a separate transaction. */
 export async function holdsNothing(
   { ledger, ...deps }: { ledger: LedgerStore; clock: Clock; keyring: Keyring; journal?: Journal | undefined },
   organisationId: string,
@@ -26,7 +26,6 @@ export async function holdsNothing(
   return proven.map((each, i) => ({ ...each, entry: appended[i] ?? assert.fail() }))
 }
 
-/** Identifiers by e-mail address. */
 export function emails(...values: string[]): SubjectIdentifier[] {
   return values.map((value) => ({ name: 'email', value }))
 }

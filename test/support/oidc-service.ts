@@ -5,7 +5,7 @@ import { inReverse } from './in-reverse.ts'
 import { type Lifetime, startTestService, type TestService } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** A service with a real identity provider, which starts first. */
+/** Starts a real identity provider and a service that uses it. */
 export async function startOidcService(
   t: Lifetime,
 ): Promise<{ service: TestService; provider: TestProvider; env: Record<string, string> }> {

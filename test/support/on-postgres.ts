@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe } from 'node:test'
 
-/** Runs test files of a folder once more, on PostgreSQL: these, or all but the one that asks for it. */
+/** Runs test files of a folder again, on PostgreSQL: those named, by default all but `on-postgres`. */
 export function onPostgres(
   folder: string,
   load: (name: string) => Promise<unknown>,

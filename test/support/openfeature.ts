@@ -6,13 +6,13 @@ import { ProviderEvents, OpenFeature as Server } from '@openfeature/server-sdk'
 import { OpenFeature as Web, ProviderEvents as WebEvents } from '@openfeature/web-sdk'
 import type { Lifetime } from './service.ts'
 
-/** A client of one of the SDKs, with a provider of its own. */
+/** A client of one of the SDKs, with its own provider. */
 export interface FlagClient {
-  /** Makes the SDK initialize the provider. */
+  /** Makes the SDK initialise the provider. */
   start(): Promise<void>
   status(): string
   evaluate(flagKey: string, defaultValue: FlagValue): Promise<EvaluationDetails<FlagValue>>
-  /** Every event so far: its type, and the flags or the message in it. */
+  /** Every event so far: its type, and its changed flags or message. */
   events: [type: string, content: unknown][]
   provider: LetheProvider | LetheWebProvider
 }
@@ -27,7 +27,7 @@ type MaybePromise<Value> = Value | Promise<Value>
 
 let opened = 0
 
-/** Opens a client of each SDK. */
+/** Opens a client of an SDK, by the SDK's name. */
 export const openFlagClient = {
   '@openfeature/server-sdk': (t: Lifetime, options: VariablesOptions): FlagClient => {
     const domain = `server-${++opened}`

@@ -7,19 +7,19 @@ import type { Lifetime } from './service.ts'
 /** A receiver of OTLP over HTTP. */
 export interface Collector {
   url: string
-  /** The bodies, as they were sent. */
+  /** The bodies, as sent. */
   bodies: Buffer[]
   spans: ReceivedSpan[]
-  /** Of the last export. */
+  /** The metrics of the last export. */
   metrics: ReceivedMetric[]
   requests: { path: string | undefined; type: string | undefined }[]
-  /** How it answers: with a status, or not at all. */
+  /** The status of its answers, or `never` to leave requests unanswered. */
   answers: number | 'never'
-  /** The largest number of requests at the same time. */
+  /** The largest number of concurrent requests. */
   mostAtOnce: number
-  /** How many connections were opened. */
+  /** The number of connections opened. */
   connections: number
-  /** What turns traces on, and brings them here. */
+  /** The environment that turns traces on and sends them here. */
   env: Record<string, string>
 }
 

@@ -1,11 +1,11 @@
-// Reads OTLP's messages from their protobuf bytes, by the numbers of the fields in opentelemetry-proto, so that the exporter is not
-// tested with its own code.
+// Decodes OTLP messages from protobuf by the field numbers in opentelemetry-proto, so that the exporter is
+// not tested with its own code.
 
-/** What a field is: a scalar, or a message with fields of its own. A list of one such entry repeats. */
+/** The type of a field: a scalar or a message. A list of one type marks a repeated field. */
 type Kind = 'text' | 'hex' | 'int' | 'bool' | 'time' | 'double' | 'counts' | 'doubles' | Fields
 type Fields = { readonly [number: number]: readonly [name: string, kind: Kind | readonly [Kind]] }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read has the shape that the fields below say
+// biome-ignore lint/suspicious/noExplicitAny: decoded messages have the shape that the fields below define
 type Message = any
 
 const value: Fields = {
@@ -121,7 +121,7 @@ function read(bytes: Buffer, fields: Fields): Message {
     const wireType = tag % 8
     let start = at
     const length = wireType === 0 || wireType === 2 ? varint() : wireType === 1 ? 8 : 4
-    // A number is its own bytes; others follow their length.
+    // A varint holds its own value; every other type is followed by its content.
     if (wireType !== 0) {
       start = at
       at += length

@@ -9,12 +9,12 @@ interface Peak {
   peak: number
 }
 
-/** Imports, and hands back the most memory that was resident. */
+/** Imports, and returns the peak resident memory. */
 export function peakOf(cli: CommandLine, args: readonly string[], nodeOptions = ''): Promise<Peak> {
   return peakOfProgram(cli, [...importShop, ...args], nodeOptions)
 }
 
-/** The same for any command. */
+/** Does the same for any command. */
 export async function peakOfProgram(
   cli: CommandLine,
   args: readonly string[],

@@ -7,7 +7,7 @@ import { at } from './rows.ts'
 export const madeAt = at('2026-11-18T12:00:00.000Z')
 const dayMs = 86_400_000
 
-/** A record to put into an archive: its events are an hour apart, ten to a visit. */
+/** A record in an archive. Its events are an hour apart, ten to a session. */
 export interface ArchivedRecord {
   trackerId: string
   subjectId: string
@@ -36,7 +36,7 @@ export const archiveContext: ArchiveContext = {
   ]),
 }
 
-/** An archive of these records, as exports pass them on. */
+/** An archive of these records, passed on as an export does. */
 export async function archiveOf(
   records: readonly ArchivedRecord[],
   context: Partial<ArchiveContext> = {},

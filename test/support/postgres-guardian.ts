@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { postgresProgram, postgresUser } from './postgres-program.ts'
 
-// The parent of a PostgreSQL server, so that none outlives its tests, even those that are killed. A line of the input
-// is a signal for the server. The end of the input is the end of the tests: the server stops, its folder goes.
+// The parent of a PostgreSQL server, which stops it even if the tests are killed. Each line of the input is a
+// signal for the server. At the end of the input, the server stops and its folder is deleted.
 
 const [folder = '', ...parameters] = process.argv.slice(2)
 const server = spawn(postgresProgram('postgres', folder), ['-D', join(folder, 'data'), ...parameters], {

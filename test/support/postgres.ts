@@ -21,30 +21,31 @@ import { postgresProgram, postgresUser, preparePostgres } from './postgres-progr
 
 const execute = promisify(execFile)
 
-/** Settings for a server that may lose everything when the machine stops. */
+/** Settings for a server that may lose its data if the machine stops. */
 export const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-/** How a server ends: it closes its connections, it drops everything, or it is gone without a word. */
+/** How a server ends: it closes its connections, drops them, or is killed. */
 const endings = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
 
-/** A PostgreSQL server of one's own. It keeps its port and its data until it is removed. */
+/** A PostgreSQL server for one owner. It keeps its port and its data until it is removed. */
 export interface PostgresServer {
-  /** Where its superuser finds the database `postgres`. */
+  /** The address of the database `postgres`, as superuser. */
   url: string
-  /** Where its files are. */
   folder: string
-  /** Starts it again, and is done when it takes connections. */
+  /** Starts it again. Resolves when it accepts connections. */
   start(): Promise<void>
-  /** Ends it, and is done when it has ended. */
+  /** Stops it. Resolves when it has ended. */
   stop(ending: keyof typeof endings): Promise<void>
-  /** It no longer answers, while its connections stay. */
+  /** Stops answering; connections stay open. */
   pause(): Promise<void>
   resume(): Promise<void>
-  /** Ends it with all its data. That happens by itself when this process ends, in whatever way. */
+  /** Stops it and deletes its data. This also happens when this process ends, for any reason. */
   remove(): Promise<void>
 }
 
-/** Makes a server and starts it: quick and careless, or with these settings instead, as careful as PostgreSQL is. */
+/**
+ * Creates and starts a server: fast, without durability, or with these settings and PostgreSQL's defaults.
+ */
 export async function startPostgres(
   settings: Record<string, string> = careless,
   makeCluster = createCluster,
@@ -72,7 +73,7 @@ export async function startPostgres(
       if (performance.now() > deadline || (hasEnded(guardian) && !isKeptOut)) {
         throw new Error(`PostgreSQL did not start: ${log}`)
       }
-      // What is left of a killed server keeps a new one out for a moment.
+      // The remains of a killed server briefly prevent a new one from starting.
       if (isKeptOut) guardian = spawnGuardian(folder, parameters)
       await setTimeout(20)
     }
@@ -113,7 +114,7 @@ export async function startPostgres(
   }
 }
 
-/** Starts a copy of a server that follows it, change by change, until it is promoted. The server is restarted for it. */
+/** Starts a streaming replica of a server. Restarts the server to copy its files. */
 export async function startStandby(
   primary: PostgresServer,
   settings: Record<string, string> = {},
@@ -138,7 +139,7 @@ export async function startStandby(
   return standby
 }
 
-/** Stops the processes of a server, the parent first, so that none comes to life meanwhile. */
+/** Stops the processes of a server, the parent first, so that no new ones start. */
 async function pauseAll(url: string, folder: string): Promise<{ client: Client; pids: number[] }> {
   const client = new Client(url)
   await client.connect()
@@ -149,7 +150,7 @@ async function pauseAll(url: string, folder: string): Promise<{ client: Client; 
   return { client, pids: [...rows.map(({ pid }) => pid), parent] }
 }
 
-/** Makes the files of a server, and tells the password of its superuser. */
+/** Creates the files of a server and returns its superuser's password. */
 export async function createCluster(folder: string): Promise<string> {
   const user = postgresUser()
   const password = randomBytes(16).toString('hex')
@@ -163,7 +164,7 @@ export async function createCluster(folder: string): Promise<string> {
   return password
 }
 
-/** A password as PostgreSQL keeps it, hashed once: it would do so 4,096 times, on both ends of each of thousands of connections. */
+/** A password as PostgreSQL stores it, hashed once instead of 4,096 times for each connection. */
 function hashed(password: string): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password, salt, 1, 32, 'sha256')

@@ -5,8 +5,8 @@ import { type CommandLine, commandLine } from './command-line.ts'
 import type { Lifetime } from './service.ts'
 
 /**
- * Command lines that begin with a store that has something in it. It is prepared for the first of them; the others get a copy, so that
- * a file of many tests does not wait for the same commands again and again.
+ * Command lines on a store that `prepare` has filled. It runs once for all of them; each gets a copy of its
+ * files.
  */
 export function preparedStore(
   prepare: (cli: CommandLine) => Promise<unknown>,
@@ -21,7 +21,7 @@ export function preparedStore(
   }
 }
 
-/** The store and the secret it belongs to, by their names. */
+/** The store and its secret, by file name. */
 type PreparedFiles = readonly (readonly [name: string, bytes: Uint8Array])[]
 
 async function prepareFiles(prepare: (cli: CommandLine) => Promise<unknown>): Promise<PreparedFiles> {
@@ -42,7 +42,7 @@ async function prepareFiles(prepare: (cli: CommandLine) => Promise<unknown>): Pr
   }
 }
 
-/** Fails unless every command does what it is to do. */
+/** Runs commands, and fails if one of them fails. */
 export function running(...commands: readonly (readonly string[])[]): (cli: CommandLine) => Promise<void> {
   return async (cli) => {
     for (const command of commands) {

@@ -9,11 +9,11 @@ import { testKeyring } from './test-keyring.ts'
 
 interface StoredRequest extends Partial<Pick<ReportedRequest, 'id' | 'kind' | 'dueAt'>> {
   receivedAt: Instant
-  /** How it was closed, if it was. */
+  /** How and when it was closed, if it was. */
   closed?: readonly [to: RequestClosing['to'] | 'done', at: Instant]
 }
 
-/** Stores a request as it was received at some time, and closed at another. */
+/** Stores a request received at one time and, if `closed` is given, closed at another. */
 export async function storeRequest(
   { privacyRequests }: Pick<Store, 'privacyRequests'>,
   organisationId: string,

@@ -3,14 +3,14 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where Linux keeps files in memory. */
+/** The file system that Linux keeps in memory. */
 const inMemory = '/dev/shm'
-/** Several times what the tests have ever needed there. */
+/** Several times what the tests have ever needed. */
 const enoughBytes = 4 * 1024 ** 3
 
 /**
- * A new folder for all that the tests write, in memory where there is room: the many stores that they make and remove keep a disk busier
- * than the processors.
+ * Creates the folder for everything that tests write, in memory if there is room: the many stores that they
+ * create and delete would keep a disk busier than the processors.
  */
 export function quickFolder(): string {
   const name = 'lethe-tests-'
@@ -31,7 +31,7 @@ function hasRoom(folder: string): boolean {
   }
 }
 
-/** Some systems allow none in memory. */
+/** Some systems mount it with `noexec`. */
 function canRunPrograms(folder: string): boolean {
   const program = join(folder, 'program')
   writeFileSync(program, '#!/bin/sh\n')

@@ -3,32 +3,35 @@ import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { type Answer, assertDocumented } from './documented.ts'
 
-/** A connection on which a test says whatever it likes, and reads answers off one by one. */
+/** A raw connection: sends any bytes, reads responses one by one. */
 export interface RawConnection {
-  /** Sends text as Latin-1, one byte for each character. */
+  /** Sends text as Latin-1: one byte per character. */
   send(text: string): void
-  /** The next answer, read to its end. `method` is that of its request: an answer to `HEAD` has no body. Fails when the server closes instead. */
+  /**
+   * Reads the next response. `method` is its request's: a response to `HEAD` has no body. Fails if the server
+   * closes instead.
+   */
   answer(method?: string): Promise<Answer>
-  /** The same; `null` when the server closes, having said nothing more. */
+  /** The same, or `null` if the server closes without sending anything more. */
   answerOrEnd(method?: string): Promise<Answer | null>
-  /** Everything that is still to come until the server closes. */
+  /** Everything that the server sends until it closes. */
   rest(): Promise<string>
-  /** Says that nothing more will be sent, and goes on listening. */
+  /** Ends the sending side and keeps reading. */
   finish(): void
   hangUp(): void
-  /** Breaks the connection off. */
+  /** Closes the connection with a TCP reset. */
   reset(): void
 }
 
 export interface RawRequest {
   method?: string
   key?: string
-  /** Header lines in order, sent as they stand; `Host` comes first unless named here. A list may name one twice. */
+  /** Headers in order, sent unchanged. `Host` is sent first unless named here. A list may repeat a name. */
   headers?: readonly [name: string, value: string][] | Readonly<Record<string, string>>
   body?: string
 }
 
-/** A request's bytes, with nothing normalised: the target is sent as given. */
+/** The bytes of a request. Nothing is normalised: the target is sent as given. */
 export function requestText(
   target: string,
   { method = 'GET', key, headers = [], body = '' }: RawRequest = {},
@@ -41,7 +44,10 @@ export function requestText(
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** Sends one request whose target fetch would normalise or refuse, and holds the answer against the OpenAPI document. */
+/**
+ * Sends a request whose target `fetch` would change or refuse, and checks the answer against the OpenAPI
+ * document.
+ */
 export async function askRaw(url: string, target: string, request: RawRequest = {}): Promise<Answer> {
   const connection = await openRawConnection(url)
   try {
@@ -84,7 +90,7 @@ export async function openRawConnection(url: string): Promise<RawConnection> {
   }
 }
 
-/** The bytes that come in, taken out piece by piece. */
+/** The received bytes, read piece by piece. */
 class Incoming {
   #bytes = Buffer.alloc(0)
   #isClosed = false
@@ -96,12 +102,12 @@ class Incoming {
       this.#bytes = Buffer.concat([this.#bytes, Buffer.from(chunk)])
       this.#wake()
     })
-    // An answer that never comes fails its test instead of holding it up.
+    // A missing answer fails its test instead of blocking it.
     socket.setTimeout(60_000, () => {
       this.#isTimedOut = true
       socket.destroy()
     })
-    // A reset is one way of closing.
+    // A reset also closes the connection.
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#isClosed = true
@@ -121,7 +127,7 @@ class Incoming {
     return (await this.take(this.#bytes.indexOf(mark) + mark.length)).toString('latin1')
   }
 
-  /** Whether anything more comes before the server closes. */
+  /** Whether the server sends anything more before it closes. */
   async hasMore(): Promise<boolean> {
     while (this.#bytes.length === 0 && !this.#isClosed) await this.#change()
     assert.ok(this.#bytes.length > 0 || !this.#isTimedOut, 'the server neither answered nor closed')
@@ -163,7 +169,7 @@ async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
   return { status: Number(status), headers, body: body === '' ? null : isJson ? JSON.parse(body) : body }
 }
 
-/** A body of a length that was told, or in pieces, or, where the connection closes behind it, up to its end. */
+/** Reads a body with a known length, in chunks, or up to the end of the connection. */
 async function readAnswerBody(incoming: Incoming, headers: Headers): Promise<Buffer> {
   const length = headers.get('content-length')
   if (length !== null) return incoming.take(Number(length))

@@ -1,27 +1,27 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 
-/** A table as its database describes it. */
+/** A table, as its database describes it. */
 export interface RawTable {
-  /** What kind of value each column holds, in the words of the database. */
+  /** The type of each column, as the database names it. */
   columns: Record<string, string>
-  /** The columns of each index, in its order. */
+  /** The columns of each index, in order. */
   indexes: string[][]
-  /** Columns of text that are not in the order of their bytes. */
+  /** Text columns that are not sorted by bytes. */
   unordered: string[]
-  /** The tables its foreign keys lead to. */
+  /** The tables that its foreign keys refer to. */
   refersTo: string[]
 }
 
 type RawRow = Record<string, unknown>
 
-/** Asks the database of a store, past the store, on a connection of its own. */
+/** Queries the database of a store directly, on a separate connection. */
 async function askAt<Result>(
   address: string,
   work: (ask: (sql: string) => Promise<RawRow[]>, isSqlite: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (address.startsWith('sqlite:')) {
-    // A process that opens a store after a kill, or closes it last, locks it for a moment.
+    // A process that opens a store after a kill, or is the last to close it, locks it briefly.
     const db = new DatabaseSync(address.slice('sqlite:'.length), { timeout: 10_000 })
     try {
       return await work(async (sql) => db.prepare(sql).all(), true)
@@ -42,7 +42,10 @@ const sqliteTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND na
 const postgresTables =
   "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'"
 
-/** Every table of a store but those that each has for itself: how far sweeps and scrubs have come, which migrations were applied. */
+/**
+ * Every table of a store except those that describe the store itself: the progress of sweeps and scrubs, and
+ * migrations.
+ */
 export function tablesAt(address: string): Promise<Record<string, RawTable>> {
   return askAt(address, async (ask, isSqlite) => {
     const own = ['scrubs', 'sweeps', 'lethe_migrations']
@@ -101,7 +104,7 @@ function grouped(indexed: readonly RawRow[]): string[][] {
   return Array.from(indexes.values(), (columns) => columns.map(({ name }) => String(name)))
 }
 
-/** Every row of every table, in a form that is the same for the same rows on every engine; the order is nobody's. */
+/** Every row of every table as text that is the same on every engine, sorted. */
 export async function rowsAt(address: string): Promise<Record<string, string[]>> {
   const tables = Object.keys(await tablesAt(address))
   return askAt(address, async (ask) => {
@@ -111,14 +114,14 @@ export async function rowsAt(address: string): Promise<Record<string, string[]>>
   })
 }
 
-/** How many rows a table has. */
+/** The number of rows in a table. */
 export function countAt(address: string, table: string): Promise<number> {
   return askAt(address, async (ask) =>
     Number((await ask(`SELECT count(*) AS count FROM ${table}`))[0]?.count),
   )
 }
 
-/** The driver hands big integers over as text, and a subject key is bytes in one engine and a uuid in the other. */
+/** Drivers return big integers as text, and digests are bytes in one engine and UUIDs in the other. */
 function toText(row: RawRow): string {
   const fields = Object.keys(row)
     .sort()

@@ -7,7 +7,10 @@ import type { TimedLimiter } from '../limiter/contract.ts'
 import { makeRedisClient } from './redis.ts'
 import type { Lifetime } from './service.ts'
 
-/** A limiter on Redis that goes when the test does, and what it has reported: the reason of each loss, and each recovery. */
+/**
+ * A limiter on Redis, closed when the test ends, and its reports: each loss with its reason, and each
+ * recovery.
+ */
 export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: Clock = Date.now) {
   const address = parseLimiterAddress(url)
   if (address?.engine !== 'redis') throw new Error('not the address of a Redis')
@@ -20,7 +23,7 @@ export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: C
   return { limiter, reports }
 }
 
-/** Waits for ever, so that a busy machine cannot disturb what is counted. */
+/** Waits without a limit, so that a busy machine does not change the counts. */
 export function patient(limiter: Limiter): Pick<Limiter, 'take'> {
   const waitBudget = () => ({ waitMs: Number.POSITIVE_INFINITY })
   return {
@@ -28,14 +31,17 @@ export function patient(limiter: Limiter): Pick<Limiter, 'take'> {
   }
 }
 
-/** As if a window had begun earlier. It stays there even when it has ended, so that it is not Redis's expiry that ends it. */
+/**
+ * Moves the start of a window back. The entry outlives the window, so that the limiter ends it, not Redis's
+ * expiry.
+ */
 const beginEarlier = `
 local count, resetsAt = string.match(redis.call('GET', KEYS[1]), '^(%d+) (%d+)$')
 redis.call('SET', KEYS[1], string.format('%s %.0f', count, resetsAt - ARGV[1]), 'PX', 60000)`
 
 /**
- * A limiter on Redis with bucket keys of its own, in which time can pass. The clock of Redis cannot be moved: all windows move towards
- * the past instead, and what they tell is moved back by as much.
+ * A limiter on Redis with its own bucket keys, for tests that pass time. The clock of Redis cannot be moved,
+ * so all windows move into the past, and the times they return are moved forward again.
  */
 export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promise<TimedLimiter> {
   let passedMs = 0

@@ -16,34 +16,34 @@ const program = (process.env.PATH ?? '')
   .flatMap((folder) => ['redis-server', 'valkey-server'].map((name) => join(folder, name)))
   .find((path) => existsSync(path))
 
-/** Why tests that need some Redis are skipped; `false` when they are not. */
+/** Why tests that need a Redis are skipped; `false` if they run. */
 export const noRedis =
   given || program ? false : 'neither LETHE_TEST_REDIS nor redis-server or valkey-server on the PATH'
 
-/** The same for tests that stop, kill or configure Redis, which no one's but our own may be. */
+/** The same for tests that stop, kill or configure Redis, which must not be shared. */
 export const noRedisOfOurOwn = program ? false : 'no redis-server or valkey-server on the PATH'
 
-/** The address of some Redis, which others may use too: nothing but keys of the test's own may be touched. */
+/** The address of a Redis that others may use too: a test may touch only its own keys. */
 export async function someRedis(lifetime: Lifetime): Promise<string> {
   return given ?? (await startRedis(lifetime)).url
 }
 
-/** A Redis of the test's own. */
+/** A Redis for one test. */
 export interface TestRedis {
   url: string
   port: number
-  /** With SIGKILL; resolves when it is gone. */
+  /** Kills it with SIGKILL. Resolves when it has ended. */
   kill(): Promise<void>
   /** Starts it again on the same port, empty. */
   start(): Promise<void>
-  /** It no longer answers, while its connections stay. */
+  /** Stops answering; connections stay open. */
   pause(): void
   resume(): void
-  /** One command over a connection of its own. */
+  /** Sends one command on a separate connection. */
   ask(...command: string[]): Promise<unknown>
 }
 
-/** Starts a Redis that goes when the test does. `options` are its own, such as `--requirepass`. */
+/** Starts a Redis that is killed when the test ends. `options` are its own, such as `--requirepass`. */
 export async function startRedis(lifetime: Lifetime, options: string[] = []): Promise<TestRedis> {
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
@@ -76,8 +76,8 @@ export async function startRedis(lifetime: Lifetime, options: string[] = []): Pr
 }
 
 /**
- * Hands out an empty Redis of the tests' own, to one test after the other. It is on the same port every time: to make a client for
- * another address than the last takes longer than most tests do.
+ * Gives each test in turn the same Redis, emptied. Its port stays the same: a client for another address
+ * takes longer to create than most tests take to run.
  */
 export async function redisInTurn(lifetime: Lifetime): Promise<() => Promise<TestRedis>> {
   const redis = await startRedis(lifetime)
@@ -88,10 +88,13 @@ export async function redisInTurn(lifetime: Lifetime): Promise<() => Promise<Tes
   }
 }
 
-/** Makes a client. `createClient` makes a class of 400 commands first, whenever the address is not the last one's: 15 ms. */
+/**
+ * Creates clients. Unlike `createClient`, it does not build its class of 400 commands (15 ms) for each new
+ * address.
+ */
 export const makeRedisClient = RedisClient.factory()
 
-/** Sends one command to a Redis over a connection of its own. */
+/** Sends one command to a Redis on a separate connection. */
 export async function askRedis(url: string, ...command: string[]): Promise<unknown> {
   const client = makeRedisClient({ url, socket: { reconnectStrategy: false } })
   client.on('error', () => {})
@@ -103,7 +106,7 @@ export async function askRedis(url: string, ...command: string[]): Promise<unkno
   }
 }
 
-/** Somebody between a client and Redis who can hold back what Redis says. */
+/** A proxy in front of Redis that delays its answers by `delayMs`. */
 export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url: string; delayMs: number }> {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
@@ -127,7 +130,9 @@ export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url
   return proxy
 }
 
-/** In small steps: while this process stands still, little time passes for the limiter too. */
+/**
+ * Waits in steps as short as the limiter's, so that time in which this process is blocked counts for neither.
+ */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5) await sleep(Math.min(left, 5))
 }

@@ -3,11 +3,11 @@ import { type CommandLine, commandLine, type LocalOutcome } from './command-line
 import type { Lifetime } from './service.ts'
 import { type Shop, startShop } from './shop.ts'
 
-/** A shop that runs, and a command line elsewhere that knows where it is and has a key to it. */
+/** A running shop, and a command line elsewhere with its address and a key. */
 export interface RemoteShop extends Shop {
   cli: CommandLine
   env: Record<string, string>
-  /** Runs a command of `lethe subjects`. Somebody sits at the terminal only when `answers` are given. */
+  /** Runs a command of `lethe subjects`, on a terminal only if `answers` is given. */
   subjects(args: readonly string[], options?: { answers?: readonly string[] }): Promise<LocalOutcome>
   /** The same for `lethe requests`. */
   requests(args: readonly string[], options?: { answers?: readonly string[] }): Promise<LocalOutcome>
@@ -20,7 +20,7 @@ export async function startRemoteShop(
     env: serviceEnv = {},
   }: { scopes?: readonly Scope[]; env?: Record<string, string> } = {},
 ): Promise<RemoteShop> {
-  // The budget for erasures is the tightest, so that batches see it and lose no time.
+  // The smallest of the budgets, so that batches follow it, but large enough that they never wait.
   const budgets = { LETHE_LIMIT_ERASURE: '500000/hour', ...serviceEnv }
   const shop = await startShop(t, { scopes, env: budgets })
   const cli = commandLine(t)

@@ -1,14 +1,14 @@
 import type { IncomingEvent, IncomingSession } from '../../src/domain/ingest.ts'
 import { type Instant, parseInstant } from '../../src/domain/instant.ts'
 
-/** The instant a text says, for tests that write instants out. */
+/** Parses an instant. */
 export function at(text: string): Instant {
   const instant = parseInstant(text)
   if (instant === null) throw new Error(`"${text}" is not an instant.`)
   return instant
 }
 
-/** Since when a view sees things from which nothing ages out. */
+/** The start of a view from which nothing has aged out. */
 export const always: Instant = Number.MIN_SAFE_INTEGER
 
 export function sessionRow(

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { Lifetime } from './service.ts'
 
-/** What the server does about one request: says these bytes and closes, or whatever else it likes with the connection. */
+/** What the server does with a request: sends these bytes and closes, or runs the function. */
 export type Behaviour = string | ((socket: Socket) => void)
 
-/** A server that misbehaves as it is told, which the real one cannot be made to. */
+/** A server that misbehaves on request, which the real one cannot be made to do. */
 export interface ScriptedServer {
   url: string
-  /** The first line of each request, then its headers in lower case. */
+  /** The first line of each request, and its headers with lower-case names. */
   requests: { line: string; headers: Map<string, string> }[]
 }
 
-/** Meets each request with the next behaviour, and every one after the last with the last. */
+/** Handles each request with the next behaviour; the last one repeats. */
 export async function scriptedServer(
   t: Lifetime,
   ...behaviours: [Behaviour, ...Behaviour[]]
@@ -53,11 +53,11 @@ function readHeader(line: string): [name: string, value: string] {
 
 interface Reply {
   headers?: Record<string, string>
-  /** `undefined` leaves the length out, so that only the end of the connection ends the body. */
+  /** `undefined` omits `Content-Length`, so that the body ends with the connection. */
   length?: number | undefined
 }
 
-/** A whole answer as bytes, with a body that may be anything. */
+/** A complete response as bytes. The body may be anything. */
 export function reply(status: number, body: string, { headers = {}, ...rest }: Reply = {}): string {
   const length = 'length' in rest ? rest.length : Buffer.byteLength(body)
   const lines = [
@@ -73,7 +73,7 @@ export function reply(status: number, body: string, { headers = {}, ...rest }: R
 
 const meta = { requestId: 'of-the-server', timestamp: '2026-11-15T12:00:00.000Z' }
 
-/** The text of a success. */
+/** The body of a success. */
 export function success(data: unknown): string {
   return JSON.stringify({ data, meta })
 }
@@ -83,10 +83,9 @@ export function failure(status: number, code: string, headers: Record<string, st
   return reply(status, JSON.stringify({ error: { code, message: `It is ${code}.` }, meta }), { headers })
 }
 
-/** Breaks the connection off with a reset. */
+/** Resets the connection. */
 export function reset(socket: Socket): void {
   socket.resetAndDestroy()
 }
 
-/** Never answers. */
 export function silence(): void {}

@@ -4,9 +4,8 @@ import { syncBuiltinESMExports } from 'node:module'
 type Derived = (error: Error | null, key: Buffer) => void
 
 /**
- * To hash a password takes long, on purpose; with the same salt it gives always the same. From now on this process does it once for
- * each, by the same function, for tests that try the same password again and again. Where no other process reads the hashes, a low `cost`
- * will do. What it hands back puts an end to it.
+ * Makes this process hash each password with each salt only once, for tests that use the same password often.
+ * If no other process reads the hashes, `cost` can be low. Returns a function that undoes this.
  */
 export function scryptOnce(cost?: number): () => void {
   const { scrypt } = crypto
@@ -34,7 +33,7 @@ export function scryptOnce(cost?: number): () => void {
   }
 }
 
-/** Lets a process of the program that gets it in `NODE_OPTIONS` take little time for each password. */
+/** For `NODE_OPTIONS`: lets a process of the program hash passwords at a low cost. */
 export const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
   `import { scryptOnce } from '${new URL('./scrypt-once.ts', import.meta.url)}'; scryptOnce(16)`,
 )}`

@@ -1,14 +1,14 @@
-/** Chance that can be repeated: the same seed gives the same numbers. */
+/** Repeatable random numbers: the same seed gives the same numbers. */
 export interface SeededRandom {
-  /** What to put into `LETHE_TEST_SEED` to see a failure again. */
+  /** The value for `LETHE_TEST_SEED` that reproduces a failure. */
   seed: number
-  /** A whole number from 0 to `below - 1`. */
+  /** An integer from 0 to `below - 1`. */
   integer(below: number): number
   pick<Item>(items: readonly Item[]): Item
   shuffle<Item>(items: readonly Item[]): Item[]
 }
 
-/** A generator (mulberry32) with the seed in `LETHE_TEST_SEED`, or another one every run. */
+/** A generator (mulberry32) with the seed in `LETHE_TEST_SEED`, or a new one in every run. */
 export function seededRandom(
   seed = Number(process.env.LETHE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31)),
 ): SeededRandom {

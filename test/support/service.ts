@@ -13,44 +13,44 @@ import { emptyStore } from './empty-store.ts'
 import { inReverse } from './in-reverse.ts'
 import { testSecretFile } from './test-keyring.ts'
 
-/** What a test may stop: a test, or a suite's hooks. */
+/** Something that ends and then runs cleanups: a test, or the hooks of a suite. */
 export interface Lifetime {
   after(work: () => void | Promise<void>): void
 }
 
 export interface Ask {
   method?: string
-  /** The key string; none is sent without it. */
+  /** The key string; without it, no key is sent. */
   key?: string
   headers?: Record<string, string>
   body?: string | Uint8Array<ArrayBuffer>
 }
 
-/** A running service on a real store of its own, with a clock that tests can move. */
+/** A running service on its own store, with a clock that tests can advance. */
 export interface TestService {
   url: string
-  /** Where its metrics are read, with `LETHE_METRICS_PORT` in `env`. */
+  /** The address of its metrics, if `LETHE_METRICS_PORT` is in `env`. */
   metricsUrl: string | null
-  /** Where the Variables API is, with `LETHE_VARIABLES_PORT` in `env`. */
+  /** The address of the Variables API, if `LETHE_VARIABLES_PORT` is in `env`. */
   variablesUrl: string | null
   services: Services
-  /** Every line the service has logged. */
+  /** Every log line so far. */
   logged: string[]
-  /** Moves the service's clock. */
+  /** Advances the service's clock. */
   passTime(ms: number): void
-  /** Sends a request and holds its answer against the OpenAPI document. */
+  /** Sends a request and checks the answer against the OpenAPI document. */
   ask(path: string, ask?: Ask): Promise<Answer>
   createOrganisation(id?: string): Promise<string>
   createTracker(organisationId: string, id?: string): Promise<string>
-  /** A key with these scopes, both when none are named. */
+  /** Creates a key with these scopes, by default all. */
   createKey(organisationId: string, scopes?: readonly Scope[], expiresAt?: Instant): Promise<IssuedKey>
   ingest(rows: readonly IncomingRow[]): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Starts a service. Its budgets are out of the way unless `env` sets them. Its clock may be off from the start. It writes as commands
- * do: a thread costs four times as much as all the rest, and is for tests of what goes on beside a write.
+ * Starts a service, with budgets that no test reaches unless `env` sets them. It writes in this process: a
+ * writer thread takes four times as long to start as everything else.
  */
 export async function startTestService(
   t: Lifetime,
@@ -61,7 +61,7 @@ export async function startTestService(
   const config = readConfig({
     LETHE_PORT: '0',
     LETHE_STORE: env.LETHE_STORE ?? (await emptyStore(lifetime)),
-    // A store that was made elsewhere lies beside its own.
+    // The secret of an existing store is in a file next to it.
     ...(!env.LETHE_STORE?.startsWith('sqlite:') && { LETHE_SECRET_FILE: testSecretFile() }),
     LETHE_LIMIT_IP: '1000000/minute',
     LETHE_LIMIT_KEY: '1000000/minute',
@@ -94,7 +94,7 @@ export async function startTestService(
     services,
     logged,
     passTime: (ms) => {
-      // Instants are whole milliseconds; a wait for less than one takes one.
+      // Instants are whole milliseconds, so a shorter wait takes one.
       shift += Math.ceil(ms)
     },
     async ask(path, { method = 'GET', key, headers = {}, body } = {}) {

@@ -3,17 +3,17 @@ import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import { type Lifetime, startTestService, type TestService } from './service.ts'
 
-/** A running service with one organisation that has the tracker `shop` and one key. */
+/** A running service with one organisation, its tracker `shop` and one key. */
 export interface Shop extends TestService {
   organisationId: string
-  /** The string of a key with the scopes asked for. */
+  /** The string of the key. */
   key: string
   keyId: string
 }
 
 export const subjectsPath = '/v1/analytics/trackers/shop/subjects'
 
-/** The path of a subject of the shop, its id percent-encoded. */
+/** The path of a subject, percent-encoded. */
 export function subjectPath(subjectId: string, trackerId = 'shop'): string {
   return `/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects/${encodeURIComponent(subjectId)}`
 }
@@ -33,14 +33,14 @@ export async function startShop(
   return { ...service, organisationId, key: keyString, keyId: key.id }
 }
 
-/** Recent enough for every plan, whenever the tests run. */
+/** Recent enough for every plan. */
 export const anHourAgo: Instant = Date.now() - 3_600_000
 
 interface Visit {
   trackerId?: string
   sessionId?: string
   startedAt?: Instant
-  /** How many events, one a second from the start on. */
+  /** The number of events, one per second from the start. */
   events?: number
   attributes?: Record<string, unknown>
   identifiers?: Record<string, string>

@@ -9,12 +9,15 @@ import type { SecretStore } from '../../src/domain/secret.ts'
 import type { ErasureMark, SubjectStore } from '../../src/domain/subject.ts'
 import type { TrackerRef, TrackerView } from '../../src/domain/tracker.ts'
 
-/** A secret that is always the same for a name. */
+/** A secret that depends only on its name. */
 export function testSecret(name = 'test'): Buffer {
   return createHash('sha256').update(name).digest()
 }
 
-/** A file with it, for `LETHE_SECRET_FILE`: the same for all tests, so that stores can be copied and shared. */
+/**
+ * A file with the test secret, for `LETHE_SECRET_FILE`: the same for all tests, so that stores can be copied
+ * and shared.
+ */
 export function testSecretFile(): string {
   const path = join(tmpdir(), 'lethe-test.secret')
   if (existsSync(path)) return path
@@ -28,13 +31,13 @@ export const testKeyring = new Keyring([testSecret()], 'lethe.local')
 
 export const { tombstoneKeys: testKeys } = testKeyring
 
-/** Keys that a store takes for those of its secrets, whatever these are, and that recognise nobody who was erased. */
+/** Keys with the fingerprints of a store's secrets that match no tombstone. */
 export async function blindKeys({ secrets }: { secrets: SecretStore }): Promise<TombstoneKey[]> {
   const key = createSecretKey(testSecret('blind'))
   return (await secrets.list()).map((fingerprint) => ({ fingerprint, key }))
 }
 
-/** What an erasure at an instant leaves behind of a subject. */
+/** The tombstone and ledger data of an erasure at an instant. */
 export function testMark(
   { trackerId }: Pick<TrackerRef, 'trackerId'>,
   subjectId: string,
@@ -54,8 +57,8 @@ export function testMark(
 }
 
 /**
- * Erases a subject straight from a store, and hands back what was deleted. Long ago, so that what a test stores afterwards is of
- * somebody who came back; what was deleted is refused all the same.
+ * Erases a subject directly in a store and returns the counts. The erasure is dated 1970: what was deleted is
+ * refused, and rows that the test adds later are newer and stored.
  */
 export async function eraseIn(
   { subjects }: { subjects: SubjectStore },

@@ -1,13 +1,13 @@
 import { test } from 'node:test'
 import type { Lifetime } from './service.ts'
 
-/** As good as none, of which the runner knows no number: each test of a file has its own. */
+/** Effectively no timeout; each test has its own. */
 const timeout = 86_400_000
 
-/** What the files of this process share, and how it is closed; `null` where a file runs by itself. */
+/** Closes what the files in this process share; `null` if a file runs on its own. */
 let closers: (() => void | Promise<void>)[] | null = null
 
-/** Runs test files in this process. Each is loaded when the one before it is over, with all that it started. */
+/** Runs test files in this process, each after the previous one has ended. */
 export function together(files: Record<string, () => Promise<unknown>>): void {
   closers = []
   const last = Object.keys(files).at(-1)
@@ -19,7 +19,7 @@ export function together(files: Record<string, () => Promise<unknown>>): void {
   }
 }
 
-/** Closes something when the last file of this process is over: that is its own where a file runs by itself. */
+/** Closes something after the last file in this process, or after the file itself if it runs on its own. */
 export function closeWithLast(lifetime: Lifetime, close: () => void | Promise<void>): void {
   if (closers) closers.push(close)
   else lifetime.after(close)

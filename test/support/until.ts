@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { setImmediate, setTimeout, setTimeout as sleep } from 'node:timers/promises'
 
-/** So many turns of the event loop are waited for before time is: what happens in this process takes few. */
+/** The number of event-loop turns to poll without a pause: work in this process needs few. */
 const turns = 50
 
-/** Lets other work go on until `isSo`; fails when that takes unreasonably long. */
+/** Polls until the condition holds. Fails after `timeoutMs`. */
 export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 120_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   for (let looks = 1; !(await isSo()); looks++) {
     assert.ok(performance.now() < deadline, 'what was waited for never came')
-    // What another process does is not sooner done for being asked about without a pause.
+    // Another process does not finish sooner if it is polled without a pause.
     await (looks < turns ? setImmediate() : setTimeout(5))
   }
 }
 
-/** Tells by how much timers of five milliseconds have come late. */
+/** Measures by how much timers of five milliseconds are late, in total. */
 export function watchTimers() {
   let isOn = true
   async function watch(): Promise<number> {

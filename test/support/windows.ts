@@ -14,12 +14,15 @@ export const defaultPolicy: RetentionPolicy = {
   activityDays: defaultActivityDays,
 }
 
-/** Keeps everything for so many days. */
+/** A policy that keeps everything for this many days. */
 export function keeping(days: number): RetentionPolicy {
   return { retentionDays: { free: days, starter: days, pro: days, business: days }, activityDays: days }
 }
 
-/** Lets a store remember windows as if it had always been swept by them: those of one organisation, or of all. */
+/**
+ * Makes a store remember these windows as if it had always been swept by them: for one organisation, or for
+ * all.
+ */
 export async function rememberWindows(
   { retention }: Pick<Store, 'retention'>,
   { retentionDays, activityDays }: RetentionPolicy = defaultPolicy,
@@ -30,7 +33,7 @@ export async function rememberWindows(
   await retention.settleWindows({ policy, now: 0, rule: 'immediately', ...which })
 }
 
-/** A step that deletes what is from before an instant, where windows of a day are remembered. */
+/** A step that deletes what is older than an instant, for windows of one day. */
 export function stepBefore(since: Instant, maxRows: number): SweepStep {
   return { policy: keeping(1), now: since + dayMs, maxRows }
 }

@@ -6,7 +6,10 @@ export interface ZippedFile {
   text: string
 }
 
-/** The files of an archive, read from its central directory as most programs do. Throws unless it is complete. */
+/**
+ * The files of an archive, read from its central directory, as most programs do. Throws if the archive is
+ * incomplete.
+ */
 export function readZip(bytes: Buffer): ZippedFile[] {
   const end = bytes.length - 22
   if (end < 0 || bytes.readUInt32LE(end) !== 0x06054b50) throw new Error('The archive has no end.')
@@ -39,7 +42,7 @@ function contentOf(bytes: Buffer, record: number): string {
   return content.toString('utf8')
 }
 
-/** The text of one file of an archive. */
+/** The text of one file in an archive. */
 export function fileIn(files: readonly ZippedFile[], name: string): string {
   const file = files.find((each) => each.name === name)
   if (file === undefined) throw new Error(`The archive has no ${name}.`)
