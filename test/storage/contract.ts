@@ -45,7 +45,10 @@ import { trackerContract } from './contract/tracker.ts'
 import { transferContract } from './contract/transfer.ts'
 import { variableContract } from './contract/variable.ts'
 
-/** What every engine does. `open` gives an empty store the first time it is called for a folder, and the same one later. */
+/**
+ * The behaviour that every engine shares. `open` opens the store in a folder, and creates it on the first
+ * call.
+ */
 export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
   describe(name, () => {
     const folder = mkdtempSync(join(tmpdir(), 'lethe-contract-'))

@@ -40,7 +40,7 @@ for (const [engine, addressFor] of Object.entries(engines)) {
       stored = await tablesAt(address)
     })
 
-    it('is every table, and every column of each with its kind', () => {
+    it('covers every table, and every column with its kind', () => {
       const known = transferTables.map(({ name, columns }) => [
         name,
         Object.fromEntries(columns.map(({ name, kind }) => [name, kind])),
@@ -61,7 +61,7 @@ for (const [engine, addressFor] of Object.entries(engines)) {
       )
     })
 
-    it('is a key for each by which an index leads to its rows, in the order of bytes', () => {
+    it('has a key for each table that an index supports, sorted by bytes', () => {
       for (const table of transferTables) {
         const { indexes, unordered } = stored[table.name] ?? assert.fail(table.name)
         const key = keyOf(table)
@@ -75,7 +75,7 @@ for (const [engine, addressFor] of Object.entries(engines)) {
       }
     })
 
-    it('is filled in an order that has every table behind those it refers to', () => {
+    it('orders every table after those it refers to', () => {
       for (const [name, { refersTo }] of Object.entries(stored)) {
         const place = transferTables.findIndex((table) => table.name === name)
         for (const other of refersTo) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { postgresOnly, statement, valuesOf } from '../../src/storage/nouns/statement.ts'
 
-test('a shared statement runs on SQLite even if PostgreSQL alone has one with the same text', () => {
+test('a shared statement runs on SQLite even if only PostgreSQL has one with the same text', () => {
   const source = 'SELECT id FROM organisations WHERE id = :id FOR UPDATE'
   assert.equal(postgresOnly(source).sqlite, null)
   assert.equal(statement(source).sqlite, 'SELECT id FROM organisations WHERE id = ?1')

@@ -7,7 +7,7 @@ import { eraseIn, testKeys } from '../support/test-keyring.ts'
 export const start = at('2026-06-01T00:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** Inserts into the tables of a store from before there were identifiers: one subject, for whom `key` stands. */
+/** SQL that adds one subject to a store from before identifiers existed. `key` is its subject key. */
 export function oldStoreSql(key: string): string[] {
   return [
     `INSERT INTO organisations (id, name, plan, created_at) VALUES ('acme', 'Acme', 'pro', 1)`,
@@ -21,7 +21,7 @@ export function oldStoreSql(key: string): string[] {
   ]
 }
 
-/** Fails unless a store that was upgraded holds what it held, and people are found in it as in any other. */
+/** Fails unless an upgraded store has kept its data and finds people by their identifiers. */
 export async function assertUpgraded(store: Store): Promise<void> {
   const found = async (name: string, value: string) => {
     const query = { sought: { identifier: { name, value } }, limit: 10, after: null }
@@ -30,7 +30,7 @@ export async function assertUpgraded(store: Store): Promise<void> {
   const record = await store.subjects.read(tracker, 'anna')
   assert.partialDeepStrictEqual(record, { counts: { sessions: 1, events: 1 }, identifiers: [] })
   assert.deepEqual(await found('email', 'ada@example.com'), [])
-  // Made out of what it held, or brought with the same rows again.
+  // Derived from the stored rows, or imported with the same rows again.
   const source = { subjectId: 'anna', kind: 'session', sourceId: 's', broughtAt: start + 20 } as const
   const derived = { ...source, name: 'email', value: 'ada@example.com' }
   assert.deepEqual(await store.derivation.add(tracker, [derived]), { added: 1, renewed: 0 })
@@ -46,16 +46,16 @@ export async function assertUpgraded(store: Store): Promise<void> {
 const decomposed = 'jose\u0301@example.com'
 const composed = 'jos\u00e9@example.com'
 
-/** What an identifier was found by in 0.2.0, in hexadecimal. */
+/** The lookup key of an identifier in 0.2.0, in hexadecimal. */
 function oldLookupKey(name: string, value: string): string {
   return hash('sha256', `acme\0${name}\0${name === 'email' ? value.toLowerCase() : value}`).slice(0, 32)
 }
 
-/** Inserts into a store of 0.2.0: `oldStoreSql`, and what its subject was known by before identifiers were compared in NFC. */
+/** SQL that fills a store of 0.2.0: `oldStoreSql`, and identifiers from before they were compared in NFC. */
 export function oldIdentifiersSql(key: string, bytes: (hex: string) => string): string[] {
   const rows = [
     ['email', decomposed, start + 2],
-    // The same address, written otherwise before and after.
+    // The same address in different spellings.
     ['email', composed.toUpperCase(), start + 1],
     ['email', 'jose\u0301@EXAMPLE.org', start + 1],
     ['email', 'jos\u00e9@example.org', start + 3],
@@ -72,7 +72,10 @@ export function oldIdentifiersSql(key: string, bytes: (hex: string) => string): 
   ]
 }
 
-/** Fails unless everyone whom that store knew is found however an accent is written, and each identifier is there once. */
+/**
+ * Fails unless everyone in that store is found regardless of how an accent is encoded, with each identifier
+ * once.
+ */
 export async function assertComparedInNfc(store: Store): Promise<void> {
   const { identifiers } = (await store.subjects.read(tracker, 'anna')) ?? {}
   assert.deepEqual(identifiers, [

@@ -46,7 +46,7 @@ export function activityContract(fixture: Fixture): void {
   }
 
   describe('activity', () => {
-    it('is narrowed by kind, by who did it and by request, in any combination, page by page', async () => {
+    it('is filtered by kind, actor and request, in any combination, page by page', async () => {
       const organisationId = await fixture.createOrganisation()
       const stranger = await fixture.createOrganisation()
       const actors = [
@@ -86,7 +86,7 @@ export function activityContract(fixture: Fixture): void {
       }
     })
 
-    it('is added to by what changes nothing else, unless the organisation is not there', async () => {
+    it('accepts a note on its own, unless the organisation does not exist', async () => {
       const organisationId = await fixture.createOrganisation()
       const added = note(organisationId, { kind: 'subject.exported', target: 'shop' })
       await fixture.store.activity.add(added)
@@ -96,7 +96,7 @@ export function activityContract(fixture: Fixture): void {
       assert.deepEqual(await listed(gone), [])
     })
 
-    it('is left behind by the creation of a tracker, once', async () => {
+    it('records the creation of a tracker, once', async () => {
       const organisationId = await fixture.createOrganisation()
       const tracker = { id: fixture.fresh('tracker'), organisationId, name: 'Shop', createdAt: start }
       const created = note(organisationId, { kind: 'tracker.created', target: tracker.id })
@@ -105,7 +105,7 @@ export function activityContract(fixture: Fixture): void {
       assert.deepEqual(await listed(organisationId), [{ ...created, counts: null, ledgerIndex: null }])
     })
 
-    it('is left behind by the creation of a key, as it was handed over', async () => {
+    it('records the creation of a key with the given note', async () => {
       const organisationId = await fixture.createOrganisation()
       for (const actor of [
         { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
@@ -120,7 +120,7 @@ export function activityContract(fixture: Fixture): void {
       }
     })
 
-    it('is not left behind by a key whose name is taken', async () => {
+    it('does not record a key whose name is taken', async () => {
       const organisationId = await fixture.createOrganisation()
       const name = fixture.fresh('name')
       await fixture.store.apiKeys.create(key(organisationId, { name }), hash)
@@ -129,7 +129,7 @@ export function activityContract(fixture: Fixture): void {
       assert.deepEqual(await listed(organisationId), [])
     })
 
-    it('is left behind by a rotation and a revocation that happen, and by no other', async () => {
+    it('records a rotation or revocation only if it takes effect', async () => {
       const organisationId = await fixture.createOrganisation()
       const stored = key(organisationId)
       await fixture.store.apiKeys.create(stored, hash)
@@ -148,7 +148,7 @@ export function activityContract(fixture: Fixture): void {
       ])
     })
 
-    it('is left behind by an erasure with what it deleted, zeros included, and without a subject’s id', async () => {
+    it('records an erasure with its counts, even if zero, and without the subject’s ID', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -172,7 +172,7 @@ export function activityContract(fixture: Fixture): void {
       assert.equal(JSON.stringify(entries).includes('anna'), false)
     })
 
-    it('is not left behind by an erasure in a tracker that is not visible', async () => {
+    it('does not record an erasure in a tracker that is not visible', async () => {
       const tracker = await fixture.createTracker()
       const organisationId = await fixture.createOrganisation()
       const left = note(organisationId, { kind: 'subject.erased' })
@@ -181,7 +181,7 @@ export function activityContract(fixture: Fixture): void {
       assert.deepEqual(await listed(tracker.organisationId), [])
     })
 
-    it('is of one organisation alone, newest first, and by id among equals', async () => {
+    it('is listed for one organisation only, newest first, ties by ID', async () => {
       const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const leave = (organisationId: string, id: string, at: number) =>
         fixture.store.apiKeys.create(key(organisationId), hash, note(organisationId, { id, at }))
@@ -204,7 +204,7 @@ export function activityContract(fixture: Fixture): void {
       assert.deepEqual(await listed('nobody'), [])
     })
 
-    it('goes back to an instant, which is in it, whether a request is named or not', async () => {
+    it('can be limited to entries from an instant on, with and without a request ID', async () => {
       const organisationId = await fixture.createOrganisation()
       for (const i of [0, 1, 2, 3]) {
         const left = note(organisationId, { id: `e${i}`, at: start + i, requestId: i === 2 ? 'b' : 'a' })
@@ -220,7 +220,7 @@ export function activityContract(fixture: Fixture): void {
       }
     })
 
-    it('is found by the request that left it, page by page, in its own organisation alone', async () => {
+    it('is listed by request ID, page by page, within its organisation', async () => {
       const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const [i, requestId] of ['a', 'b', 'a', null, 'A', 'a'].entries()) {
         const left = note(mine, { id: `e${i}`, at: start + i, requestId })

@@ -13,20 +13,20 @@ import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
 import { someIdentifiers } from './ingest.ts'
 import { TrackerModel } from './tracker-model.ts'
 
-/** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
+/** Every instant is a multiple of this, so that many coincide and the days around 1970 have several each. */
 const tick = 7 * 3_600_000
-/** How many steps it takes however long they take. */
+/** The minimum number of steps, regardless of the timeout. */
 const minSteps = 30
 const subjectIds = ['anna', 'ann', 'ben', '🦦', '\uffff']
 const eventNames = ['pageview', 'purchase', '__proto__']
 
-/** A tracker beside the model of what it should hold. */
+/** A tracker and the model of its expected contents. */
 interface Pair {
   tracker: TrackerView
   model: TrackerModel
 }
 
-/** How many steps are to be taken, and for how long. */
+/** How many steps to take, and for how long. */
 interface AgeingPlan {
   steps: number
   timeoutMs?: number
@@ -36,13 +36,13 @@ export function ageingModelContract(
   fixture: Fixture,
   { steps, timeoutMs = 40_000 }: AgeingPlan = { steps: 36 },
 ): void {
-  describe('batches, sweeps and erasures in whatever order, while the window moves', () => {
-    it('always show what was said, and nothing that has aged out', async (t) => {
+  describe('batches, sweeps and erasures in any order, while the window moves', () => {
+    it('always show the ingested data, and nothing that has aged out', async (t) => {
       const random = seededRandom()
       const walk = new Walk(fixture, random, await newPair(), await newPair())
       const deadline = performance.now() + timeoutMs
       for (let step = 0; step < steps; step++) {
-        // A busy machine takes fewer steps, and says so.
+        // A busy machine takes fewer steps, and the diagnostic reports it.
         if (step >= minSteps && performance.now() > deadline) {
           t.diagnostic(`${step} of ${steps} steps`)
           break
@@ -68,7 +68,7 @@ class Walk {
   readonly #pairs: readonly Pair[]
   #touched: Pair
   #since: Instant = -120 * tick
-  /** What the last step did. */
+  /** A description of the last step. */
   said = 'nothing yet'
 
   constructor(fixture: Fixture, random: SeededRandom, first: Pair, second: Pair) {
@@ -87,7 +87,7 @@ class Walk {
     else if (kind < 80) await this.#sweepAStep(this.#touched)
     else if (kind < 88) await this.#erase(this.#touched)
     else {
-      // Mostly time goes by; now and then an organisation moves to a plan that keeps more.
+      // Usually time passes; sometimes the organisation moves to a plan with a longer window.
       this.#since += (random.integer(30) - 8) * tick
       this.said = `the window begins at ${this.#since}`
     }
@@ -95,20 +95,20 @@ class Walk {
 
   async #ingest({ tracker, model }: Pair): Promise<void> {
     const batch = Array.from({ length: 1 + this.#random.integer(10) }, () => this.#row(tracker.trackerId))
-    // Some rows stand in a batch twice.
+    // Some rows are in a batch twice.
     const doubled = this.#random.shuffle([...batch, ...batch.slice(0, this.#random.integer(3))])
     this.said = `ingested ${JSON.stringify(doubled)}`
-    // How many rows were there before is no matter of the model.
+    // The model does not count the rows that were already stored.
     const { unchanged: _, ...added } = await this.#fixture.store.ingest.ingest(doubled, testKeys)
     assert.deepEqual(added, model.ingest(doubled))
   }
 
-  /** A row that has not aged out; a session may have begun before the window. */
+  /** A row that has not aged out; a session may have started before the window. */
   #row(trackerId: string): IncomingRow {
     const random = this.#random
     const subjectId = random.pick(subjectIds)
     const moment = this.#since + random.integer(30) * tick
-    // Most sessions are short; one goes on for ever.
+    // Most sessions are short; one never ends.
     const sessionId = random.integer(8) === 0 ? 'long' : `s${Math.floor(moment / tick / 4)}`
     if (random.integer(3) === 0) {
       const startedAt = moment - random.integer(6) * tick
@@ -216,7 +216,7 @@ class Walk {
   }
 }
 
-/** The list a query asks for, made out of everything. */
+/** The list that a query selects, computed from all subjects. */
 function listOf(all: readonly WholeSubject[], query: SubjectQuery) {
   const { sort, subjectIdPrefix, lastSeenAfter, lastSeenBefore } = query
   const rows = all

@@ -8,11 +8,14 @@ import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { everySubject, type Fixture, walk } from './fixture.ts'
 
-/** Where the window begins. */
+/** The start of the window. */
 const since = at('2026-06-01T00:00:00.000Z')
 const day = 86_400_000
 
-/** A session that began three days before the window and ended a day into it, between an older and a younger one. */
+/**
+ * A session that starts three days before the window and ends one day after its start, with an older and a
+ * newer one.
+ */
 function visitsOf(trackerId: string, subjectId: string): IncomingRow[] {
   const session = (sessionId: string, startedAt: number, endedAt: number) =>
     sessionRow({ trackerId, subjectId, sessionId, startedAt, endedAt, attributes: { visit: sessionId } })
@@ -41,13 +44,13 @@ export function ageingContract(fixture: Fixture): void {
     return tracker
   }
   const anna = (trackerId: string) => visitsOf(trackerId, 'anna')
-  /** One event at an instant, and nothing else. */
+  /** A single event at an instant. */
   const once = (subjectId: string, occurredAt: number) => (trackerId: string) => [
     eventRow({ trackerId, subjectId, eventId: 'e', occurredAt }),
   ]
 
-  describe('what has aged out, with no sweep', () => {
-    it('is in no part of a subject: its record, its sessions, its events', async () => {
+  describe('data that has aged out, before a sweep,', () => {
+    it('is not in a subject’s record, sessions or events', async () => {
       const tracker = await fill(anna)
       const [whole] = await fixture.readAll({ ...tracker, since })
       assert.deepEqual(whole?.record, {
@@ -71,7 +74,7 @@ export function ageingContract(fixture: Fixture): void {
       )
     })
 
-    it('is in no list of a session’s events', async () => {
+    it('is not in the list of a session’s events', async () => {
       const tracker = { ...(await fill(anna)), since }
       const eventIds = async (sessionId: string, limit?: number) =>
         (await fixture.listEvents(tracker, 'anna', { sessionId, ...(limit && { limit }) })).map(
@@ -83,7 +86,7 @@ export function ageingContract(fixture: Fixture): void {
       assert.deepEqual(await eventIds('old'), [])
     })
 
-    it('is not reached by a position from when it was still there', async () => {
+    it('is not listed after a cursor from before it aged out', async () => {
       const tracker = { ...(await fill(anna)), since }
       const events = await fixture.store.events.list(tracker, 'anna', {
         ...{ limit: 10, sessionId: null },
@@ -97,7 +100,7 @@ export function ageingContract(fixture: Fixture): void {
       assert.deepEqual(sessions, { rows: [], next: null })
     })
 
-    it('is gone one millisecond before the window, and there at its first', async () => {
+    it('is hidden one millisecond before the window, and visible at its start', async () => {
       const tracker = await fill(anna)
       const counts = async (from: number) =>
         (await fixture.store.subjects.read({ ...tracker, since: from }, 'anna'))?.counts
@@ -110,7 +113,7 @@ export function ageingContract(fixture: Fixture): void {
       assert.equal(await counts(since + 3 * day + 1), undefined)
     })
 
-    it('does not tell a subject’s attributes, were its start the latest', async () => {
+    it('does not determine a subject’s attributes, even if that session started last', async () => {
       const tracker = await fill((trackerId) => [
         ...[
           { sessionId: 'long', startedAt: since - 9 * day, endedAt: since + day },
@@ -125,7 +128,7 @@ export function ageingContract(fixture: Fixture): void {
       assert.equal((await read(since))?.firstSeenAt, since - 9 * day)
     })
 
-    it('is there again when the window begins earlier', async () => {
+    it('is visible again if the window becomes longer', async () => {
       const tracker = await fill(anna)
       const before = await fixture.readAll(tracker)
       assert.notDeepEqual(await fixture.readAll({ ...tracker, since }), before)
@@ -134,8 +137,8 @@ export function ageingContract(fixture: Fixture): void {
     })
   })
 
-  describe('a subject of which all has aged out, with no sweep', () => {
-    it('is not there', async () => {
+  describe('a subject whose data has all aged out, before a sweep,', () => {
+    it('does not exist', async () => {
       const tracker = { ...(await fill(once('anna', since - 1), once('ben', since))), since }
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
       assert.equal(await fixture.store.sessions.list(tracker, 'anna', { limit: 9, after: null }), null)
@@ -146,12 +149,12 @@ export function ageingContract(fixture: Fixture): void {
       assert.ok(await fixture.store.subjects.read(tracker, 'ben'))
     })
 
-    it('is in no list of subjects, whatever its order, its filters and the size of its pages', async () => {
+    it('is in no list of subjects, for any sort, filter and page size', async () => {
       const young = ['b', 'd', 'dd', 'g']
       const tracker = await fill(
         ...['a', 'c', 'da', 'e', 'f', 'h'].map((id, i) => once(id, since - 1 - i * day)),
         ...young.map((id, i) => once(id, since + i * day)),
-        // Has aged in part, so that it has to be counted.
+        // Partly aged out, so its counts must be computed.
         (trackerId) => visitsOf(trackerId, 'dc'),
       )
       const ids = (query: Partial<SubjectQuery>) => fixture.listSubjectIds({ ...tracker, since }, query)
@@ -175,7 +178,7 @@ export function ageingContract(fixture: Fixture): void {
       }
     })
 
-    it('drops out of a walk that is under way, and ends it for none that comes after', async () => {
+    it('drops out of a traversal in progress, without ending it early', async () => {
       const tracker = await fill(...['a', 'b', 'c', 'd', 'e'].map((id, i) => once(id, since + i)))
       for (const [sort, expected] of [
         ['subjectId', ['a', 'c', 'e']],
@@ -185,7 +188,7 @@ export function ageingContract(fixture: Fixture): void {
         let from = since
         const seen = await walk((after: SubjectQuery['after']) => {
           const view = { ...tracker, since: from }
-          // Before the next page two more will have aged out.
+          // Two more age out before the next page.
           from += 2
           return fixture.store.subjects.list(view, { ...everySubject, sort, limit: 1, after })
         })
@@ -197,7 +200,7 @@ export function ageingContract(fixture: Fixture): void {
       }
     })
 
-    it('is looked past in any number, page by page, and swept in steps that may take all of them', async () => {
+    it('is skipped in any number, page by page, and swept in steps', async () => {
       const tracker = await fill(
         ...Array.from({ length: 1_210 }, (_, i) => once(`a${String(i).padStart(4, '0')}`, since - 1)),
         once('a1200-', since),
@@ -218,13 +221,13 @@ export function ageingContract(fixture: Fixture): void {
     })
   })
 
-  describe('a subject of which very much has aged out, with no sweep', () => {
-    it('shows the few sessions that have not, page by page', async () => {
+  describe('a subject of which very much has aged out, before a sweep,', () => {
+    it('lists the few sessions that have not, page by page', async () => {
       const tracker = await fill((trackerId) =>
         Array.from({ length: 1_210 }, (_, i) =>
           sessionRow({
             ...{ trackerId, subjectId: 'anna', sessionId: `s${i}`, startedAt: since - 9 * day + i },
-            // Every six hundredth goes on into the window.
+            // Every six-hundredth continues into the window.
             endedAt: i % 600 === 0 ? since + i : since - day,
           }),
         ),
@@ -242,7 +245,7 @@ export function ageingContract(fixture: Fixture): void {
   })
 
   describe('a subject of which a part has aged out', () => {
-    // Sessions are found in two ways, depending on their number.
+    // The number of sessions decides which of two queries is used.
     for (const sessions of [40, 60]) {
       it(`is the same before and after a sweep, with ${sessions} sessions`, async () => {
         const spread = (trackerId: string) =>
@@ -257,7 +260,7 @@ export function ageingContract(fixture: Fixture): void {
           }).flat()
         const tracker = await fill(spread)
         const hidden = await fixture.readAll({ ...tracker, since })
-        // Of the one that began a day before the window, one event is left.
+        // The session that starts a day before the window keeps one event.
         const left = { sessions: sessions / 2 + 1, events: sessions + 1 }
         assert.deepEqual(hidden[0]?.record.counts, left)
         const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 10_000))
@@ -274,8 +277,8 @@ export function ageingContract(fixture: Fixture): void {
     }
   })
 
-  describe('erasing a subject that waits for the sweeper', () => {
-    it('of which a part has aged out tells what was to be seen, and deletes all of it', async () => {
+  describe('erasing a subject that has not been swept yet', () => {
+    it('of which a part has aged out returns the visible counts, and deletes everything', async () => {
       const tracker = await fill(anna, once('ben', since))
       const erased = await eraseIn(fixture.store, { ...tracker, since }, 'anna')
       assert.deepEqual(erased, { sessions: 2, events: 3 })
@@ -284,7 +287,7 @@ export function ageingContract(fixture: Fixture): void {
       await assertBeginsAnew(tracker)
     })
 
-    it('of which all has aged out tells zeros, and deletes all of it', async () => {
+    it('of which everything has aged out returns zeros, and deletes everything', async () => {
       const tracker = await fill(anna, once('ben', since))
       const erased = await eraseIn(fixture.store, { ...tracker, since: since + 4 * day }, 'anna')
       assert.deepEqual(erased, { sessions: 0, events: 0 })
@@ -292,7 +295,7 @@ export function ageingContract(fixture: Fixture): void {
       await assertBeginsAnew(tracker)
     })
 
-    /** Anna's sessions and events would show again, had any been left behind. */
+    /** Fails if any of Anna's sessions or events were kept: they would become visible again. */
     async function assertBeginsAnew(tracker: TrackerView): Promise<void> {
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(

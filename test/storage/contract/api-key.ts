@@ -40,7 +40,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await assertHolds(key, hash)
     })
 
-    it('is null when there is none with the id', async () => {
+    it('is null for an unknown ID', async () => {
       assert.equal(await fixture.store.apiKeys.find('nothing'), null)
       assert.equal(await fixture.store.apiKeys.findCaller('nothing'), null)
     })
@@ -51,13 +51,13 @@ export function apiKeyContract(fixture: Fixture): void {
       assert.equal(await fixture.store.apiKeys.find(key.id), null)
     })
 
-    it('cannot be stored over another of the same id', async () => {
+    it('cannot replace another with the same ID', async () => {
       const key = await storedKey()
       await assert.rejects(fixture.store.apiKeys.create({ ...key, name: 'other' }, otherHash))
       await assertHolds(key, hash)
     })
 
-    it('is listed with its organisation’s others alone, oldest first, in whatever state', async () => {
+    it('is listed with all others of its organisation, oldest first, in any state', async () => {
       const organisationId = await fixture.createOrganisation()
       const young = await storedKey({ organisationId, name: 'young', createdAt: now + 9 })
       const old = await storedKey({ organisationId, name: 'old', createdAt: now - 9 })
@@ -88,7 +88,7 @@ export function apiKeyContract(fixture: Fixture): void {
       assert.notEqual(second.organisationId, first.organisationId)
     })
 
-    it('can differ in case alone', async () => {
+    it('can differ only in case', async () => {
       const first = await storedKey({ name: 'nightly' })
       await storedKey({ organisationId: first.organisationId, name: 'Nightly' })
     })
@@ -109,7 +109,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await storedKey({ organisationId, createdAt: now + 1_000 })
     })
 
-    it('goes to one key alone when many are created concurrently', async () => {
+    it('is given to only one key if many are created concurrently', async () => {
       const organisationId = await fixture.createOrganisation()
       const keys = await Promise.all(Array.from({ length: 10 }, () => newKey({ organisationId })))
       const created = await Promise.all(keys.map((key) => fixture.store.apiKeys.create(key, hash)))
@@ -136,7 +136,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await assertHolds({ ...key, lastFour: 'last', rotatedAt: now + 6 }, hash)
     })
 
-    it('is later than the rotation before, also where the clock was set back between them', async () => {
+    it('is later than the previous rotation, even if the clock was set back', async () => {
       const { apiKeys } = fixture.store
       const key = await storedKey({ expiresAt: now + 100 })
       assert.equal(await apiKeys.rotate(key.id, proof, now + 50), now + 50)
@@ -165,7 +165,7 @@ export function apiKeyContract(fixture: Fixture): void {
   })
 
   describe('revoking an API key', () => {
-    it('notes when, in one step, and changes nothing else', async () => {
+    it('records the time in one step, and changes nothing else', async () => {
       const [key, other] = [await storedKey(), await storedKey()]
       assert.equal(await fixture.store.apiKeys.revoke(key.id, now + 5), true)
       await assertHolds({ ...key, revokedAt: now + 5 }, hash)
@@ -199,14 +199,14 @@ export function apiKeyContract(fixture: Fixture): void {
         memberNote(fixture, organisationId, 'key.renamed'),
       )
 
-    it('changes its name and nothing else, and is in the activity', async () => {
+    it('changes only its name, and is recorded in the activity', async () => {
       const key = await storedKey()
       assert.equal(await rename(key, `"O'Neill" 🦦`), 'renamed')
       await assertHolds({ ...key, name: `"O'Neill" 🦦` }, hash)
       assert.deepEqual(await kindsOf(fixture, key.organisationId), ['key.renamed'])
     })
 
-    it('takes no name of another active key, but one of a key that has ended', async () => {
+    it('refuses the name of another active key, but not of a key that has ended', async () => {
       const key = await storedKey()
       const { organisationId } = key
       const other = await storedKey({ organisationId, name: 'hourly', expiresAt: now + 100 })
@@ -217,13 +217,13 @@ export function apiKeyContract(fixture: Fixture): void {
       await assertHolds(other, hash)
     })
 
-    it('takes a name that a key of another organisation has, and the one it has itself', async () => {
+    it('accepts the name of another organisation’s key, and its own', async () => {
       const [key, theirs] = [await storedKey({ name: 'mine' }), await storedKey({ name: 'theirs' })]
       assert.equal(await rename(key, theirs.name), 'renamed')
       assert.equal(await rename(key, theirs.name), 'renamed')
     })
 
-    it('changes nothing of a key that is revoked, expired, not there or another organisation’s', async () => {
+    it('changes nothing for a key that is revoked, expired, unknown or another organisation’s', async () => {
       const revoked = await storedKey()
       await fixture.store.apiKeys.revoke(revoked.id, now)
       assert.equal(await rename(revoked, 'again'), 'absent')
@@ -235,7 +235,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await assertHolds(expiring, hash)
     })
 
-    it('gives one name to one key, of renames and creations that come at the same time', async () => {
+    it('gives a name to only one key, among concurrent renames and creations', async () => {
       const organisationId = await fixture.createOrganisation()
       const names = ['a', 'b', 'c', 'd']
       const keys = await Promise.all(names.map((name) => storedKey({ organisationId, name })))
@@ -249,8 +249,8 @@ export function apiKeyContract(fixture: Fixture): void {
     })
   })
 
-  describe('noting when API keys were used', () => {
-    it('stores the instants of all of them', async () => {
+  describe('recording the use of API keys', () => {
+    it('stores the time for each key', async () => {
       const [a, b, unused] = [await storedKey(), await storedKey(), await storedKey()]
       await fixture.store.apiKeys.touch(
         new Map([
@@ -263,7 +263,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await assertHolds(unused, hash)
     })
 
-    it('never goes back', async () => {
+    it('never moves the time back', async () => {
       const key = await storedKey()
       for (const at of [now + 5, now + 4, now + 5]) {
         await fixture.store.apiKeys.touch(new Map([[key.id, at]]))
@@ -273,7 +273,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await assertHolds({ ...key, lastUsedAt: now + 6 }, hash)
     })
 
-    it('passes over keys that do not exist', async () => {
+    it('ignores keys that do not exist', async () => {
       const key = await storedKey()
       await fixture.store.apiKeys.touch(
         new Map([
@@ -285,7 +285,7 @@ export function apiKeyContract(fixture: Fixture): void {
       assert.equal(await fixture.store.apiKeys.find('nothing'), null)
     })
 
-    it('adds up how often on each day, and forgets days long past', async () => {
+    it('counts the uses of each day, and deletes old days', async () => {
       const [a, b] = [await storedKey(), await storedKey()]
       const { apiKeys } = fixture.store
       const day = (keyId: string, day: number, requests: number, refusals = 0) => ({
@@ -310,7 +310,7 @@ export function apiKeyContract(fixture: Fixture): void {
       assert.deepEqual(await apiKeys.listDays(b.id, 0), [day(b.id, 100, 1)])
     })
 
-    it('does nothing when none were', async () => {
+    it('does nothing without uses', async () => {
       await fixture.store.apiKeys.touch(new Map())
     })
   })

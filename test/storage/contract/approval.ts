@@ -59,8 +59,8 @@ export function approvalContract(fixture: Fixture): void {
   }
   const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)
 
-  describe('an erasure above the rule of approvals', () => {
-    it('is counted once, also if a member starts many concurrently, and for a day', async () => {
+  describe('an erasure above the approval threshold', () => {
+    it('is counted once, even if a member starts it many times concurrently, and for a day', async () => {
       const organisationId = await organisationWithRule(2)
       const refs = await Promise.all(Array.from({ length: 6 }, () => addRequest(organisationId)))
       const outcomes = await Promise.all(refs.map((ref) => start(ref)))
@@ -71,14 +71,14 @@ export function approvalContract(fixture: Fixture): void {
       assert.equal((await start(later, ada, now + approvalWindowMs)).started, 1)
     })
 
-    it('is counted with everyone it starts, also if the action had fewer people', async () => {
+    it('counts everyone it erases, even if the action listed fewer people', async () => {
       const organisationId = await organisationWithRule(1)
       const refs = await Promise.all([addRequest(organisationId), addRequest(organisationId)])
       const outcome = await startAll(refs, ada, now, { people: 2, started: 1 })
       assert.deepEqual(outcome, { started: 0, waiting: 2 })
     })
 
-    it('is decided once by others concurrently, never by the member who asked', async () => {
+    it('is decided once by concurrent approvers, never by the member who asked', async () => {
       const organisationId = await organisationWithRule(1)
       await start(await addRequest(organisationId))
       const ref = await addRequest(organisationId)
@@ -102,7 +102,7 @@ export function approvalContract(fixture: Fixture): void {
       assert.equal((await read(ref)).state, isApproved ? 'running' : 'open')
     })
 
-    it('waits in its own organisation alone, and no longer than until it is closed', async () => {
+    it('waits only in its own organisation, and only until it is closed', async () => {
       const [organisationId, other] = [await organisationWithRule(1), await organisationWithRule(1)]
       await start(await addRequest(organisationId))
       const ref = await addRequest(organisationId)

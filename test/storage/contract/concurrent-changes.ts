@@ -48,8 +48,8 @@ export function concurrentChangesContract(fixture: Fixture): void {
     assert.equal((await deletions.removeTracker(trackerId, 1_000)).isDone, true)
   }
 
-  describe('changes at the same moment', () => {
-    it('of keys, members, trackers and data in one organisation all come about', async () => {
+  describe('concurrent changes', () => {
+    it('of keys, members, trackers and data in one organisation all succeed', async () => {
       const organisationId = await fixture.createOrganisation()
       const changes = [changeKey, changeMember, changeTracker, changeKey, changeMember, changeTracker]
       await Promise.all([

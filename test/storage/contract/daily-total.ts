@@ -14,7 +14,10 @@ const today = dayOf(midnight)
 const day = 86_400_000
 
 export function dailyTotalContract(fixture: Fixture): void {
-  /** What happened day by day, of few names of events; added up it must be the same. */
+  /**
+   * The totals by day, with few event names, so that `otherEvents` must be zero. Checks that the sum of the
+   * days is the same.
+   */
   async function totals(
     tracker: TrackerView,
     from = -1e6,
@@ -59,7 +62,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       ])
     })
 
-    it('count the days before 1970 too', async () => {
+    it('include days before 1970', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const instants = [-day - 1, -day, -1, 0, day - 1, at('0000-01-01T00:00:00.000Z')]
@@ -95,7 +98,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       assert.deepEqual(await days(5, 9), [])
     })
 
-    it('take any name for what it is', async () => {
+    it('accept any event name', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const names = ['__proto__', 'constructor', 'toString', ' ', '🦦', 'Pageview', 'pageview', '7', "';--"]
@@ -109,13 +112,13 @@ export function dailyTotalContract(fixture: Fixture): void {
       assert.deepEqual(new Map(Object.entries(total?.events ?? {})), new Map(names.map((name) => [name, 1])))
     })
 
-    it('name the events that happened most, and add up all others', async () => {
+    it('name the most frequent events, and add up all others', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const nameOf = (number: number) => `name-${String(number).padStart(5, '0')}`
       const event = (eventId: string, number: number, occurredAt: number) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId, name: nameOf(number), occurredAt })
-      // The last of them happened twice, and of the others the first are told.
+      // The last name happened twice. Of the others, the first ones are listed.
       const count = maxNames + 50
       const numbers = Array.from({ length: count }, (_, number) => number)
       await fixture.store.ingest.ingest(
@@ -158,7 +161,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       }
     })
 
-    it('are each tracker’s own', async () => {
+    it('are separate for each tracker', async () => {
       const tracker = await fixture.createTracker()
       const sibling = await fixture.createTracker(tracker.organisationId)
       const rows = [tracker, sibling, sibling].map(({ trackerId }, i) =>
@@ -170,8 +173,8 @@ export function dailyTotalContract(fixture: Fixture): void {
     })
   })
 
-  describe('what daily totals count', () => {
-    it('is counted once, however often and in whatever batches it comes', async () => {
+  describe('data in daily totals', () => {
+    it('is counted once, however often it is ingested and in which batches', async () => {
       const random = seededRandom()
       const rows: IncomingRow[] = Array.from({ length: 120 }, (_, i) => {
         const session = { subjectId: `visitor-${i % 7}`, sessionId: `s${i % 20}` }
@@ -191,7 +194,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
       for (let next = 0; next < own.length; next += 10) {
-        // Batches overlap, as those of an import that broke off and began again.
+        // Batches overlap, like those of an import that was interrupted and restarted.
         await fixture.store.ingest.ingest(
           own.slice(Math.max(0, next - random.integer(15)), next + 10),
           testKeys,
@@ -200,7 +203,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}`)
     })
 
-    it('moves with a session that turns out to have begun on an earlier day', async () => {
+    it('moves with a session to an earlier start', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const say = (startedAt: number, sessionId = 's1') =>
@@ -215,7 +218,8 @@ export function dailyTotalContract(fixture: Fixture): void {
         { day: today - 1, sessions: 1, events: {} },
         { day: today, sessions: 1, events: {} },
       ])
-      // Later on the same day, and on a later one: nothing moves. The last of its day leaves no empty day behind.
+      // A later start changes nothing. Moving the only session of a day to an earlier one removes the empty
+      // day.
       await say(midnight - day + 5)
       await say(midnight + day)
       await say(midnight - 2 * day, 's2')
@@ -225,7 +229,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       ])
     })
 
-    it('moves within one batch as well, by an event too', async () => {
+    it('moves within one batch too, and for an earlier event', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const session = { trackerId, subjectId: 'anna', sessionId: 's' }
@@ -240,7 +244,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       assert.deepEqual(await totals(tracker), [{ day: today - 3, sessions: 1, events: { pageview: 1 } }])
     })
 
-    it('stays through erasure, retention and both', async () => {
+    it('is kept after erasure, after retention, and after both', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -261,7 +265,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       assert.deepEqual(await totals(tracker), before)
     })
 
-    it('tells which events there were most of, in days that are asked for', async () => {
+    it('shows the most frequent events of the selected days', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const on = (day: number, name: string, count: number) =>

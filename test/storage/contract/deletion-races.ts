@@ -10,10 +10,10 @@ import { addJoined, addMember, memberNote } from './member.ts'
 const now = 1_794_000_000_000
 const rounds = 2
 
-/** What is added to a tracker or an organisation at the moment it is deleted is there before, and goes with it, or is refused. */
+/** Rows added while their tracker or organisation is deleted are either deleted with it or refused. */
 export function deletionRaceContract(fixture: Fixture): void {
-  describe('a deletion at the moment', () => {
-    it('of an import leaves nothing behind, and fails nobody', async () => {
+  describe('a concurrent deletion', () => {
+    it('and import leave nothing behind, and neither fails', async () => {
       for (let round = 0; round < rounds; round++) {
         const { store } = fixture
         const tracker = await fixture.createTracker()
@@ -43,7 +43,7 @@ export function deletionRaceContract(fixture: Fixture): void {
       }
     })
 
-    it('of a key, a member, a tracker, a sign-in or an entry refuses these or takes them along', async () => {
+    it('either refuses or deletes a new key, member, tracker, sign-in or entry', async () => {
       for (let round = 0; round < rounds; round++) {
         const { store } = fixture
         const { organisationId, trackerId } = await fixture.createTracker()
@@ -86,7 +86,7 @@ export function deletionRaceContract(fixture: Fixture): void {
       }
     })
 
-    it('of a removal by another process is done once', async () => {
+    it('in two processes happens once', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = Array.from({ length: 200 }, (_, i) =>

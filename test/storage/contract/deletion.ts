@@ -14,7 +14,7 @@ const now = 1_794_000_000_000
 const start = at('2026-11-01T10:00:00.000Z')
 const hash = 'a'.repeat(64)
 
-/** Deletes a tracker that is named as it is in these tests. */
+/** Deletes a tracker whose name is its ID, as in these tests. */
 export function deleteTracker(fixture: Fixture, { organisationId, trackerId }: TrackerRef): Promise<boolean> {
   const note = memberNote(fixture, organisationId, 'tracker.deleted')
   return fixture.store.deletions.deleteTracker({ organisationId, trackerId }, trackerId, now, note)
@@ -25,7 +25,7 @@ export function deleteOrganisation(fixture: Fixture, id: string): Promise<boolea
   return fixture.store.deletions.deleteOrganisation(id, id, now, note)
 }
 
-/** Removes a tracker to the end, and tells in how many steps. */
+/** Removes everything in a tracker. Returns the counts and the number of steps. */
 export async function removeAll(fixture: Fixture, trackerId: string, maxRows = 5_000) {
   const removed: SweptCounts = { subjects: 0, sessions: 0, events: 0 }
   for (let steps = 1; steps < 1_000; steps++) {
@@ -38,7 +38,7 @@ export async function removeAll(fixture: Fixture, trackerId: string, maxRows = 5
   throw new Error('The removal has no end.')
 }
 
-/** A new key, stored or not. */
+/** A new key that is not stored. */
 export function newKey(fixture: Fixture, organisationId: string) {
   return newApiKey({ id: fixture.fresh('key'), organisationId })
 }
@@ -60,7 +60,7 @@ export function deletionContract(fixture: Fixture): void {
   const pendingIds = async () => (await fixture.store.deletions.listTrackers()).map(({ id }) => id)
   const deletedIds = async () => (await fixture.store.deletions.listOrganisations()).map(({ id }) => id)
 
-  /** All that can be asked of a tracker. */
+  /** Every read of a tracker. */
   async function ask(tracker: TrackerView): Promise<unknown[]> {
     const { store } = fixture
     const page = { limit: 10, after: null }
@@ -79,7 +79,7 @@ export function deletionContract(fixture: Fixture): void {
   }
 
   describe('deleting a tracker', () => {
-    it('takes it out of sight in the transaction that notes it, with all it holds still there', async () => {
+    it('hides it in the transaction that records it, while its data still exists', async () => {
       const tracker = await fixture.createTracker()
       const sibling = await fixture.createTracker(tracker.organisationId)
       await fill(tracker)
@@ -98,7 +98,7 @@ export function deletionContract(fixture: Fixture): void {
       assert.equal(await fixture.store.trackers.rename(tracker, 'New', renamed), false)
     })
 
-    it('reads several subjects of it as none, asked for together', async () => {
+    it('hides its subjects from batched reads', async () => {
       const tracker = await fixture.createTracker()
       await fill(tracker)
       await deleteTracker(fixture, tracker)
@@ -106,7 +106,7 @@ export function deletionContract(fixture: Fixture): void {
       assert.deepEqual(await Promise.all(reads), [null, null, null])
     })
 
-    it('happens once, to one that the organisation has and that has this name', async () => {
+    it('happens once, for a tracker of the organisation with this name', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       const other = await fixture.createOrganisation()
@@ -121,7 +121,7 @@ export function deletionContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, organisationId), ['tracker.deleted'])
     })
 
-    it('leaves its id taken until the last of it is removed', async () => {
+    it('keeps its ID reserved until all its data is removed', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       await fill(tracker)
@@ -136,7 +136,7 @@ export function deletionContract(fixture: Fixture): void {
   })
 
   describe('removing a tracker that was deleted', () => {
-    it('takes small steps, goes on after the last one that was done, and leaves others alone', async () => {
+    it('works in small steps, continues where it stopped, and leaves other trackers alone', async () => {
       const tracker = await fixture.createTracker()
       const sibling = await fixture.createTracker(tracker.organisationId)
       await fill(tracker, 3, 20)
@@ -155,7 +155,7 @@ export function deletionContract(fixture: Fixture): void {
       assert.equal((await fixture.store.maintenance.scrubState()).isDue, true)
     })
 
-    it('does nothing to one that is there, or never was', async () => {
+    it('does nothing for a tracker that is not deleted or does not exist', async () => {
       const tracker = await fixture.createTracker()
       await fill(tracker)
       const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
@@ -167,7 +167,7 @@ export function deletionContract(fixture: Fixture): void {
   })
 
   describe('deleting an organisation', () => {
-    it('ends its keys, members, links and sign-ins and hides its trackers, and no other’s', async () => {
+    it('ends only its keys, members, links and sign-ins, and hides only its trackers', async () => {
       const { store } = fixture
       const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
       const { organisationId } = tracker
@@ -203,7 +203,7 @@ export function deletionContract(fixture: Fixture): void {
       await removeAll(fixture, tracker.trackerId)
     })
 
-    it('happens once, to one that has this name', async () => {
+    it('happens once, for an organisation with this name', async () => {
       const id = await fixture.createOrganisation()
       const note = memberNote(fixture, id, 'organisation.deleted')
       const { deletions } = fixture.store
@@ -214,7 +214,7 @@ export function deletionContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, id), ['organisation.deleted'])
     })
 
-    it('keeps its activity, and with it its id, until that has aged out', async () => {
+    it('keeps its activity, and thus its ID, until the activity has aged out', async () => {
       const { organisationId: id, trackerId } = await fixture.createTracker()
       const { store } = fixture
       const again = { id, name: 'Again', plan: 'free', createdAt: 2 } as const
@@ -233,7 +233,7 @@ export function deletionContract(fixture: Fixture): void {
       assert.equal(await store.organisations.create(again), true)
     })
 
-    it('does not remove one that is there', async () => {
+    it('does not remove an organisation that is not deleted', async () => {
       const id = await fixture.createOrganisation()
       await fixture.store.deletions.removeOrganisation(id)
       assert.equal((await fixture.store.organisations.find(id))?.id, id)

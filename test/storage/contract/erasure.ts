@@ -10,7 +10,7 @@ const later = start + 86_400_000
 const nothing = { sessions: 0, events: 0 }
 
 export function erasureContract(fixture: Fixture): void {
-  /** A subject of two sessions, one of them without events, and three events. */
+  /** Adds a subject with three events and two sessions, one of them without events. */
   async function addSubject({ trackerId }: TrackerView, subjectId: string): Promise<void> {
     await fixture.store.ingest.ingest(
       [
@@ -28,7 +28,7 @@ export function erasureContract(fixture: Fixture): void {
   }
 
   describe('erasing a subject', () => {
-    it('tells what it deleted, and leaves nothing to be found', async () => {
+    it('returns what it deleted, and leaves nothing to find', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), { sessions: 2, events: 3 })
@@ -43,7 +43,7 @@ export function erasureContract(fixture: Fixture): void {
       }
     })
 
-    it('tells zeros the second time, and for one that was never seen', async () => {
+    it('returns zeros the second time, and for a subject never seen', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       await eraseIn(fixture.store, tracker, 'anna')
@@ -51,7 +51,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.deepEqual(await eraseIn(fixture.store, tracker, 'nobody'), nothing)
     })
 
-    it('reaches one that has sessions alone', async () => {
+    it('deletes a subject that has only sessions', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
@@ -61,7 +61,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
 
-    it('leaves every other subject as it was', async () => {
+    it('leaves every other subject unchanged', async () => {
       const tracker = await fixture.createTracker()
       const sibling = await fixture.createTracker(tracker.organisationId)
       const others = ['ann', 'annaa', 'Anna', 'anna ', '%', 'ann_', 'änna', '🦦']
@@ -75,7 +75,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.equal((await fixture.listSubjectIds(tracker)).length, others.length - 1)
     })
 
-    it('is null, with nothing deleted, when the tracker is not visible', async () => {
+    it('returns null and deletes nothing if the tracker is not visible', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       const organisationId = await fixture.createOrganisation()
@@ -87,7 +87,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.equal(anna?.events.length, 3)
     })
 
-    it('is reported once when many ask concurrently', async () => {
+    it('is reported once if requested many times concurrently', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       const counts = await Promise.all(
@@ -97,7 +97,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.deepEqual(reports, [{ sessions: 2, events: 3 }])
     })
 
-    it('reports all of it when data comes in at the same time, but for what it keeps out', async () => {
+    it('reports all data ingested at the same time, except what it refuses', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       const work = Array.from({ length: 20 }, async (_, i) => {
@@ -120,7 +120,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.equal(erased + left, 3 + 20)
     })
 
-    it('does to each what was asked when many are asked for at one moment', async () => {
+    it('handles each of many concurrent erasures separately', async () => {
       const tracker = { ...(await fixture.createTracker()), since: start - 3_600_000 }
       const sibling = { ...(await fixture.createTracker(tracker.organisationId)), since: tracker.since }
       const other = await fixture.createTracker()
@@ -177,7 +177,7 @@ export function erasureContract(fixture: Fixture): void {
       }
     })
 
-    it('lets the subject begin again, without anything from before', async () => {
+    it('lets the subject start again, without earlier data', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await addSubject(tracker, 'anna')

@@ -8,7 +8,7 @@ const start = at('2026-11-01T10:00:00.000Z')
 
 export function eventContract(fixture: Fixture): void {
   describe('the events of a subject', () => {
-    it('come newest first, with ties broken by id', async () => {
+    it('are listed newest first, ties by ID', async () => {
       const tracker = await fixture.createTracker()
       const ids = ['a', 'B', 'b', '\uffff', '🦦', 'é', '10', '9', '%', "'"]
       const rows = ids.flatMap((eventId, i) =>
@@ -29,7 +29,7 @@ export function eventContract(fixture: Fixture): void {
       }
     })
 
-    it('come with all that was collected', async () => {
+    it('have everything that was collected', async () => {
       const tracker = await fixture.createTracker()
       const event = eventRow({
         trackerId: tracker.trackerId,
@@ -48,7 +48,7 @@ export function eventContract(fixture: Fixture): void {
       })
     })
 
-    it('are those of this subject alone', async () => {
+    it('are only those of this subject', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -70,7 +70,7 @@ export function eventContract(fixture: Fixture): void {
       }
     })
 
-    it('are null when there is no such subject, tracker, or right to see it', async () => {
+    it('are null if the subject or tracker does not exist or is not visible', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })],
@@ -91,7 +91,7 @@ export function eventContract(fixture: Fixture): void {
       }
     })
 
-    it('are an empty page when the subject has sessions alone', async () => {
+    it('are an empty page if the subject has only sessions', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
@@ -101,7 +101,7 @@ export function eventContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId: 's' }), [])
     })
 
-    it('are an empty page, not null, behind the end', async () => {
+    it('are an empty page, not null, after the end', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })],
@@ -115,7 +115,7 @@ export function eventContract(fixture: Fixture): void {
   })
 
   describe('the events of a session', () => {
-    it('are its own even when other sessions run at the same time', async () => {
+    it('are only its own, even if other sessions overlap', async () => {
       const tracker = await fixture.createTracker()
       const sessionIds = ['phone', 'laptop', 'tablet']
       const rows = Array.from({ length: 45 }, (_, i) =>
@@ -124,7 +124,7 @@ export function eventContract(fixture: Fixture): void {
           subjectId: 'anna',
           sessionId: sessionIds[(i * 7) % 3] ?? '',
           eventId: `e${String(i).padStart(2, '0')}`,
-          // Several at one instant, of different sessions.
+          // Events of different sessions share an instant.
           occurredAt: start + Math.floor(i / 4),
         }),
       )
@@ -146,7 +146,7 @@ export function eventContract(fixture: Fixture): void {
       }
     })
 
-    it('are all found, at its very start and its very end and outside what its own row said', async () => {
+    it('are all found, at its start, at its end and outside its row’s span', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const instants = [start - 100, start, start + 5, start + 10, start + 100]
@@ -168,7 +168,7 @@ export function eventContract(fixture: Fixture): void {
       }
     })
 
-    it('are none when the session is unknown', async () => {
+    it('are none if the session is unknown', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [

@@ -14,14 +14,14 @@ import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always } from '../../support/rows.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
-/** All that can be read of a subject. */
+/** Everything that can be read of a subject. */
 export interface WholeSubject {
   record: SubjectRecord
   sessions: Session[]
   events: Event[]
 }
 
-/** The one store a contract's tests share: each test works in a tracker of its own. */
+/** The store that a contract's tests share. Each test works in its own tracker. */
 export class Fixture {
   #store: Store | null = null
   #count = 0
@@ -35,7 +35,9 @@ export class Fixture {
     return this.#store
   }
 
-  /** An ID nobody else has. Later ones sort after earlier ones, also where the instants are the same. */
+  /**
+   * A unique ID. Later IDs sort after earlier ones, which decides the order of rows with the same instant.
+   */
   fresh(kind: string): string {
     this.#count += 1
     return `${kind}-${String(this.#count).padStart(6, '0')}`
@@ -56,7 +58,7 @@ export class Fixture {
     return { organisationId: owner, trackerId: id, since: always }
   }
 
-  /** Every subject of a tracker, page by page. */
+  /** All subjects of a tracker, read page by page. */
   async listSubjects(tracker: TrackerView, query: Partial<SubjectQuery> = {}): Promise<SubjectSummary[]> {
     return walk<SubjectSummary, SubjectPosition>((after) =>
       this.store.subjects.list(tracker, { ...everySubject, ...query, after }),
@@ -83,7 +85,7 @@ export class Fixture {
     )
   }
 
-  /** Everything a tracker's subjects hold: two stores that answer the same are the same. */
+  /** Everything that a tracker's subjects hold, to compare stores. */
   async readAll(tracker: TrackerView, limit = 200): Promise<WholeSubject[]> {
     const subjectIds = await this.listSubjectIds(tracker, { limit })
     return Promise.all(
@@ -100,7 +102,7 @@ export class Fixture {
   }
 }
 
-/** The first and only page of all subjects, as far as one page goes. */
+/** The first page of all subjects. */
 export const everySubject: SubjectQuery = {
   sort: 'subjectId',
   limit: 200,
@@ -110,7 +112,7 @@ export const everySubject: SubjectQuery = {
   lastSeenBefore: null,
 }
 
-/** Goes through a list to its end. Fails when it is not there, when a page is too long, or when the list does not end. */
+/** Reads a list to its end. Fails if the list does not exist or does not end, or if a page is too long. */
 export async function walk<Row, Position>(
   read: (after: Position | null) => MaybePromise<Page<Row, Position> | null>,
 ): Promise<Row[]> {
@@ -127,13 +129,13 @@ export async function walk<Row, Position>(
   throw new Error('The list has no end.')
 }
 
-/** Whether two identifiers are the same, however they are written. */
+/** Whether two identifiers are equal: `email` regardless of case, every other name exactly. */
 export function isSameIdentifier(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
   if (a.name !== b.name) return false
   return a.name === 'email' ? a.value.toLowerCase() === b.value.toLowerCase() : a.value === b.value
 }
 
-/** Orders texts by code points, as every engine must; JavaScript's own order goes by UTF-16 units. */
+/** Sorts by code points, as every engine must. JavaScript sorts by UTF-16 units. */
 export function byCodePoints(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -20,7 +20,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
     return (await fixture.store.subjects.read(view, subjectId))?.identifiers
   }
 
-  /** All rows that may say who somebody is, page by page. */
+  /** All rows that can hold an identifier, read page by page. */
   async function rowsOf(
     view: TrackerView,
     query: Pick<SourceQuery, 'kind' | 'fields'>,
@@ -36,7 +36,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
     }
   }
 
-  /** A tracker with one event and one session, and the identifiers that can be made out of them. */
+  /** A tracker with one event and one session, and the identifiers derived from them. */
   async function withVisit() {
     const tracker = await fixture.createTracker()
     const of = { trackerId: tracker.trackerId, subjectId, sessionId: 's' }
@@ -51,7 +51,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
     return { tracker, of, email, userId }
   }
 
-  it('a subject gets no more identifiers than it can have, and keeps those it has for longer', async () => {
+  it('a subject gets no more identifiers than the limit, and its existing ones can be renewed', async () => {
     const { tracker, of, email, userId } = await withVisit()
     const identifiers = Array.from({ length: 998 }, (_, i) => ({ userId: `${i + 42}` }))
     const rows = identifiers.map((identifiers, i) =>
@@ -72,7 +72,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
   })
 
   describe('what identifiers are derived from', () => {
-    it('are the rows of a subject in an order, with what was collected where a field may be in it', async () => {
+    it('are a subject’s rows in order, with the collected data that may hold a field', async () => {
       const { tracker, of } = await withVisit()
       await ingest([eventRow({ ...of, eventId: 'other', occurredAt: start + 11, properties: { user: 1 } })])
       assert.deepEqual(await rowsOf(tracker, { kind: 'event', fields: ['user_id', 'more'] }), [
@@ -83,7 +83,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       assert.deepEqual(sessions, [{ id: 's', at: start + 20, facts: { mail: 'ada@example.com' } }])
     })
 
-    it('are found however a field is named', async () => {
+    it('are found for any field name', async () => {
       const tracker = await fixture.createTracker()
       const names = ['e-mail', '"quoted"', 'back\\slash', 'größe', '%_', 'a\nb']
       const rows = names.map((name, i) =>
@@ -97,7 +97,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       }
     })
 
-    it('are not those that have aged out, nor what was said of a session before that', async () => {
+    it('do not include rows that have aged out, or older data of a session', async () => {
       const { tracker, of } = await withVisit()
       await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 30 })])
       const view = { ...tracker, since: start + 25 }
@@ -108,7 +108,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       assert.equal(session?.facts, null)
     })
 
-    it('come in pages, each row once, however many and large they are', async () => {
+    it('are read in pages, each row once, regardless of number and size', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
       const many = Array.from({ length: 1_010 }, (_, i) =>
@@ -140,7 +140,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
   })
 
   describe('an identifier that is derived', () => {
-    it('is missing until it is added, belongs to its subject and is found by', async () => {
+    it('is missing until it is added, then belongs to its subject and finds it', async () => {
       const { tracker, email, userId } = await withVisit()
       const { derivation, search } = fixture.store
       const both = { missing: [email, userId], counts: { added: 2, renewed: 0 } }
@@ -162,7 +162,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       )
     })
 
-    it('is the one that an import has brought, and lives longer where its row is newer', async () => {
+    it('equals an imported one, and is kept longer if its row is newer', async () => {
       const { tracker, of, userId } = await withVisit()
       const { derivation } = fixture.store
       await ingest([eventRow({ ...of, eventId: 'old', identifiers: { userId: '42' } })])
@@ -181,7 +181,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       const { tracker, of, email, userId } = await withVisit()
       const { derivation, retention } = fixture.store
       await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 40 })])
-      // What is left of the subject then is younger than what was said of the session.
+      // Everything that remains of the subject is then newer than the session's attributes.
       await retention.sweep(tracker.trackerId, stepBefore(start + 15, 100))
       assert.deepEqual(await derivation.add(tracker, [email, userId]), { added: 1, renewed: 0 })
       assert.deepEqual(await identifiersOf({ ...tracker, since: start + 21 }), [])
@@ -189,7 +189,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       assert.deepEqual(await identifiersOf(tracker), [])
     })
 
-    it('is not added when its row is gone: erased, or somebody who came back since', async () => {
+    it('is not added if its row was erased, even if the subject came back', async () => {
       const { tracker, of, email, userId } = await withVisit()
       const { derivation } = fixture.store
       await eraseIn(fixture.store, tracker, subjectId)
@@ -200,7 +200,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       assert.deepEqual(await identifiersOf(tracker), [])
     })
 
-    it('does not stay beside an erasure of its subject, whichever comes first', async () => {
+    it('does not survive a concurrent erasure of its subject, in either order', async () => {
       for (let round = 0; round < 2; round++) {
         const { tracker, of, email, userId } = await withVisit()
         const add = () => fixture.store.derivation.add(tracker, [email, userId])

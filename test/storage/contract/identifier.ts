@@ -18,8 +18,8 @@ export function identifierContract(fixture: Fixture): void {
     return (await fixture.store.subjects.read(view, subjectId))?.identifiers
   }
 
-  describe('what a subject is known by', () => {
-    it('is all that its sessions and events say, each once, by name and value', async () => {
+  describe('a subject’s identifiers', () => {
+    it('are all those of its sessions and events, each once, by name and value', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
       await ingest([
@@ -34,13 +34,13 @@ export function identifierContract(fixture: Fixture): void {
       ])
     })
 
-    it('is nothing where nothing was said', async () => {
+    it('are empty if no row has any', async () => {
       const tracker = await fixture.createTracker()
       await ingest([eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })])
       assert.deepEqual(await identifiersOf(tracker), [])
     })
 
-    it('has an address once, however its case, as the newest row wrote it; everything else exactly', async () => {
+    it('include an address once regardless of case, as the newest row wrote it; others exactly', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
       const written = ['Ada@Example.com', 'ADA@example.com', 'ada@example.com']
@@ -56,7 +56,7 @@ export function identifierContract(fixture: Fixture): void {
       ])
     })
 
-    it('grows with a row that was there before and now says more, which adds no row', async () => {
+    it('grow if a stored row is ingested again with more, without adding a row', async () => {
       const tracker = await fixture.createTracker()
       const event = eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })
       await ingest([event])
@@ -67,7 +67,7 @@ export function identifierContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.subjects.read(tracker, subjectId), { ...before, identifiers })
     })
 
-    it('goes with its subject', async () => {
+    it('are deleted with their subject', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
       await ingest([eventRow({ ...of, eventId: 'e', identifiers: { userId: '42' } })])
@@ -76,7 +76,7 @@ export function identifierContract(fixture: Fixture): void {
       assert.deepEqual(await identifiersOf(tracker), [])
     })
 
-    it('is not what a row says that is refused', async () => {
+    it('do not include those of a refused row', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
       await fixture.store.subjects.erase(tracker, subjectId, testMark(tracker, subjectId, start))
@@ -87,7 +87,7 @@ export function identifierContract(fixture: Fixture): void {
       assert.deepEqual(await identifiersOf(tracker), [{ name: 'userId', value: '2' }])
     })
 
-    it('ages out with the newest row that brought it, swept or not', async () => {
+    it('age out with the newest row that has them, swept or not', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId, sessionId: 's' }
       const lasting = { occurredAt: start + 10, identifiers: { email: 'ada@example.com' } }
@@ -101,7 +101,7 @@ export function identifierContract(fixture: Fixture): void {
       assert.deepEqual(await identifiersOf(tracker), left)
     })
 
-    it('ages out with what was said of a session, though others say that it went on', async () => {
+    it('age out with the row of a session, even if later rows extend the session', async () => {
       const tracker = await fixture.createTracker()
       const session = sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 's' })
       await ingest([{ ...session, endedAt: start + 10 }])
@@ -113,7 +113,7 @@ export function identifierContract(fixture: Fixture): void {
       assert.equal((await fixture.store.maintenance.scrubState()).isDue, true)
     })
 
-    it('is at most a thousand identifiers: rows with more are refused, and others stored', async () => {
+    it('are limited to a thousand: rows with more are refused, and others stored', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const row = (number: number, identifiers: Record<string, string>) =>
@@ -143,7 +143,7 @@ export function identifierContract(fixture: Fixture): void {
       assert.equal((await ingest([bob])).events, 1)
     })
 
-    it('loses what a tombstone refuses that came from elsewhere', async () => {
+    it('lose those that a tombstone refuses after a restore', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const mark = testMark(tracker, subjectId, start + 5)
@@ -154,7 +154,7 @@ export function identifierContract(fixture: Fixture): void {
     })
   })
 
-  /** Stores rows past the tombstone, as a backup does: without a key nobody knows of it. */
+  /** Stores rows that a tombstone refuses, as a restored backup does: without keys, no tombstone matches. */
   async function restoreRows({ trackerId }: TrackerView): Promise<void> {
     const of = { trackerId, subjectId }
     const session = { sessionId: 'over', startedAt: start, endedAt: start + 20 }

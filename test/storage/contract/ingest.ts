@@ -12,7 +12,7 @@ const minute = 60_000
 
 export function ingestContract(fixture: Fixture): void {
   describe('a batch', () => {
-    it('tells what it added, and adds nothing the second time', async () => {
+    it('returns what it added, and adds nothing the second time', async () => {
       const { trackerId } = await fixture.createTracker()
       const rows = [
         sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1' }),
@@ -33,7 +33,7 @@ export function ingestContract(fixture: Fixture): void {
       })
     })
 
-    it('tells how many rows were already stored as they are', async () => {
+    it('returns how many rows were already stored unchanged', async () => {
       const { trackerId } = await fixture.createTracker()
       const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start })
       const event = eventRow({
@@ -52,7 +52,7 @@ export function ingestContract(fixture: Fixture): void {
       assert.deepEqual(added, { subjects: 0, sessions: 0, events: 1, unchanged: 2 })
     })
 
-    it('counts a row once that stands in it twice', async () => {
+    it('counts a repeated row once', async () => {
       const { trackerId } = await fixture.createTracker()
       const event = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
       const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 'session' })
@@ -68,7 +68,7 @@ export function ingestContract(fixture: Fixture): void {
       })
     })
 
-    it('is stored whole or not at all', async () => {
+    it('is stored completely or not at all', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = [
@@ -87,7 +87,7 @@ export function ingestContract(fixture: Fixture): void {
       })
     })
 
-    it('leaves out what is of a tracker that is not there, and tells how much', async () => {
+    it('leaves out rows of an unknown tracker, and returns how many', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const added = await fixture.store.ingest.ingest(
@@ -103,7 +103,7 @@ export function ingestContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
     })
 
-    it('can speak of several trackers', async () => {
+    it('can have rows of several trackers', async () => {
       const trackers = [await fixture.createTracker(), await fixture.createTracker()]
       const added = await fixture.store.ingest.ingest(
         trackers.map(({ trackerId }) => eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })),
@@ -115,7 +115,7 @@ export function ingestContract(fixture: Fixture): void {
   })
 
   describe('several batches', () => {
-    /** Rows as a batch of pieces of a hundred rows. */
+    /** Packs rows as a batch, in pieces of a hundred. */
     function packed(rows: readonly IncomingRow[]): PackedBatch {
       const pieces: ArrayBuffer[] = []
       for (let from = 0; from < rows.length; from += 100)
@@ -123,7 +123,7 @@ export function ingestContract(fixture: Fixture): void {
       return { pieces, rows: rows.length }
     }
 
-    it('are stored in order, each with a result of its own', async () => {
+    it('are stored in order, each with its own result', async () => {
       const { trackerId } = await fixture.createTracker()
       const row = (eventId: string) => eventRow({ trackerId, subjectId: 'anna', eventId })
       const elsewhere = eventRow({ trackerId: 'nothing', subjectId: 'ben', eventId: 'e1' })
@@ -149,7 +149,7 @@ export function ingestContract(fixture: Fixture): void {
       ])
     })
 
-    it('are stored whole or not at all', async () => {
+    it('are stored completely or not at all', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const good = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
@@ -158,13 +158,13 @@ export function ingestContract(fixture: Fixture): void {
       const batches = [[good], [bad]].map(packed)
       await assert.rejects(fixture.store.ingest.ingestAll(batches, testKeys))
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
-      // A queue tries each alone then.
+      // A queue then tries each batch on its own.
       await fixture.store.ingest.ingestAll(batches.slice(0, 1), testKeys)
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
     })
   })
 
-  describe('lines that were refused', () => {
+  describe('refused lines', () => {
     it('are counted for each reason, by several processes at the same time', async () => {
       const { ingest } = fixture.store
       const before = await ingest.refusedLines()
@@ -194,7 +194,7 @@ export function ingestContract(fixture: Fixture): void {
       ])
     })
 
-    it('is known by its id together with its instant', async () => {
+    it('is identified by its ID and its instant', async () => {
       const tracker = await fixture.createTracker()
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'same' })
       const added = await fixture.store.ingest.ingest(
@@ -205,7 +205,7 @@ export function ingestContract(fixture: Fixture): void {
       assert.equal((await fixture.listEvents(tracker, 'anna')).length, 2)
     })
 
-    it('widens the span of its session, and of its subject', async () => {
+    it('extends the span of its session and its subject', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -222,7 +222,7 @@ export function ingestContract(fixture: Fixture): void {
       assert.deepEqual([record?.firstSeenAt, record?.lastSeenAt], [start - 5, start + 20])
     })
 
-    it('within its session changes nothing of the span', async () => {
+    it('within its session does not change the span', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -236,7 +236,7 @@ export function ingestContract(fixture: Fixture): void {
       assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 10])
     })
 
-    it('brings back its properties as they came', async () => {
+    it('keeps its properties unchanged', async () => {
       const tracker = await fixture.createTracker()
       const properties: Attributes = JSON.parse(
         `{"text":"\\u0000 \\ud800 🦦 'quoted' \\"twice\\"","number":0.1,"big":1e300,"none":null,"list":[1,[2,{}]],
@@ -250,7 +250,7 @@ export function ingestContract(fixture: Fixture): void {
   })
 
   describe('a session', () => {
-    it('said again spans all that was said of it', async () => {
+    it('that is ingested again spans all its rows', async () => {
       const tracker = await fixture.createTracker()
       const say = (startedAt: number, endedAt: number) =>
         fixture.store.ingest.ingest(
@@ -296,7 +296,7 @@ export function ingestContract(fixture: Fixture): void {
       assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'AT' })
     })
 
-    it('has the same attributes in whatever order rows of the same end came', async () => {
+    it('has the same attributes for any order of rows with the same end', async () => {
       const known: unknown[] = []
       for (const countries of [
         ['DE', 'FR'],
@@ -317,7 +317,7 @@ export function ingestContract(fixture: Fixture): void {
       for (const attributes of known) assert.deepEqual(attributes, known[0])
     })
 
-    it('takes its attributes from a session row even when an event came later', async () => {
+    it('takes its attributes from a session row, even if an event is later', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const attributes = { country: 'DE' }
@@ -339,8 +339,8 @@ export function ingestContract(fixture: Fixture): void {
     })
   })
 
-  describe('rows in whatever order and in whatever batches', () => {
-    it('give the same state as the rows say', async () => {
+  describe('rows in any order and in any batches', () => {
+    it('give the expected state', async () => {
       const random = seededRandom()
       const rows = visits(random)
       const expected = model(rows)
@@ -350,7 +350,7 @@ export function ingestContract(fixture: Fixture): void {
         const added = { subjects: 0, sessions: 0, events: 0 }
         for (let next = 0; next < shuffled.length; ) {
           const size = round === 0 ? shuffled.length : 1 + random.integer(25)
-          // Batches overlap, as those of an import that broke off and began again.
+          // Batches overlap, like those of an import that was interrupted and restarted.
           const batch = shuffled.slice(Math.max(0, next - random.integer(10)), next + size)
           const counts = await fixture.store.ingest.ingest(batch, testKeys)
           added.subjects += counts.subjects
@@ -366,14 +366,14 @@ export function ingestContract(fixture: Fixture): void {
   })
 }
 
-/** Rows of a few subjects that overlap and repeat in every way they may. */
+/** Rows of a few subjects that overlap and repeat in every allowed way. */
 function visits(random: SeededRandom): IncomingRow[] {
   const rows: IncomingRow[] = []
   const moment = () => start + random.integer(30) * minute
   const subjectIds = ['anna', 'ben', '🦦', '\uffff', 'Anna']
   for (let i = 0; i < 60; i++) {
     const startedAt = moment()
-    // Few ends, so that several rows of a session share one.
+    // Few different ends, so that several rows of a session share one.
     const endedAt = start + (30 + random.integer(4)) * minute
     const attributes = { country: random.pick(['DE', 'FR', 'AT']), visit: random.integer(3) }
     const sessionId = `s${random.integer(6)}`
@@ -382,7 +382,7 @@ function visits(random: SeededRandom): IncomingRow[] {
     rows.push(sessionRow({ subjectId, sessionId, ...said }))
   }
   for (let i = 0; i < 140; i++) {
-    // One event has one content: its id says all of it but the instant.
+    // The ID of an event determines its content, except the instant.
     const number = random.integer(40)
     const content = { name: `n${number % 3}`, sessionId: `s${number % 8}`, properties: { number } }
     const fields = { ...content, ...someIdentifiers(random) }
@@ -392,7 +392,7 @@ function visits(random: SeededRandom): IncomingRow[] {
   return rows
 }
 
-/** What a row may say its subject is known by. */
+/** Random identifiers for a row, or none. */
 export function someIdentifiers(random: SeededRandom): Pick<IncomingRow, 'identifiers'> {
   if (random.integer(3) > 0) return {}
   const email = random.pick(['ada@example.com', 'Ada@Example.com', 'ADA@EXAMPLE.COM', 'ådå@example.com'])
@@ -401,7 +401,7 @@ export function someIdentifiers(random: SeededRandom): Pick<IncomingRow, 'identi
   }
 }
 
-/** What the rows say, put together without a store: slowly and plainly. */
+/** The expected state after these rows, computed without a store. */
 function model(rows: readonly IncomingRow[]): WholeSubject[] {
   const subjectIds = [...new Set(rows.map((row) => row.subjectId))].sort(byCodePoints)
   return subjectIds.map((subjectId) => {
@@ -453,7 +453,7 @@ function modelSession(sessionId: string, own: readonly IncomingRow[], events: nu
   }
 }
 
-/** Of each identifier, as the newest row wrote it. */
+/** Each identifier as the newest row wrote it. */
 function modelIdentifiers(own: readonly IncomingRow[]) {
   const brought = own.flatMap((row) =>
     Object.entries(row.identifiers ?? {}).map(([name, value]) => ({

@@ -10,7 +10,7 @@ import type { Fixture } from './fixture.ts'
 const start = at('2026-11-01T10:00:00.000Z')
 const many = maxPlainEvents + 10
 
-/** Visits one after the other, of which none overlaps another. */
+/** Consecutive sessions that do not overlap. */
 function visits(trackerId: string, from: number, to: number, perVisit = 200): IncomingRow[] {
   return Array.from({ length: to - from }, (_, index) => {
     const number = from + index
@@ -20,7 +20,7 @@ function visits(trackerId: string, from: number, to: number, perVisit = 200): In
   })
 }
 
-/** Visits of ten events, of which each overlaps the next three. */
+/** Sessions of ten events, each of which overlaps the next three. */
 function lightVisits(trackerId: string, from: number, to: number): IncomingRow[] {
   return Array.from({ length: (to - from) * 10 }, (_, index) => {
     const [visit, event] = [from + Math.floor(index / 10), index % 10]
@@ -33,7 +33,7 @@ function lightVisits(trackerId: string, from: number, to: number): IncomingRow[]
   })
 }
 
-/** A session over all of them with an event here and there. */
+/** A session that spans all others, with events at these positions. */
 function longSession(trackerId: string, numbers: readonly number[]): IncomingRow[] {
   const owner = { trackerId, subjectId: 'anna', sessionId: 'long' }
   return [
@@ -44,7 +44,7 @@ function longSession(trackerId: string, numbers: readonly number[]): IncomingRow
   ]
 }
 
-/** Ways for a subject to become interleaved, each in so many batches. */
+/** Ways in which sessions of a subject come to overlap, each as a list of batches. */
 const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
   'all in one batch': (id) => [[...visits(id, 0, many), ...longSession(id, [0, 500, 1000])]],
   'the overlap when there were few events': (id) => [
@@ -109,7 +109,7 @@ export function interleavingContract(fixture: Fixture): void {
       })
     }
 
-    it('and their counts, leave out what has aged out', async () => {
+    it('and their counts leave out aged data', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(

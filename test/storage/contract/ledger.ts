@@ -24,7 +24,7 @@ export function ledgerContract(fixture: Fixture): void {
     )
 
   describe('an organisation’s ledger', () => {
-    it('has an entry for every erasure, of nobody too, each with its proof', async () => {
+    it('has an entry with a proof for every erasure, even of an unknown subject', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       assert.equal(await fixture.store.ledger.head(organisationId), null)
@@ -58,7 +58,7 @@ export function ledgerContract(fixture: Fixture): void {
       assert.deepEqual(hashesOfPath(path, hashes), inclusionProof(2, leaves))
     })
 
-    it('is no other organisation’s, and has no entry for what could not be seen', async () => {
+    it('is separate for each organisation, and has no entry for an invisible subject', async () => {
       const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
       await erase(tracker, 'anna')
       assert.equal(await fixture.store.ledger.head(other.organisationId), null)
@@ -68,7 +68,7 @@ export function ledgerContract(fixture: Fixture): void {
       assert.deepEqual(await findTombstones(hidden, 'anna'), [])
     })
 
-    it('goes on under each of the secrets, whichever processes have which, and under no other', async () => {
+    it('can be continued with each of the secrets, whichever processes have which, and no other', async () => {
       const tracker = await fixture.createTracker()
       const [old, young, other] = [testSecret('old'), testSecret('young'), testSecret('other')]
       const keyrings = [[old], [young, old], [old], [young, old], [young]] as const
@@ -85,7 +85,7 @@ export function ledgerContract(fixture: Fixture): void {
       }
     })
 
-    it('takes several records in one transaction, each with its proof, or none of them', async () => {
+    it('appends several records in one transaction, each with its proof, or none of them', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId } = tracker
       const { record: first } = await erase(tracker, 'anna')
@@ -116,7 +116,7 @@ export function ledgerContract(fixture: Fixture): void {
       assert.equal((await erase(tracker, 'ben')).proof.index, 4)
     })
 
-    it('is not appended to when it is shorter than the journal', async () => {
+    it('refuses entries if it is shorter than the journal', async () => {
       const tracker = await fixture.createTracker()
       const mark = testMark(tracker, 'anna', start)
       const guard = (minEntries: number) => ({ ...mark, guard: { ...mark.guard, minEntries } })
@@ -129,7 +129,7 @@ export function ledgerContract(fixture: Fixture): void {
       assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.frontier.size, 2)
     })
 
-    it('has a place for each of many concurrent erasures, and one tree', async () => {
+    it('records each of many concurrent erasures in one tree', async () => {
       const tracker = await fixture.createTracker()
       const erasures = await Promise.all(Array.from({ length: 18 }, (_, i) => erase(tracker, `visitor-${i}`)))
       const inOrder = erasures.toSorted((a, b) => a.proof.index - b.proof.index)
@@ -149,7 +149,7 @@ export function ledgerContract(fixture: Fixture): void {
   })
 
   describe('a tombstone', () => {
-    it('is left by every erasure, and is found by the subject alone, newest first', async () => {
+    it('is left by every erasure, and is found only by its subject, newest first', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       for (const erasedAt of [start, start + 5]) await erase(tracker, 'anna', erasedAt)
@@ -166,7 +166,7 @@ export function ledgerContract(fixture: Fixture): void {
       assert.deepEqual(await findTombstones(tracker, 'ann'), [])
     })
 
-    it('keeps out what happened by then, stores what happened later, and counts the difference', async () => {
+    it('refuses data up to its instant, lets later data in, and counts what it refused', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const row = (eventId: string, occurredAt: number) =>
@@ -180,11 +180,11 @@ export function ledgerContract(fixture: Fixture): void {
         (await fixture.listEvents(tracker, 'anna')).map(({ eventId }) => eventId),
         ['e3'],
       )
-      // Who has not the key of that time takes nobody for erased.
+      // Without the key of that time, no tombstone matches.
       assert.partialDeepStrictEqual(await fixture.store.ingest.ingest(rows, []), { events: 2 })
     })
 
-    it('keeps out all that was deleted, though a clock had run ahead', async () => {
+    it('refuses all deleted data, even if a clock was ahead', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = [eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start + 3_600_000 })]
@@ -195,7 +195,7 @@ export function ledgerContract(fixture: Fixture): void {
       })
     })
 
-    it('is swept by its age, in steps', async () => {
+    it('is swept by age, in steps', async () => {
       const tracker = await fixture.createTracker()
       const long = at('1971-01-01T00:00:00.000Z')
       for (let i = 0; i < 5; i++) await erase(tracker, `old-${i}`, long + i)
@@ -204,7 +204,7 @@ export function ledgerContract(fixture: Fixture): void {
       for (let step = -1; step !== 0; swept += step) {
         step = await fixture.store.tombstones.sweep(long + 4, 2)
       }
-      // Others of the same age may be there: tests share the store.
+      // Tests share the store, so others of the same age may exist.
       assert.ok(swept >= 4)
       for (const [i, count] of [0, 0, 0, 0, 1].entries()) {
         assert.equal((await findTombstones(tracker, `old-${i}`)).length, count)
@@ -213,8 +213,8 @@ export function ledgerContract(fixture: Fixture): void {
     })
   })
 
-  describe('an import beside an erasure of its subject', () => {
-    it('leaves nothing of before it, whichever comes first', async () => {
+  describe('an import during an erasure of its subject', () => {
+    it('leaves no earlier data, in either order', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const races = Array.from({ length: 20 }, async (_, i) => {

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 
-/** To open and close is of the store as a whole, so it has one of its own. */
+/** Opening and closing affect the whole store, so these tests use a separate one. */
 export function lifeContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('a store', () => {
     const path = join(folder, 'life')
     const acme = { id: 'acme', name: 'Acme', plan: 'pro' as const, createdAt: 7 }
 
-    it('is empty at first, and answers, but no longer once it is closed', async () => {
+    it('is empty at first, and answers until it is closed', async () => {
       const store = await open(path)
       await store.ping()
       assert.deepEqual(await store.organisations.list(), [])
@@ -17,7 +17,7 @@ export function lifeContract(folder: string, open: (folder: string) => Promise<S
       await assert.rejects(store.ping())
     })
 
-    it('finishes what is under way before it closes, and keeps what was stored when it is opened again', async () => {
+    it('finishes its work before it closes, and keeps its data when it is reopened', async () => {
       const store = await open(path)
       await store.organisations.create(acme)
       const writes = Array.from({ length: 30 }, (_, i) =>
@@ -31,7 +31,7 @@ export function lifeContract(folder: string, open: (folder: string) => Promise<S
       await reopened.close()
     })
 
-    it('can be closed without ever having been used', async () => {
+    it('can be closed without having been used', async () => {
       const store = await open(path)
       await store.close()
     })

@@ -15,7 +15,7 @@ const start = at('2026-11-01T10:00:00.000Z')
 
 type Deletion = (fixture: Fixture) => Promise<() => Promise<unknown>>
 
-/** A running request that waits for `anna`, of whom a tracker holds a session. */
+/** A running request that still has to erase `anna`, of whom a tracker holds a session. */
 async function waitingRequest(fixture: Fixture) {
   const { privacyRequests, requestGroups, ingest } = fixture.store
   const tracker = await fixture.createTracker()
@@ -48,7 +48,10 @@ async function waitingRequest(fixture: Fixture) {
   return { tracker, ref, cancel }
 }
 
-/** All that deletes what leads to a person, but for erasures: each makes something to delete, and hands back what deletes it. */
+/**
+ * Every deletion of personal data except erasures. Each prepares data and returns the function that deletes
+ * it.
+ */
 export const deletions: Record<string, Deletion> = {
   async 'a subject with sessions and no events, in a replay'(fixture) {
     const tracker = await fixture.createTracker()
@@ -115,7 +118,10 @@ export const deletions: Record<string, Deletion> = {
   },
 }
 
-/** Maintenance is of the store as a whole: another store on the same data does it beside the one that all tests share. */
+/**
+ * Maintenance affects the whole store: it runs in another store on the same data, beside the one that the
+ * tests share.
+ */
 export function maintenanceContract(
   there: Fixture,
   folder: string,
@@ -126,7 +132,7 @@ export function maintenanceContract(
     before(async () => here.use(await open(join(folder, 'shared'))))
     after(() => here.store.close())
 
-    it('is done by one store at a time, and hands back what the work does', async () => {
+    it('is done by one store at a time, and returns the result of the work', async () => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>()
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
       const first = here.store.maintenance.withMaintenanceLock(async () => {
@@ -148,7 +154,7 @@ export function maintenanceContract(
       assert.equal(await here.store.maintenance.withMaintenanceLock(async () => 8), 8)
     })
 
-    it('is let go of when the work fails, whose error comes back', async () => {
+    it('is released if the work fails, and rejects with its error', async () => {
       const error = new Error('the disk is full')
       await assert.rejects(
         here.store.maintenance.withMaintenanceLock(() => Promise.reject(error)),
@@ -157,7 +163,7 @@ export function maintenanceContract(
       assert.equal(await there.store.maintenance.withMaintenanceLock(async () => 'done'), 'done')
     })
 
-    it('leaves requests alone: they read and write meanwhile', async () => {
+    it('does not block requests: they read and write meanwhile', async () => {
       const done = await here.store.maintenance.withMaintenanceLock(async () => {
         const tracker = await there.createTracker()
         const { trackerId } = tracker
@@ -176,7 +182,7 @@ export function maintenanceContract(
     after(() => fixture.store.close())
 
     const isDue = async () => (await fixture.store.maintenance.scrubState()).isDue
-    /** Leaves nothing to do. */
+    /** Scrubs, so that no scrub is due. */
     async function scrub(): Promise<number> {
       const lastAt = now + ++scrubs
       await fixture.store.maintenance.scrub(lastAt)
@@ -195,13 +201,13 @@ export function maintenanceContract(
       return tracker
     }
 
-    it('is not due in a store that is new, whatever comes in', async () => {
+    it('is not due in a new store, whatever is added', async () => {
       assert.equal(await isDue(), false)
       await fill()
       assert.equal(await isDue(), false)
     })
 
-    it('is due once something was erased, and no longer once it is done', async () => {
+    it('is due after an erasure, until it is done', async () => {
       const tracker = await fill()
       const before = await fixture.store.maintenance.scrubState()
       await eraseIn(fixture.store, tracker, 'anna')
@@ -213,7 +219,7 @@ export function maintenanceContract(
       await scrub()
     })
 
-    it('is due once something aged was erased, though nobody could see it', async () => {
+    it('is due after an erasure of aged, invisible data', async () => {
       const tracker = await fill()
       assert.equal(await isDue(), false)
       const erased = await eraseIn(fixture.store, { ...tracker, since: start + 9 }, 'anna')
@@ -222,7 +228,7 @@ export function maintenanceContract(
       await scrub()
     })
 
-    it('is due once something was swept, in whole or in part', async () => {
+    it('is due after a complete or partial sweep', async () => {
       const tracker = await fill()
       const { trackerId } = tracker
       await fixture.store.retention.sweep(trackerId, stepBefore(start + 1, 100))
@@ -247,12 +253,13 @@ export function maintenanceContract(
       })
     }
 
-    it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
+    it('is not due if nothing was deleted: unknown subject, hidden tracker, empty sweep', async () => {
       const tracker = await fill()
-      // On PostgreSQL, erasing nobody stores a row for a moment, so that a batch that is storing it has to end first.
+      // On PostgreSQL, erasing an unknown subject briefly stores a row, so that concurrent batches that add
+      // the subject finish first.
       if (fixture.store.maintenance.scrubsEveryByte) await eraseIn(fixture.store, tracker, 'nobody')
       await eraseIn(fixture.store, { ...tracker, organisationId: 'nobody' }, 'anna')
-      // Nothing of this session has aged out, though it began long ago.
+      // This session started long ago but has not aged out.
       const session = { trackerId: tracker.trackerId, subjectId: 'dan', sessionId: 's' }
       await fixture.store.ingest.ingest(
         [
@@ -283,7 +290,7 @@ export function maintenanceContract(
       )
     })
 
-    it('can be done with nothing to do, and is noted in the next opening too', async () => {
+    it('can run with nothing to do, and is remembered when the store is reopened', async () => {
       const lastAt = await scrub()
       const other = await open(join(folder, 'scrub'))
       assert.deepEqual(await other.maintenance.scrubState(), { lastAt, isDue: false })

@@ -9,13 +9,13 @@ import type { Fixture } from './fixture.ts'
 const now = 1_794_000_000_000
 const passwordHash = 'scrypt$1$1$1$salt$hash'
 
-/** A note of a change, which these tests only count. */
+/** A note for a change; these tests only count the notes. */
 export function memberNote(fixture: Fixture, organisationId: string, kind: ActivityKind): ActivityNote {
   const actor = { kind: 'command-line' } as const
   return { id: fixture.fresh('entry'), organisationId, at: now, actor, kind, target: null, requestId: null }
 }
 
-/** A member with a link of its own. */
+/** Adds a member with an invitation. */
 export async function addMember(
   fixture: Fixture,
   fields: Partial<Member> = {},
@@ -41,7 +41,7 @@ export async function addMember(
   return { member, link }
 }
 
-/** A member who has set a password at `now`. */
+/** Adds a member who set a password at `now`. */
 export async function addJoined(fixture: Fixture, fields: Partial<Member> = {}): Promise<Member> {
   const { member, link } = await addMember(fixture, fields)
   const note = memberNote(fixture, member.organisationId, 'member.joined')
@@ -60,7 +60,7 @@ export async function kindsOf(fixture: Fixture, organisationId: string): Promise
 
 export function memberContract(fixture: Fixture): void {
   describe('a member', () => {
-    it('is found as it was stored, in its organisation alone', async () => {
+    it('is found as it was stored, only in its organisation', async () => {
       const { member } = await addMember(fixture, { email: `"o'neill"+🦦@acme.example` })
       const other = await fixture.createOrganisation()
       assert.deepEqual(await fixture.store.members.find(member.organisationId, member.id), member)
@@ -69,7 +69,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited'])
     })
 
-    it('has an address that no other of its organisation has', async () => {
+    it('has an address that is unique in its organisation', async () => {
       const { member } = await addMember(fixture)
       const { organisationId, email } = member
       const link = { tokenHash: fixture.fresh('token-hash'), expiresAt: now }
@@ -90,7 +90,7 @@ export function memberContract(fixture: Fixture): void {
       assert.equal(created, false)
     })
 
-    it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
+    it('is listed with all others of its organisation, oldest first, ties by ID', async () => {
       const organisationId = await fixture.createOrganisation()
       const add = async (id: string, createdAt: number) =>
         (await addMember(fixture, { id: fixture.fresh(id), organisationId, createdAt })).member
@@ -105,7 +105,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.members.list('nobody'), [])
     })
 
-    it('is found by its address, without an organisation only where one alone knows it', async () => {
+    it('is found by its address, without an organisation only if a single one has it', async () => {
       const member = await addJoined(fixture)
       const { email, organisationId } = member
       const found = { member, passwordHash }
@@ -148,7 +148,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited', 'member.joined'])
     })
 
-    it('sets none from the instant at which it expires', async () => {
+    it('sets none from the instant it expires', async () => {
       const { member, link } = await addMember(fixture)
       const note = memberNote(fixture, member.organisationId, 'member.joined')
       assert.equal(await fixture.store.members.setPassword(link.tokenHash, 'x', link.expiresAt, note), false)
@@ -156,7 +156,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited'])
     })
 
-    it('is set once when many use it concurrently', async () => {
+    it('sets one password if used many times concurrently', async () => {
       const { member, link } = await addMember(fixture)
       const set = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
@@ -171,7 +171,7 @@ export function memberContract(fixture: Fixture): void {
       assert.equal(set.filter(Boolean).length, 1)
     })
 
-    it('is replaced by a new one, for members who are there', async () => {
+    it('is replaced by a new one, for existing members', async () => {
       const { member, link } = await addMember(fixture)
       const note = () => memberNote(fixture, member.organisationId, 'member.invited')
       const other = { tokenHash: fixture.fresh('token-hash'), expiresAt: now + 9_000 }
@@ -190,7 +190,7 @@ export function memberContract(fixture: Fixture): void {
       return fixture.store.members.setRole({ organisationId, id }, { from, to }, note)
     }
 
-    it('is changed in its organisation alone, from the role that was seen, with a note', async () => {
+    it('is changed only within its organisation and from the expected role, with a note', async () => {
       const { member: admin } = await addMember(fixture)
       const { organisationId } = admin
       const { member } = await addMember(fixture, { organisationId, role: 'viewer' })
@@ -222,7 +222,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await seen(), ['admin', 0])
     })
 
-    it('stays that of the last admin when all are demoted and removed concurrently', async () => {
+    it('stays admin for the last admin if all are demoted and removed concurrently', async () => {
       const organisationId = await fixture.createOrganisation()
       const all = await Promise.all(Array.from({ length: 6 }, () => addJoined(fixture, { organisationId })))
       const outcomes = await Promise.all(
@@ -243,7 +243,7 @@ export function memberContract(fixture: Fixture): void {
   })
 
   describe('removing a member', () => {
-    it('leaves the others, and a note', async () => {
+    it('keeps the others, and adds a note', async () => {
       const first = await addJoined(fixture)
       const { organisationId } = first
       const second = await addJoined(fixture, { organisationId })
@@ -258,7 +258,7 @@ export function memberContract(fixture: Fixture): void {
       await addMember(fixture, { organisationId, email: second.email })
     })
 
-    it('never takes the last admin, nor the last one who can sign in', async () => {
+    it('never removes the last admin, or the last admin who can sign in', async () => {
       const admin = await addJoined(fixture)
       const { organisationId } = admin
       const note = () => memberNote(fixture, organisationId, 'member.removed')
@@ -300,7 +300,7 @@ export function memberContract(fixture: Fixture): void {
       assert.equal(await remove(invited), 'removed')
     })
 
-    it('never takes the last one when all are removed concurrently', async () => {
+    it('never removes the last admin if all are removed concurrently', async () => {
       const organisationId = await fixture.createOrganisation()
       const all = await Promise.all(Array.from({ length: 5 }, () => addMember(fixture, { organisationId })))
       const outcomes = await Promise.all(
@@ -316,7 +316,7 @@ export function memberContract(fixture: Fixture): void {
       assert.equal((await fixture.store.members.list(organisationId)).length, 1)
     })
 
-    it('does not reach into another organisation', async () => {
+    it('does not affect another organisation', async () => {
       const { member } = await addMember(fixture)
       await addMember(fixture, { organisationId: member.organisationId })
       const other = await fixture.createOrganisation()

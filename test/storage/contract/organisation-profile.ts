@@ -21,7 +21,7 @@ export function organisationProfileContract(fixture: Fixture): void {
   const find = (organisationId: string) => fixture.store.organisationProfiles.find(organisationId)
 
   describe('the profile of an organisation', () => {
-    it('is empty at first, and for an organisation that is not there', async () => {
+    it('is empty at first, and for an unknown organisation', async () => {
       const id = await fixture.createOrganisation()
       for (const each of [id, 'nobody']) {
         assert.deepEqual(await find(each), none)
@@ -29,7 +29,7 @@ export function organisationProfileContract(fixture: Fixture): void {
       }
     })
 
-    it('is found as it was last saved, in its organisation alone, with a note each time', async () => {
+    it('is found as it was last saved, only in its organisation, with a note each time', async () => {
       const [id, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       assert.equal(await save(id, details), true)
       assert.deepEqual(await find(id), { ...details, logo: null })
@@ -39,7 +39,7 @@ export function organisationProfileContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, id), Array(2).fill('organisation.profile-changed'))
     })
 
-    it('has a logo of its own, which can be replaced and removed', async () => {
+    it('has a separate logo, which can be replaced and removed', async () => {
       const [id, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       assert.equal(await saveLogo(id, { ...logo, digest: 'd0', type: 'image/svg+xml' }), true)
       assert.equal(await saveLogo(id, logo), true)
@@ -53,7 +53,7 @@ export function organisationProfileContract(fixture: Fixture): void {
       assert.equal((await kindsOf(fixture, id)).length, 4)
     })
 
-    it('is removed with the organisation, and is not saved for one that is not there', async () => {
+    it('is removed with the organisation, and is not saved for an unknown one', async () => {
       const id = await fixture.createOrganisation()
       await save(id, details)
       await saveLogo(id, logo)
@@ -74,7 +74,7 @@ export function organisationProfileContract(fixture: Fixture): void {
     const restore = (id: string, { name, language }: ReplyText = text) =>
       fixture.store.replyTexts.restore(id, name, language, memberNote(fixture, id, 'reply-text.restored'))
 
-    it('are those that it has replaced, each in its language', async () => {
+    it('are those that it has customised, each in its language', async () => {
       const [id, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       assert.deepEqual(await list(id), [])
       const german: ReplyText = { ...text, language: 'de', text: 'Guten Tag' }
@@ -85,7 +85,7 @@ export function organisationProfileContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, id), Array(3).fill('reply-text.changed'))
     })
 
-    it('are the defaults again once they are restored, which is noted once', async () => {
+    it('are the defaults again once they are restored, with one note', async () => {
       const [id, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const each of [id, other]) await saveText(each, text)
       assert.deepEqual([await restore(id), await restore(id), await restore('nobody')], [true, false, false])
@@ -94,7 +94,7 @@ export function organisationProfileContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, id), ['reply-text.changed', 'reply-text.restored'])
     })
 
-    it('are removed with the organisation, and are not saved for one that is not there', async () => {
+    it('are removed with the organisation, and are not saved for an unknown one', async () => {
       const id = await fixture.createOrganisation()
       await saveText(id, text)
       await deleteOrganisation(fixture, id)

@@ -22,18 +22,18 @@ export function organisationContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.organisations.find(stored.id), stored)
     })
 
-    it('is null when there is none with the id', async () => {
+    it('is null for an unknown ID', async () => {
       assert.equal(await fixture.store.organisations.find('nobody'), null)
     })
 
-    it('is not stored over another of the same id', async () => {
+    it('does not replace another with the same ID', async () => {
       const first = organisation()
       await fixture.store.organisations.create(first)
       assert.equal(await fixture.store.organisations.create({ ...first, name: 'Other', plan: 'pro' }), false)
       assert.deepEqual(await fixture.store.organisations.find(first.id), first)
     })
 
-    it('is stored once when many create it concurrently', async () => {
+    it('is stored once if created many times concurrently', async () => {
       const same = organisation()
       const created = await Promise.all(
         Array.from({ length: 10 }, () => fixture.store.organisations.create(same)),
@@ -41,7 +41,7 @@ export function organisationContract(fixture: Fixture): void {
       assert.equal(created.filter(Boolean).length, 1)
     })
 
-    it('is listed with all others, oldest first, and by id among equals', async () => {
+    it('is listed with all others, oldest first, ties by ID', async () => {
       const [young, old, twinB, twinA] = [
         organisation({ createdAt: 9_000 }),
         organisation({ createdAt: -9_000 }),
@@ -64,7 +64,7 @@ export function organisationContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.organisations.find(other.id), other)
     })
 
-    it('leaves a note when its plan changes, and none when it is the plan it has', async () => {
+    it('records a change of plan, but not the plan it already has', async () => {
       const { id } = organisation()
       await fixture.store.organisations.create(organisation({ id, plan: 'free' }))
       const note = (noteId: string): ActivityNote => ({
@@ -78,13 +78,13 @@ export function organisationContract(fixture: Fixture): void {
       assert.deepEqual(rows, [{ ...note('first'), counts: null, ledgerIndex: null }])
     })
 
-    it('is moved to the plan it has', async () => {
+    it('can be moved to the plan it has', async () => {
       const stored = organisation({ plan: 'pro' })
       await fixture.store.organisations.create(stored)
       assert.equal(await fixture.store.organisations.setPlan(stored.id, 'pro'), true)
     })
 
-    it('is given another name, which its activity tells, and no other changes', async () => {
+    it('can be renamed, which its activity records, without changing others', async () => {
       const [renamed, other] = [organisation(), organisation()]
       for (const one of [renamed, other]) await fixture.store.organisations.create(one)
       const note = memberNote(fixture, renamed.id, 'organisation.renamed')
@@ -94,12 +94,12 @@ export function organisationContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, renamed.id), ['organisation.renamed'])
     })
 
-    it('that is not there cannot be given a name', async () => {
+    it('that does not exist cannot be renamed', async () => {
       const note = memberNote(fixture, 'nobody', 'organisation.renamed')
       assert.equal(await fixture.store.organisations.rename('nobody', 'Acme', note), false)
     })
 
-    it('that is not there cannot be moved to a plan', async () => {
+    it('that does not exist cannot be moved to a plan', async () => {
       assert.equal(await fixture.store.organisations.setPlan('nobody', 'pro'), false)
       assert.equal(await fixture.store.organisations.find('nobody'), null)
     })

@@ -10,7 +10,7 @@ const text = (bytes: number) => 'x'.repeat(bytes)
 
 export function pageBytesContract(fixture: Fixture): void {
   describe('a page', () => {
-    it('of events ends before it holds more than a megabyte, and the next leads on', async () => {
+    it('of events ends before it exceeds a megabyte, and the next one continues', async () => {
       const tracker = await fixture.createTracker()
       const sizes = [300_000, 10, 300_000, 4_096, 300_000, 5_000, 300_000, 10]
       const rows = sizes.map((bytes, number) =>
@@ -36,10 +36,10 @@ export function pageBytesContract(fixture: Fixture): void {
       }
     })
 
-    it('has one row at least, however large, and says when it is the last', async () => {
+    it('has at least one row, however large, and says if it is the last', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      // The newest comes first.
+      // The newest event is listed first.
       const textOf = (number: number) => ({ text: text(number === 2 ? maxPageBytes + 1 : 1) })
       await fixture.store.ingest.ingest(
         [
@@ -74,7 +74,7 @@ export function pageBytesContract(fixture: Fixture): void {
       assert.deepEqual([lastSessions?.rows.length, lastSessions?.next], [1, null])
     })
 
-    it('of sessions counts the bytes of those that are seen alone', async () => {
+    it('of sessions counts only the bytes of visible sessions', async () => {
       const tracker = await fixture.createTracker()
       const rows = Array.from({ length: 7 }, (_, number) =>
         sessionRow({
@@ -91,7 +91,7 @@ export function pageBytesContract(fixture: Fixture): void {
       )
       const whole = await fixture.store.sessions.list(tracker, 'anna', { limit: 200, after: null })
       assert.equal(whole?.rows.length, 5)
-      // Behind the first, only every third has not aged out: three in all, on one page.
+      // Of the sessions after the first, only every third has not aged out: the three fit on one page.
       const view = { ...tracker, since: start + 50 }
       const seen = await fixture.store.sessions.list(view, 'anna', { limit: 200, after: null })
       assert.deepEqual(
@@ -101,7 +101,7 @@ export function pageBytesContract(fixture: Fixture): void {
       assert.equal(seen?.next, null)
     })
 
-    it('of texts in any script is counted in bytes', async () => {
+    it('is measured in bytes, not characters', async () => {
       const tracker = await fixture.createTracker()
       const rows = Array.from({ length: 5 }, (_, number) =>
         eventRow({

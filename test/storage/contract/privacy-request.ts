@@ -84,7 +84,7 @@ export function privacyRequestContract(fixture: Fixture): void {
     return request
   }
 
-  /** Leases requests until it is this one's turn, and releases the others, which are not leased a second time. */
+  /** Leases requests until this one is leased, and releases the others, which are not leased again. */
   async function lease(
     ref: PrivacyRequestRef,
     leaseOwner: string,
@@ -107,7 +107,7 @@ export function privacyRequestContract(fixture: Fixture): void {
     return (await fixture.store.requestGroups.start(one)).started === 1
   }
 
-  /** A request that waits for two subjects of a tracker, each of which has an event; leased to `one`. */
+  /** Creates a running request with two subjects of a tracker, each with one event, leased to `one`. */
   async function run(tracker: TrackerView, subjectIds = ['anna', 'bert']): Promise<NewPrivacyRequest> {
     const { trackerId, organisationId } = tracker
     await fixture.store.ingest.ingest(
@@ -155,7 +155,7 @@ export function privacyRequestContract(fixture: Fixture): void {
   }
 
   describe('a privacy request', () => {
-    it('is there for its organisation alone, as it was created, with its note', async () => {
+    it('is visible only to its organisation, as created, with its note', async () => {
       const organisationId = await fixture.createOrganisation()
       const stranger = await fixture.createOrganisation()
       const request = await create(organisationId)
@@ -185,7 +185,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(own), ['request.cancelled', 'request.created'])
     })
 
-    it('is not stored for an organisation that is not there', async () => {
+    it('is not stored for an unknown organisation', async () => {
       const created = note('nobody', 'request.created')
       assert.equal(await requests().create(newRequest('nobody'), [], created), 'absent')
     })
@@ -226,7 +226,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       }
     })
 
-    it('is recognised by any part of its person, also after it was closed', async () => {
+    it('is recognised by any part of its person, even after it was closed', async () => {
       const organisationId = await fixture.createOrganisation()
       const [one, two, three] = [1, 2, 3].map((byte) => Buffer.alloc(16, byte))
       assert.ok(one && two && three)
@@ -274,7 +274,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(request.organisationId), ['request.extended', 'request.created'])
     })
 
-    it('forgets its person when it is closed, which happens once', async () => {
+    it('deletes its person when it is closed, which happens once', async () => {
       const request = await create(await fixture.createOrganisation())
       const { organisationId } = request
       const reject: RequestClosing = {
@@ -312,7 +312,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(await requests().find(request), null)
     })
 
-    it('is kept like the activity: a day longer than a shorter window, and by that of its own organisation', async () => {
+    it('is kept as long as the activity: a day longer if its organisation’s window is shortened', async () => {
       const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const closedAt = start - 60 * dayMs
       for (const organisationId of [one, other]) {
@@ -334,7 +334,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await requests().sweep('nobody', stepBefore(start, 10)), { requests: 0, isDone: true })
     })
 
-    it('goes with its organisation', async () => {
+    it('is removed with its organisation', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId } = tracker
       const request = await run(tracker)
@@ -348,7 +348,7 @@ export function privacyRequestContract(fixture: Fixture): void {
     })
   })
 
-  describe('a privacy request that runs', () => {
+  describe('a running privacy request', () => {
     it('is started once', async () => {
       const request = await create(await fixture.createOrganisation())
       const starter = { startedBy: actor, requestId: 'req-1', found: { subjects: 4, sessions: 5, events: 6 } }
@@ -366,7 +366,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(await lease(request, 'one', start - 90, start - 80), true, 'a clock was ahead')
     })
 
-    it('rests until its time has come, and no longer than anything may rest', async () => {
+    it('rests until its time, and no longer than the maximum', async () => {
       const request = await run(await fixture.createTracker())
       await requests().release('two', request, { runsAt: start + 5, isBudgetSpent: false })
       assert.notEqual(await requests().next('one', request), false, 'another process does not end the lease')
@@ -380,7 +380,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(await lease(request, 'one', start + 200, start + 210), true, 'a clock was ahead')
     })
 
-    it('takes turns with those of other organisations', async () => {
+    it('alternates with those of other organisations', async () => {
       const organisations = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const own = new Set<string>()
       for (const organisationId of [0, 0, 0, 1, 1, 1].map((index) => organisations[index] ?? '')) {
@@ -389,7 +389,7 @@ export function privacyRequestContract(fixture: Fixture): void {
         own.add(request.id)
       }
       const turns: string[] = []
-      // Before the others run, which are leased first because their clock seems to have been ahead.
+      // These requests are leased before those of other tests, because their time is earliest.
       for (let after = ''; ; ) {
         const leased = await requests().lease('one', { now: 5, until: 10, restsUntil: start + 9_000, after })
         if (!leased) break
@@ -401,7 +401,7 @@ export function privacyRequestContract(fixture: Fixture): void {
         assert.notEqual(organisationId, turns[i + 1], turns.join())
     })
 
-    it('names its subjects one by one until each is erased, in whatever way, in the erasure’s transaction', async () => {
+    it('lists its subjects until each is erased, by any erasure, in the erasure’s transaction', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const request = await run(tracker)
@@ -463,7 +463,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await outcomes(request), ['erased'])
     })
 
-    it('takes in what a search found only from who has it, after the search before, when nobody waits', async () => {
+    it('accepts search results only from its lease owner, in order, and when no subject waits', async () => {
       const tracker = await fixture.createTracker()
       const request = await run(tracker)
       assert.equal(await add(request, tracker, ['cora'], { searches: 1 }), false, 'subjects wait')
@@ -478,7 +478,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await outcomes(request), ['erased', 'erased', 'waiting'])
     })
 
-    it('ends with what it erased and who is left, and forgets its person', async () => {
+    it('ends with what it erased and what is left, and deletes its person', async () => {
       const tracker = await fixture.createTracker()
       const request = await run(tracker)
       await eraseIn(fixture.store, tracker, 'anna')
@@ -509,7 +509,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.partialDeepStrictEqual(await found(request), { state: 'done', left: 0 })
     })
 
-    it('proves with its end, and once, that nothing is held about an identifier', async () => {
+    it('proves when it ends, once, that nothing is held about an identifier', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId } = tracker
       const running = await run(tracker, ['anna'])
@@ -558,7 +558,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       )
     })
 
-    it('forgets who waits when it is cancelled', async () => {
+    it('deletes its waiting subjects when it is cancelled', async () => {
       const tracker = await fixture.createTracker()
       const request = await run(tracker)
       await eraseIn(fixture.store, tracker, 'anna')
@@ -571,7 +571,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.equal(await requests().next('one', request), false)
     })
 
-    it('forgets who waits in a tracker that is removed', async () => {
+    it('deletes its waiting subjects in a removed tracker', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       const request = await run(tracker)
@@ -581,7 +581,7 @@ export function privacyRequestContract(fixture: Fixture): void {
       assert.deepEqual(await outcomes(request), ['gone', 'gone'])
     })
 
-    it('erases nobody who does not wait in it any more', async () => {
+    it('erases no subject that no longer waits', async () => {
       const { subjects, ledger } = fixture.store
       const changes: Record<string, (ref: PrivacyRequestRef) => Promise<unknown>> = {
         cancelled: (ref) => requests().close(ref, cancel, note(ref.organisationId, 'request.cancelled')),

@@ -96,7 +96,7 @@ export function requestGroupContract(fixture: Fixture): void {
       ])
     })
 
-    it('are there for their organisation alone, which must be there', async () => {
+    it('are visible only to their organisation, which must exist', async () => {
       const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const [ref] = await create(one, {})
       assert.ok(ref)
@@ -171,7 +171,7 @@ export function requestGroupContract(fixture: Fixture): void {
       })
     }
 
-    it('are one row if some run, also if the first was alone when it was created', async () => {
+    it('are one row if some are running, even if the first was created alone', async () => {
       const organisationId = await fixture.createOrganisation()
       const [first] = await create(organisationId, { dueAt: start + 1 })
       const [later] = await create(organisationId, { dueAt: start + 5 })
@@ -186,7 +186,7 @@ export function requestGroupContract(fixture: Fixture): void {
       )
     })
 
-    it('are served line by line, after the requests of no list', async () => {
+    it('run line by line, after requests without a list', async () => {
       const organisationId = await fixture.createOrganisation()
       const refs = await create(organisationId, { listLine: 2 }, { listLine: 1 }, {}, { listLine: 2 })
       await begin(refs)

@@ -139,7 +139,7 @@ export function requestHandlingContract(fixture: Fixture): void {
   })
 
   describe('the notes of a privacy request', () => {
-    it('are read oldest first, and deleted one by one, by its organisation alone', async () => {
+    it('are read oldest first, and deleted one by one, only by its organisation', async () => {
       const ref = await create(await fixture.createOrganisation())
       assert.equal(await write(ref, 'Second', start + 2), 'added')
       assert.equal(await write(ref, 'First\nof two', start + 1), 'added')
@@ -160,7 +160,7 @@ export function requestHandlingContract(fixture: Fixture): void {
       assert.deepEqual(await storyOf(ref), ['created', 'note-added', 'note-added', 'note-deleted'])
     })
 
-    it('are deleted when it is closed, whatever state it was in, so that a scrub is due', async () => {
+    it('are deleted when it is closed from any state, so that a scrub is due', async () => {
       for (const isRunning of [false, true]) {
         const ref = await create(await fixture.createOrganisation())
         if (isRunning) await begin(ref)
@@ -172,7 +172,7 @@ export function requestHandlingContract(fixture: Fixture): void {
       }
     })
 
-    it('are not more than a member can read', async () => {
+    it('are limited to what a member can read', async () => {
       const ref = await create(await fixture.createOrganisation())
       for (let i = 0; i < maxNotes; i++) assert.equal(await write(ref, 'again'), 'added')
       assert.equal(await write(ref, 'one more'), 'too-many')
@@ -180,13 +180,13 @@ export function requestHandlingContract(fixture: Fixture): void {
   })
 
   describe('the exclusions of a privacy request', () => {
-    it('are recognised by any digest of the subject, once, by its organisation alone', async () => {
+    it('are recognised by any digest of the subject, once, only by its organisation', async () => {
       const ref = await create(await fixture.createOrganisation())
       const foreign = { ...ref, organisationId: await fixture.createOrganisation() }
       assert.equal(await exclude(foreign, [digestOf(1)]), 'not-open')
       assert.equal(await exclude(ref, [digestOf(2)], start + 2), 'excluded')
       assert.equal(await exclude(ref, [digestOf(1), digestOf(9)], start + 1), 'excluded')
-      // After the secret was rotated, the digest it was excluded by comes second.
+      // After a rotation of the secret, the digest from before is second.
       assert.equal(await exclude(ref, [digestOf(3), digestOf(1)]), 'already')
       const list = await handling().exclusions(ref)
       assert.deepEqual(
@@ -215,7 +215,7 @@ export function requestHandlingContract(fixture: Fixture): void {
       }
     })
 
-    it('are not more than a search can leave out', async () => {
+    it('are limited to what a search can leave out', async () => {
       const ref = await create(await fixture.createOrganisation())
       for (let i = 0; i < maxExclusions; i++) {
         const digest = Buffer.alloc(16)
@@ -239,7 +239,7 @@ export function requestHandlingContract(fixture: Fixture): void {
   describe('the list of privacy requests', () => {
     const all: Omit<PrivacyRequestQuery, 'after'> = { limit: 3, state: null, kind: null, dueBefore: null }
 
-    it('has those of one member, of nobody, or in either order, with every other filter', async () => {
+    it('can be filtered by assignee or none, in either order, with every other filter', async () => {
       const organisationId = await fixture.createOrganisation()
       const members = [await createMember(organisationId), await createMember(organisationId), null]
       const created: { id: string; kind: string; dueAt: number; assigneeId: string | null; state: string }[] =
@@ -289,7 +289,7 @@ export function requestHandlingContract(fixture: Fixture): void {
       }
     })
 
-    it('counts those not closed: all, due soon, overdue, and of a member', async () => {
+    it('counts open ones: all, due soon, overdue, and of a member', async () => {
       const organisationId = await fixture.createOrganisation()
       const member = await createMember(organisationId)
       for (const dueAt of [start - 1, start, start + 9, start + 10, start + 11])
@@ -306,7 +306,7 @@ export function requestHandlingContract(fixture: Fixture): void {
   })
 
   describe('the story of a privacy request', () => {
-    it('is the newest activity about it, and about no other request or thing of that name', async () => {
+    it('is its newest activity, and not that of anything with the same name', async () => {
       const organisationId = await fixture.createOrganisation()
       const ref = await create(organisationId)
       const other = await create(organisationId)
@@ -319,7 +319,7 @@ export function requestHandlingContract(fixture: Fixture): void {
       assert.deepEqual(await storyOf(same), ['created'])
     })
 
-    it('knows the digests of its person', async () => {
+    it('includes the digests of its person', async () => {
       const ref = await create(await fixture.createOrganisation(), {}, [digestOf(1), digestOf(2)])
       const bytesOf = async () => (await handling().personDigests(ref)).map(([byte]) => byte).sort()
       assert.deepEqual(await bytesOf(), [1, 2])

@@ -7,7 +7,7 @@ import { deleteOrganisation } from './deletion.ts'
 import { type Fixture, walk } from './fixture.ts'
 
 const start = at('2001-03-01T00:00:00.000Z')
-/** No other request is due by then. */
+/** A time before any other request is due. */
 const long = at('1999-03-01T00:00:00.000Z')
 
 export function requestReportContract(fixture: Fixture): void {
@@ -17,7 +17,7 @@ export function requestReportContract(fixture: Fixture): void {
     )
 
   describe('the requests of a report', () => {
-    it('are those received in a range, in order, page by page, as they are now', async () => {
+    it('are those received in a range, in order, page by page, in their current state', async () => {
       const [own, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const expected: ReportedRequest[] = []
       for (let i = 0; i < 12; i++) {
@@ -39,10 +39,10 @@ export function requestReportContract(fixture: Fixture): void {
     })
   })
 
-  describe('the number of requests that are due', () => {
+  describe('the number of due requests', () => {
     const count = () => fixture.store.requestReports.countDue(long, long + 7)
 
-    it('counts those of all organisations that are not closed, and none of a deleted one', async () => {
+    it('counts the open ones of all organisations, except deleted ones', async () => {
       const organisations = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const [one = '', two = ''] = organisations
       const store = (organisationId: string, dueAt: number, isClosed = false) =>

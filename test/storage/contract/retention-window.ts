@@ -10,7 +10,7 @@ import type { Fixture } from './fixture.ts'
 const now = at('2026-06-01T00:00:00.000Z')
 const day = 86_400_000
 
-/** Plans whose windows differ. */
+/** Plans with different windows. */
 const policy: RetentionPolicy = {
   retentionDays: { free: 10, starter: 20, pro: 30, business: 40 },
   activityDays: 50,
@@ -25,7 +25,7 @@ export function retentionWindowContract(fixture: Fixture): void {
   const eventsOf = async (trackerId: string) =>
     (await fixture.store.retention.countBefore(trackerId, now + 999 * day)).events
 
-  /** An event of each of so many days ago, of a subject of its own. */
+  /** Adds one subject per age in days, each with one event of that age. */
   async function fill(trackerId: string, ages: readonly number[]): Promise<void> {
     await fixture.store.ingest.ingest(
       ages.map((age) =>
@@ -55,7 +55,7 @@ export function retentionWindowContract(fixture: Fixture): void {
       assert.deepEqual(await settle(id, 'grace'), [visitors, activity])
     })
 
-    it('is not touched of other organisations, kinds and plans', async () => {
+    it('is not changed for other organisations, kinds and plans', async () => {
       const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const id of [one, other]) await settle(id, 'immediately')
       const settling = { policy: keeping(90), now, rule: 'immediately', organisationId: one } as const
@@ -71,19 +71,19 @@ export function retentionWindowContract(fixture: Fixture): void {
       )
     })
 
-    it('is settled of every organisation together, and handed back', async () => {
+    it('is settled for every organisation together, and returned', async () => {
       const ids = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const all = await fixture.store.retention.settleWindows({ policy: keeping(1), now, rule: 'grace' })
       for (const id of ids) assert.equal(all.filter(({ organisationId }) => organisationId === id).length, 2)
     })
 
-    it('is nothing for an organisation that is not there', async () => {
+    it('is null for an unknown organisation', async () => {
       assert.deepEqual(await settle('nobody', 'immediately'), [])
     })
   })
 
   describe('a sweep by a window', () => {
-    it('goes by the longer of what is remembered and what is given, until the shorter has stood for a day', async () => {
+    it('uses the longer of the remembered and the given window, until the shorter has applied for a day', async () => {
       const { organisationId, trackerId } = await fixture.createTracker()
       await fixture.store.organisations.setPlan(organisationId, 'pro')
       await settle(organisationId, 'immediately')
@@ -100,7 +100,7 @@ export function retentionWindowContract(fixture: Fixture): void {
       assert.equal(await eventsOf(trackerId), 1)
     })
 
-    it('deletes nothing that is younger than a hundred years where nothing is remembered', async () => {
+    it('deletes nothing newer than a hundred years if no window is remembered', async () => {
       const id = fixture.fresh('organisation')
       await fixture.store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 })
       const { trackerId } = await fixture.createTracker(id)
@@ -110,7 +110,7 @@ export function retentionWindowContract(fixture: Fixture): void {
       assert.equal(await eventsOf(trackerId), 2)
     })
 
-    it('deletes nothing by a plan once a longer one is answered, though it was under way', async () => {
+    it('stops deleting by a plan once a change to a longer one has succeeded', async () => {
       const { organisationId, trackerId } = await fixture.createTracker()
       await settle(organisationId, 'immediately')
       await fill(
@@ -130,7 +130,7 @@ export function retentionWindowContract(fixture: Fixture): void {
     })
   })
 
-  it('what is from before an instant is counted as a sweep would', async () => {
+  it('data from before an instant is counted as a sweep would delete it', async () => {
     const { trackerId } = await fixture.createTracker()
     const session = (subjectId: string, startedAt: number, endedAt: number) =>
       sessionRow({ trackerId, subjectId, sessionId: 's', startedAt, endedAt })
@@ -146,7 +146,7 @@ export function retentionWindowContract(fixture: Fixture): void {
   })
 
   describe('the activity', () => {
-    /** An entry of each of so many days ago. */
+    /** Adds one activity entry for each age in days. */
     async function leave(organisationId: string, ages: readonly number[]): Promise<void> {
       for (const [number, age] of ages.entries()) {
         const note: ActivityNote = {
@@ -162,7 +162,7 @@ export function retentionWindowContract(fixture: Fixture): void {
       return rows.map((entry) => (now - entry.at) / day)
     }
 
-    it('is swept in steps of so many entries, the oldest first, of one organisation', async () => {
+    it('is swept in steps of limited size, oldest first, for one organisation', async () => {
       const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const id of [one, other]) {
         await settle(id, 'immediately')
@@ -181,7 +181,7 @@ export function retentionWindowContract(fixture: Fixture): void {
       assert.deepEqual(await agesOf(other), [1, 50, 51, 52, 53, 54])
     })
 
-    it('waits for a day when its window became shorter, and for as long as nothing is remembered', async () => {
+    it('waits for a day after its window was shortened, and while no window is remembered', async () => {
       const id = await fixture.createOrganisation()
       await settle(id, 'immediately', keeping(100))
       await leave(id, [60])

@@ -8,13 +8,13 @@ import { testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
-/** Where the window begins. */
+/** The start of the window. */
 const since = at('2026-06-01T00:00:00.000Z')
 const day = 86_400_000
 const nothing = { subjects: 0, sessions: 0, events: 0 }
 
 export function retentionContract(fixture: Fixture): void {
-  /** Sweeps until it is done; what each step deleted. */
+  /** Sweeps until done. Returns what each step deleted. */
   async function sweep(trackerId: string, from: Instant, maxRows = 1_000): Promise<SweptCounts[]> {
     const steps: SweptCounts[] = []
     for (let count = 0; count < 10_000; count++) {
@@ -33,7 +33,10 @@ export function retentionContract(fixture: Fixture): void {
     }))
   }
 
-  /** One subject of each kind: aged out in all, in part (with a session over the edge), and in nothing. */
+  /**
+   * Adds one subject of each kind: fully aged out, partly (with a session that crosses the limit), and not at
+   * all.
+   */
   async function fill(tracker: TrackerView): Promise<void> {
     const { trackerId } = tracker
     const visit = (subjectId: string, sessionId: string, startedAt: Instant, endedAt: Instant) => [
@@ -55,7 +58,7 @@ export function retentionContract(fixture: Fixture): void {
     )
   }
 
-  /** Fails unless every count is that of the rows there are. */
+  /** Fails unless every count equals the number of rows. */
   async function assertCounted(tracker: TrackerView): Promise<void> {
     for (const { record, sessions, events } of await fixture.readAll(tracker)) {
       assert.deepEqual(record.counts, { sessions: sessions.length, events: events.length })
@@ -67,7 +70,7 @@ export function retentionContract(fixture: Fixture): void {
   }
 
   describe('a sweep', () => {
-    it('tells what it deleted, and changes nothing that was to be seen', async () => {
+    it('returns what it deleted, and changes nothing visible', async () => {
       const tracker = await fixture.createTracker()
       await fill(tracker)
       const before = await fixture.readAll({ ...tracker, since })
@@ -77,7 +80,7 @@ export function retentionContract(fixture: Fixture): void {
       await assertCounted(tracker)
     })
 
-    it('leaves what is exactly as old as the window', async () => {
+    it('keeps what is exactly as old as the window', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -92,7 +95,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.deepEqual(sum(await sweep(trackerId, since)), { subjects: 1, sessions: 1, events: 1 })
       const [anna, ben, ...others] = await fixture.readAll(tracker)
       assert.deepEqual(others, [])
-      // A session that reaches into the window stays as it was, but for its aged events.
+      // A session that continues into the window only loses its aged events.
       assert.partialDeepStrictEqual(anna?.sessions, [{ startedAt: since - 1, counts: { events: 1 } }])
       assert.deepEqual(
         anna?.events.map(({ eventId }) => eventId),
@@ -101,7 +104,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.equal(ben?.record.firstSeenAt, since - day)
     })
 
-    it('finds nothing the second time, and is done immediately', async () => {
+    it('deletes nothing the second time, and is done immediately', async () => {
       const tracker = await fixture.createTracker()
       await fill(tracker)
       await sweep(tracker.trackerId, since)
@@ -111,7 +114,7 @@ export function retentionContract(fixture: Fixture): void {
       })
     })
 
-    it('finds nothing in a tracker that is empty, or does not exist', async () => {
+    it('deletes nothing in a tracker that is empty or does not exist', async () => {
       const { trackerId } = await fixture.createTracker()
       for (const id of [trackerId, 'no-such-tracker']) {
         assert.deepEqual(await fixture.store.retention.sweep(id, stepBefore(since, 1_000)), {
@@ -121,7 +124,7 @@ export function retentionContract(fixture: Fixture): void {
       }
     })
 
-    it('leaves every other tracker alone, were it of the same organisation', async () => {
+    it('leaves every other tracker alone, even of the same organisation', async () => {
       const tracker = await fixture.createTracker()
       const others = [await fixture.createTracker(tracker.organisationId), await fixture.createTracker()]
       for (const one of [tracker, ...others]) await fill(one)
@@ -147,7 +150,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
     })
 
-    it('lets a subject that it deleted begin again', async () => {
+    it('lets a deleted subject start again', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fill(tracker)
@@ -171,7 +174,9 @@ export function retentionContract(fixture: Fixture): void {
   })
 
   describe('a sweep in steps', () => {
-    /** 80 aged events in 20 sessions, and a session over the edge with one event on either side. */
+    /**
+     * Adds 80 aged events in 20 sessions, and a session that crosses the limit with one event on either side.
+     */
     async function fillLarge({ trackerId }: TrackerView, subjectId: string): Promise<void> {
       await fixture.store.ingest.ingest(
         [
@@ -194,7 +199,7 @@ export function retentionContract(fixture: Fixture): void {
       )
     }
 
-    it('takes several for a large subject, each of no more rows than it may', async () => {
+    it('takes several for a large subject, each within its row limit', async () => {
       const tracker = await fixture.createTracker()
       await fillLarge(tracker, 'anna')
       const before = await fixture.readAll({ ...tracker, since })
@@ -214,7 +219,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.readAll(tracker), before)
     })
 
-    it('tells a subject once of which nothing is left in the end', async () => {
+    it('counts a completely deleted subject once', async () => {
       const tracker = await fixture.createTracker()
       await fillLarge(tracker, 'anna')
       const steps = await sweep(tracker.trackerId, since + 2 * day, 20)
@@ -223,7 +228,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
 
-    it('leaves a subject last seen when the rest of it was, whatever a step has deleted', async () => {
+    it('keeps a subject’s last-seen time right after each step', async () => {
       const tracker = await fixture.createTracker()
       const row = (sessionId: string, startedAt: Instant, endedAt: Instant) =>
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId, startedAt, endedAt })
@@ -254,7 +259,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
 
-    it('counts right whatever comes in between two of them', async () => {
+    it('keeps counts right when data arrives between steps', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const event = (number: number, occurredAt: Instant) =>
@@ -263,12 +268,12 @@ export function retentionContract(fixture: Fixture): void {
         [1, 2, 3].map((number) => event(number, since - number)),
         testKeys,
       )
-      // Room for the events alone: their session would go with the next step.
+      // Room for the events only: their session would be deleted in the next step.
       assert.partialDeepStrictEqual(await fixture.store.retention.sweep(trackerId, stepBefore(since, 3)), {
         events: 3,
       })
       await assertCounted(tracker)
-      // Late news of that session, which now reaches into the window.
+      // An event that arrives late extends that session into the window.
       await fixture.store.ingest.ingest([event(4, since)], testKeys)
       await sweep(trackerId, since)
       await assertCounted(tracker)
@@ -278,7 +283,7 @@ export function retentionContract(fixture: Fixture): void {
       })
     })
 
-    it('takes several of few rows for many small subjects, and ends', async () => {
+    it('takes several small ones for many small subjects, and ends', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const [maxRows, count] = [50, 40]

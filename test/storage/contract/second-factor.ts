@@ -14,7 +14,7 @@ import { addJoined, memberNote } from './member.ts'
 
 const now = 1_794_000_000_000
 
-/** The same for the fixture's own store, and for two processes that share one. */
+/** The same contract for the fixture's store and for two processes that share a store. */
 export function secondFactorContract(fixture: Fixture): void {
   const noteFor = ({ organisationId }: Member, kind: ActivityKind) =>
     memberNote(fixture, organisationId, kind)
@@ -37,7 +37,7 @@ export function secondFactorContract(fixture: Fixture): void {
     return { passkey: added.passkey, codes, app: set.app, by: set.by }
   }
 
-  /** By a sign-in, or by none that there is. */
+  /** Adds a passkey in a sign-in, by default one that does not exist. */
   async function addPasskey(member: Member, { tokenHash = 'none', recoveryHashes = ['code'] } = {}) {
     const passkey = newPasskey(member.id, fixture.fresh('passkey'))
     const note = noteFor(member, 'member.passkey-added')
@@ -67,7 +67,7 @@ export function secondFactorContract(fixture: Fixture): void {
     return fixture.store.signIns.begin(signIn, member.passwordSetAt, note, { answered })
   }
 
-  /** A sign-in with every step that is needed. Returns the hash of its token. */
+  /** Signs a member in with every required step. Returns the hash of the token. */
   async function begin(member: Member): Promise<string> {
     const [tokenHash, { tokenHash: challengeHash }] = [fixture.fresh('token'), await ask(member)]
     const answered = { challengeHash, proof: { kind: 'password' } } as const
@@ -75,7 +75,7 @@ export function secondFactorContract(fixture: Fixture): void {
     return tokenHash
   }
 
-  /** The hashes of the tokens of a member's sign-ins. */
+  /** The token hashes of a member's sign-ins. */
   const signInsOf = async ({ id }: Member) =>
     (await fixture.store.signIns.list(id)).map(({ tokenHash }) => tokenHash).toSorted()
 
@@ -87,7 +87,7 @@ export function secondFactorContract(fixture: Fixture): void {
   const countTrue = (results: readonly boolean[]) => results.filter(Boolean).length
 
   describe('a challenge', () => {
-    it('is found with its member until it expires, by its kind alone', async () => {
+    it('is found with its member until it expires, only by its kind', async () => {
       const member = await addJoined(fixture)
       const challenge = await ask(member)
       const { signInChallenges } = fixture.store
@@ -104,7 +104,7 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.equal(await signInChallenges.find(tokenHash, 'second-factor', now), null, 'it is deleted')
     })
 
-    it('is taken once by many who try concurrently', async () => {
+    it('is accepted once if answered many times concurrently', async () => {
       const { tokenHash } = await ask(await addJoined(fixture))
       const taken = await Promise.all(
         Array.from({ length: 8 }, () => fixture.store.signInChallenges.take(tokenHash, 'second-factor', now)),
@@ -112,7 +112,7 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.equal(countTrue(taken), 1)
     })
 
-    it('begins one sign-in, however often it is answered concurrently', async () => {
+    it('starts one sign-in, however often it is answered concurrently', async () => {
       const member = await addJoined(fixture)
       const { tokenHash: challengeHash } = await ask(member)
       const answered = { challengeHash, proof: { kind: 'password' } } as const
@@ -123,7 +123,7 @@ export function secondFactorContract(fixture: Fixture): void {
   })
 
   describe('a second factor', () => {
-    it('is stored, renamed and removed by its own member, and the recovery codes go with the last one', async () => {
+    it('is stored, renamed and removed by its own member; the recovery codes are removed with the last one', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const { passkeys, recoveryCodes, totp } = fixture.store
       const { passkey, app, by } = await addFactors(member)
@@ -215,7 +215,7 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.deepEqual(await signInsOf(member), [tokenHash, later].toSorted())
     })
 
-    it('is asked for by every sign-in that begins with less', async () => {
+    it('is required of every sign-in that starts with less', async () => {
       const member = await addJoined(fixture)
       const without = (method: SignInMethod) => signInWith(member, null, { method })
       for (const method of signInMethods) assert.equal(await without(method), true, method)
@@ -230,7 +230,7 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.deepEqual(await begins(), ['passkey'])
     })
 
-    it('that is an app which was replaced meanwhile proves nothing, and does not come back', async () => {
+    it('that was replaced by another app is refused, and stays replaced', async () => {
       const member = await addJoined(fixture)
       await setTotp(member)
       const use = async (step: number, storedSecret: string) => {
@@ -246,7 +246,7 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.totp.find(member.id), app)
     })
 
-    it('of another member proves nothing', async () => {
+    it('of another member is refused', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const { codes, passkey } = await addFactors(member)
       const { tokenHash: challengeHash } = await ask(other)
@@ -276,7 +276,7 @@ export function secondFactorContract(fixture: Fixture): void {
       assert.equal(await fixture.store.singleSignOn.connect(member, account, note), true)
     }
 
-    it('goes with the member', async () => {
+    it('is removed with the member', async () => {
       const first = await addJoined(fixture)
       const member = await addJoined(fixture, { organisationId: first.organisationId })
       const { passkey } = await addFactors(member)
@@ -288,7 +288,7 @@ export function secondFactorContract(fixture: Fixture): void {
       await isGone(member, challenge, passkey.id)
     })
 
-    it('goes with the organisation, and so do its rules', async () => {
+    it('is removed with the organisation, with its rules', async () => {
       const member = await addJoined(fixture)
       const { organisationId } = member
       const { passkey } = await addFactors(member)
@@ -307,7 +307,7 @@ export function secondFactorContract(fixture: Fixture): void {
   })
 
   describe('the rules of an organisation', () => {
-    it('keep what a change does not name, also of two concurrent changes', async () => {
+    it('keep what a change does not name, even with two concurrent changes', async () => {
       const member = await addJoined(fixture)
       const { organisationId } = member
       const { signInRules } = fixture.store

@@ -11,14 +11,17 @@ const start = at('2026-11-01T10:00:00.000Z')
 const older = new Keyring([testSecret('older')], 'lethe.local')
 const newer = new Keyring([testSecret('newer'), testSecret('older')], 'lethe.local')
 
-/** A store with secrets of its own: with others, nothing may come into it. */
+/**
+ * These tests use a separate store with its own secrets, because a store refuses data from processes with
+ * other secrets.
+ */
 export function secretContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('the secrets that a store belongs to', () => {
     const fixture = new Fixture()
     before(async () => fixture.use(await open(join(folder, 'secrets'))))
     after(() => fixture.store.close())
 
-    it('must be known to processes that add data or remove erased data: after a rotation others change nothing', async () => {
+    it('are required to add data or remove erased data: after a rotation, processes without them change nothing', async () => {
       const { secrets, ingest, replay } = fixture.store
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
@@ -43,7 +46,7 @@ export function secretContract(folder: string, open: (folder: string) => Promise
       assert.deepEqual((await secrets.list()).sort(), [...names].sort())
     })
 
-    it('are all that count: others are refused, also those that come at the same time', async () => {
+    it('are the only ones accepted: others are refused, even at the same time', async () => {
       const { secrets } = fixture.store
       const known = await secrets.list()
       const names = Array.from({ length: 4 }, () => fixture.fresh('fingerprint'))

@@ -8,7 +8,7 @@ const start = at('2026-11-01T10:00:00.000Z')
 
 export function sessionContract(fixture: Fixture): void {
   describe('the sessions of a subject', () => {
-    it('come newest start first, with ties broken by id', async () => {
+    it('are listed by start, newest first, ties by ID', async () => {
       const tracker = await fixture.createTracker()
       const ids = ['a', 'B', 'b', '\uffff', '🦦', 'é', '10', '9', '%', "'"]
       const rows = ids.flatMap((id, i) => [
@@ -34,7 +34,7 @@ export function sessionContract(fixture: Fixture): void {
       }
     })
 
-    it('come with their span, their number of events and their attributes', async () => {
+    it('have their span, number of events and attributes', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -73,7 +73,7 @@ export function sessionContract(fixture: Fixture): void {
       })
     })
 
-    it('are those of this subject alone', async () => {
+    it('are only those of this subject', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         ['anna', 'ben'].flatMap((subjectId) => [
@@ -89,7 +89,7 @@ export function sessionContract(fixture: Fixture): void {
       )
     })
 
-    it('are null when there is no such subject, tracker, or right to see it', async () => {
+    it('are null if the subject or tracker does not exist or is not visible', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
@@ -108,7 +108,7 @@ export function sessionContract(fixture: Fixture): void {
       }
     })
 
-    it('are an empty page, not null, behind the end', async () => {
+    it('are an empty page, not null, after the end', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],

@@ -31,14 +31,14 @@ export function signInContract(fixture: Fixture): void {
       assert.equal(await fixture.store.signIns.find('nothing'), null)
     })
 
-    it('shows the plan the organisation has now', async () => {
+    it('shows the organisation’s current plan', async () => {
       const member = await addJoined(fixture)
       const { tokenHash } = await begin(member)
       await fixture.store.organisations.setPlan(member.organisationId, 'business')
       assert.equal((await fixture.store.signIns.find(tokenHash))?.organisation.plan, 'business')
     })
 
-    it('does not begin for a member who is gone, has no password, or has set another since', async () => {
+    it('does not start for a member who was removed, has no password, or has changed it', async () => {
       const member = await addJoined(fixture)
       const { member: invited } = await addMember(fixture)
       for (const [memberId, passwordSetAt] of [
@@ -52,7 +52,7 @@ export function signInContract(fixture: Fixture): void {
       }
     })
 
-    it('is seen later and later, never earlier', async () => {
+    it('updates its last-seen time only to a later one', async () => {
       const { tokenHash } = await begin(await addJoined(fixture))
       const seenAt = async () => (await fixture.store.signIns.find(tokenHash))?.signIn.lastSeenAt
       await fixture.store.signIns.touch(tokenHash, now + 500)
@@ -61,7 +61,7 @@ export function signInContract(fixture: Fixture): void {
       await fixture.store.signIns.touch('nothing', now)
     })
 
-    it('ends once, alone', async () => {
+    it('ends once, without ending others', async () => {
       const member = await addJoined(fixture)
       const [first, second] = [await begin(member), await begin(member)]
       assert.equal(await fixture.store.signIns.end(first.tokenHash, noteOf(member)), true)
@@ -70,7 +70,7 @@ export function signInContract(fixture: Fixture): void {
       assert.equal(await isThere(second), true)
     })
 
-    it('replaces another one, only if it begins', async () => {
+    it('replaces another one only if it starts', async () => {
       const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const [former, bystander] = [await begin(other), await begin(member)]
       const again = newSignIn(member.id, fixture.fresh('token'), now)
@@ -123,7 +123,7 @@ export function signInContract(fixture: Fixture): void {
       assert.equal(await isThere(signIn), false)
     })
 
-    it('begins or not, and is gone in the end, when its member is removed at the same moment', async () => {
+    it('is gone in the end if its member is removed concurrently', async () => {
       const { organisationId } = await addJoined(fixture)
       const leavers = await Promise.all(
         Array.from({ length: 12 }, () => addJoined(fixture, { organisationId })),
@@ -143,7 +143,7 @@ export function signInContract(fixture: Fixture): void {
       )
     })
 
-    it('is deleted, once nothing came from it for too long, when another begins', async () => {
+    it('is deleted after long inactivity when another starts', async () => {
       const member = await addJoined(fixture)
       const [idle, awake, touched] = [
         await begin(member, now),
@@ -158,14 +158,14 @@ export function signInContract(fixture: Fixture): void {
       )
     })
 
-    it('is deleted when another begins where it comes from a clock that was far ahead', async () => {
+    it('is deleted when another starts if it is dated far in the future', async () => {
       const member = await addJoined(fixture)
       const [far, near] = [await begin(member, now + 365 * idleTimeoutMs), await begin(member, now)]
       await begin(member, now + 1)
       assert.deepEqual([await isThere(far), await isThere(near)], [false, true])
     })
 
-    it('leaves a note when it begins and when it ends', async () => {
+    it('is recorded when it starts and when it ends', async () => {
       const member = await addJoined(fixture)
       const { tokenHash } = await begin(member)
       await fixture.store.signIns.end(

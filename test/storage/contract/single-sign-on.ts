@@ -19,7 +19,7 @@ export function singleSignOnContract(fixture: Fixture): void {
   const note = (organisationId: string) => memberNote(fixture, organisationId, 'member.joined')
 
   describe('the account of a member', () => {
-    it('is connected once, withdraws the link, and finds the member from then on', async () => {
+    it('is connected once, ends the invitation, and then finds the member', async () => {
       const { member, link } = await addMember(fixture)
       const { organisationId, email } = member
       const [first, second] = [account(), account()]
@@ -49,7 +49,7 @@ export function singleSignOnContract(fixture: Fixture): void {
       assert.equal(await store().connect(second, own, note(organisationId)), false)
     })
 
-    it('is one of two that are connected concurrently', async () => {
+    it('is connected once, of two concurrent attempts', async () => {
       const { member } = await addMember(fixture)
       const same = account()
       const results = await Promise.all(
@@ -58,7 +58,7 @@ export function singleSignOnContract(fixture: Fixture): void {
       assert.deepEqual(results.sort(), [false, true])
     })
 
-    it('adds a member who joins, unless the organisation has the address or the account', async () => {
+    it('adds a member on joining, unless the organisation has the address or the account', async () => {
       const { member } = await addMember(fixture)
       const { organisationId } = member
       const own = account()
@@ -78,7 +78,7 @@ export function singleSignOnContract(fixture: Fixture): void {
       assert.equal((await store().find(own, ada.email, null)).length, 2)
     })
 
-    it('is forgotten with all sign-ins of the member', async () => {
+    it('is disconnected with all sign-ins of the member', async () => {
       const { member } = await addMember(fixture)
       const { organisationId, id } = member
       const own = account()

@@ -20,7 +20,7 @@ interface Export {
 }
 
 export function subjectExportContract(fixture: Fixture): void {
-  /** Everything that is handed over; `onPart` is called with each part before it is taken. */
+  /** The complete export. `onPart` is called with each part before it is added. */
   async function exportOf(
     view: TrackerView,
     onPart: (part: ExportPart) => Promise<unknown> = async () => {},
@@ -48,7 +48,7 @@ export function subjectExportContract(fixture: Fixture): void {
   }
 
   describe('an export of a subject', () => {
-    it('is its record and all its sessions and events, oldest first, as lists show them', async () => {
+    it('has its record and all its sessions and events, oldest first, as in lists', async () => {
       const tracker = await addMany(1_300, { url: 'https://shop.example/ä' })
       const { trackerId } = tracker
       const attributes = { country: 'DE' }
@@ -69,7 +69,7 @@ export function subjectExportContract(fixture: Fixture): void {
       )
     })
 
-    it('is from one snapshot, though it does not keep that while its parts are taken slowly', async () => {
+    it('is from one snapshot, without holding it while its parts are read slowly', async () => {
       const tracker = await addMany(1_300)
       const { trackerId } = tracker
       const before = await fixture.store.subjects.read(tracker, subjectId)
@@ -91,7 +91,7 @@ export function subjectExportContract(fixture: Fixture): void {
       )
     })
 
-    it('rejects when the subject is erased before all of it was read', async () => {
+    it('rejects if the subject is erased before everything was read', async () => {
       for (const when of ['record', 'sessions', 'events']) {
         const tracker = await addMany(1_300)
         let hasErased = false
@@ -106,7 +106,7 @@ export function subjectExportContract(fixture: Fixture): void {
       }
     })
 
-    it('rejects when the subject changes before all its sessions were read', async () => {
+    it('rejects if the subject changes before all its sessions were read', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const sessionOf = (i: number) =>
@@ -142,7 +142,7 @@ export function subjectExportContract(fixture: Fixture): void {
       assert.equal(await exportOf({ ...tracker, since: start + 20 }), null)
     })
 
-    it('comes in parts of no more than a few mebibytes, however large the rows are', async () => {
+    it('has parts of at most a few mebibytes, however large the rows are', async () => {
       const tracker = await addMany(5, { text: 'x'.repeat(700_000) })
       const sizes: number[] = []
       await exportOf(tracker, async (part) => {
@@ -152,14 +152,14 @@ export function subjectExportContract(fixture: Fixture): void {
       assert.ok(Math.max(...sizes) < 3_000_000, String(sizes))
     })
 
-    it('is nothing where the tracker cannot be seen, or the subject holds no data', async () => {
+    it('is null if the tracker is not visible or the subject holds no data', async () => {
       const tracker = await addMany(1)
       assert.equal(await exportOf({ ...tracker, organisationId: 'another' }), null)
       await eraseIn(fixture.store, tracker, subjectId)
       assert.equal(await exportOf(tracker), null)
     })
 
-    it('ends when a part is not taken, with what that says', async () => {
+    it('ends with the error if a part cannot be written', async () => {
       const tracker = await addMany(10)
       const refusal = new Error('enough')
       await assert.rejects(

@@ -9,7 +9,7 @@ import { byCodePoints, everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 
-/** Ids that a careless comparison, pattern or encoding gets wrong. */
+/** IDs that careless comparisons, patterns or encodings get wrong. */
 const oddIds = [
   ...[
     'a',
@@ -65,7 +65,7 @@ const oddIds = [
 ]
 
 export function subjectListContract(fixture: Fixture): void {
-  /** A tracker with one event for each id, at an instant of its own or shared. */
+  /** A tracker with one event for each ID, at separate or shared instants. */
   async function trackerWith(ids: readonly string[], instantOf: (i: number) => number = (i) => start + i) {
     const tracker = await fixture.createTracker()
     await add(tracker, ids, instantOf)
@@ -91,7 +91,7 @@ export function subjectListContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.subjects.list(tracker, everySubject), { rows: [], next: null })
     })
 
-    it('are null in a tracker that does not exist or is another organisation’s', async () => {
+    it('are null for a tracker that does not exist or is another organisation’s', async () => {
       const tracker = await trackerWith(['anna'])
       const organisationId = await fixture.createOrganisation()
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const) {
@@ -102,7 +102,7 @@ export function subjectListContract(fixture: Fixture): void {
       }
     })
 
-    it('come with when they were seen and what they hold', async () => {
+    it('have the times they were seen, and their counts', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
@@ -126,7 +126,7 @@ export function subjectListContract(fixture: Fixture): void {
       })
     })
 
-    it('are kept apart from those of the same ids in other trackers', async () => {
+    it('are separate from those with the same IDs in other trackers', async () => {
       const [mine, sibling] = [await trackerWith(['anna', 'ben']), await fixture.createTracker()]
       const neighbour = await fixture.createTracker(mine.organisationId)
       await add(sibling, ['anna'], () => start + 100)
@@ -140,7 +140,7 @@ export function subjectListContract(fixture: Fixture): void {
   })
 
   describe('subjects sorted by id', () => {
-    it('stand in the order of their code points, not of UTF-16 units', async () => {
+    it('are in the order of code points, not of UTF-16 units', async () => {
       const ids = ['\uffff', '\u{10000}', '\ue000', '🦦', 'z', '\ud7ff', '\u{10ffff}', 'Z', 'é']
       const tracker = await trackerWith(ids)
       const expected = ['Z', 'z', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '🦦', '\u{10ffff}']
@@ -148,7 +148,7 @@ export function subjectListContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.listSubjectIds(tracker), expected)
     })
 
-    it('are all there, each once, whatever their ids', async () => {
+    it('are all listed, each once, whatever their IDs', async () => {
       const tracker = await trackerWith(oddIds)
       assert.equal(new Set(oddIds).size, oddIds.length)
       assert.deepEqual(await fixture.listSubjectIds(tracker), [...oddIds].sort(byCodePoints))
@@ -185,7 +185,7 @@ export function subjectListContract(fixture: Fixture): void {
   })
 
   describe('subjects sorted by when they were last seen', () => {
-    // Nine instants for all of them, so that most are shared.
+    // Nine instants for all subjects, so that most share one.
     const instantOf = (i: number) => start + (i % 9) * 1_000
     const summaries = oddIds.map((subjectId, i) => ({ subjectId, lastSeenAt: instantOf(i) }))
 
@@ -216,7 +216,7 @@ export function subjectListContract(fixture: Fixture): void {
       })
     }
 
-    it('move when they are seen again', async () => {
+    it('move if they are seen again', async () => {
       const tracker = await trackerWith(['anna', 'ben', 'cleo'])
       const again = eventRow({
         trackerId: tracker.trackerId,
@@ -237,7 +237,7 @@ export function subjectListContract(fixture: Fixture): void {
   describe('paging through subjects', () => {
     const many = Array.from({ length: 100 }, (_, i) => `visitor-${i}`)
 
-    it('shows each once, in every sort, whatever the size of the pages', async () => {
+    it('lists each once, in every sort, with any page size', async () => {
       const tracker = await trackerWith(many, (i) => start + (i % 9))
       const walks: SubjectSummary[][] = []
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const) {
@@ -253,7 +253,7 @@ export function subjectListContract(fixture: Fixture): void {
       }
     })
 
-    it('ends with the last full page, without an empty one behind it', async () => {
+    it('ends with the last full page, without an empty one after it', async () => {
       const tracker = await trackerWith(many.slice(0, 14))
       const first = await fixture.store.subjects.list(tracker, { ...everySubject, limit: 7 })
       assert.equal(first?.rows.length, 7)
@@ -267,7 +267,7 @@ export function subjectListContract(fixture: Fixture): void {
       assert.equal(second?.next, null)
     })
 
-    it('goes on from a subject that is no longer there', async () => {
+    it('continues after a subject that no longer exists', async () => {
       const tracker = await trackerWith(['anna', 'ben', 'cleo'])
       for (const sort of ['subjectId', 'lastSeenAt'] as const) {
         const query = { ...everySubject, sort, limit: 1, after: { subjectId: 'b', lastSeenAt: start } }
@@ -275,7 +275,7 @@ export function subjectListContract(fixture: Fixture): void {
       }
     })
 
-    it('is empty, not null, behind the end', async () => {
+    it('is empty, not null, after the end', async () => {
       const tracker = await trackerWith(['anna'])
       const after = { subjectId: '\u{10ffff}', lastSeenAt: Number.MAX_SAFE_INTEGER }
       for (const sort of ['subjectId', 'lastSeenAt'] as const) {
@@ -284,7 +284,7 @@ export function subjectListContract(fixture: Fixture): void {
       }
     })
 
-    it('skips and repeats nobody by id while others come and go', async () => {
+    it('skips and repeats nobody by ID while others are added and erased', async () => {
       const random = seededRandom()
       const steady = random.shuffle(many).slice(0, 40)
       const guests = many.filter((id) => !steady.includes(id))

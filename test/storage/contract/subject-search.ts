@@ -11,7 +11,7 @@ const start = at('2026-11-01T10:00:00.000Z')
 const ada: Sought = { identifier: { name: 'email', value: 'ada@example.com' } }
 
 export function subjectSearchContract(fixture: Fixture): void {
-  /** Stores one event of a subject, and what it is known by. */
+  /** Stores one event of a subject, with identifiers. */
   async function see(
     { trackerId }: TrackerView,
     subjectId: string,
@@ -32,7 +32,7 @@ export function subjectSearchContract(fixture: Fixture): void {
     )
   }
 
-  /** Those found, as tracker and subject. */
+  /** The subjects found, as tracker and subject. */
   async function found(...args: Parameters<typeof search>): Promise<string[]> {
     return (await search(...args))
       .map(({ trackerId, subjectId }) => `${trackerId} ${subjectId}`)
@@ -40,7 +40,7 @@ export function subjectSearchContract(fixture: Fixture): void {
   }
 
   describe('the names of identifiers', () => {
-    it('are those that people of the organisation are known by, however they came, until it is gone', async () => {
+    it('are those stored for the organisation’s subjects, until the organisation is deleted', async () => {
       const shop = await fixture.createTracker()
       const blog = await fixture.createTracker(shop.organisationId)
       const rival = await fixture.createTracker()
@@ -58,7 +58,7 @@ export function subjectSearchContract(fixture: Fixture): void {
   })
 
   describe('a search by an identifier', () => {
-    it('finds its subjects in every tracker of the organisation, as lists show them', async () => {
+    it('finds its subjects in every tracker of the organisation, as in lists', async () => {
       const shop = await fixture.createTracker()
       const blog = await fixture.createTracker(shop.organisationId)
       await see(shop, 'anna', { email: 'ada@example.com' })
@@ -73,7 +73,7 @@ export function subjectSearchContract(fixture: Fixture): void {
       assert.deepEqual(own, { trackerId, subjectId: 'anna', firstSeenAt: start, lastSeenAt: start, counts })
     })
 
-    it('takes an address without regard to case, and everything else exactly', async () => {
+    it('compares addresses regardless of case, and everything else exactly', async () => {
       const shop = await fixture.createTracker()
       await see(shop, 'anna', { email: 'ÅDA@Example.com', userId: 'Ab', mail: 'ada@example.com' })
       const by = (name: string, value: string) => found(shop, { identifier: { name, value } })
@@ -84,7 +84,7 @@ export function subjectSearchContract(fixture: Fixture): void {
       assert.deepEqual(await by('email', 'ada@example.com'), [])
     })
 
-    it('finds an identifier however its accents are written, and keeps one of two ways to write it', async () => {
+    it('finds an identifier however its accents are encoded, and stores one of two encodings', async () => {
       const shop = await fixture.createTracker()
       const [composed, decomposed] = ['jos\u00e9', 'jose\u0301']
       await see(shop, 'anna', { email: `${decomposed}@example.com`, userId: composed })
@@ -140,7 +140,7 @@ export function subjectSearchContract(fixture: Fixture): void {
       assert.deepEqual(await found(shop, ada), [])
     })
 
-    it('meets each once in pages of whatever size, also behind many that have aged out', async () => {
+    it('finds each once with any page size, even after many that have aged out', async () => {
       const shop = await fixture.createTracker()
       const { trackerId } = shop
       const identifiers = { email: 'ada@example.com' }

@@ -8,7 +8,7 @@ const start = at('2026-11-01T10:00:00.000Z')
 
 export function subjectContract(fixture: Fixture): void {
   describe('reading a subject', () => {
-    it('tells when it was seen, what it holds and what is known of it', async () => {
+    it('returns when it was seen, its counts and its attributes', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const attributes = { country: 'DE', browser: 'Firefox' }
@@ -37,7 +37,7 @@ export function subjectContract(fixture: Fixture): void {
       })
     })
 
-    it('has the attributes of the session that started last, whenever it was told of', async () => {
+    it('has the attributes of the session that started last, in any order of ingest', async () => {
       const tracker = await fixture.createTracker()
       const session = (sessionId: string, startedAt: number, endedAt: number) =>
         sessionRow({
@@ -55,7 +55,7 @@ export function subjectContract(fixture: Fixture): void {
       assert.equal(record?.lastSeenAt, start + 100)
     })
 
-    it('takes of sessions that started together the one its session list shows first', async () => {
+    it('uses the first in the session list, of sessions that started at the same time', async () => {
       const tracker = await fixture.createTracker()
       await fixture.store.ingest.ingest(
         ['a', '\uffff', '🦦', 'z'].map((sessionId) =>
@@ -73,7 +73,7 @@ export function subjectContract(fixture: Fixture): void {
       assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { from: '🦦' })
     })
 
-    it('tells everybody who asks at one moment of what they asked for', async () => {
+    it('answers each of many concurrent reads with its own subject', async () => {
       const [mine, theirs] = [await fixture.createTracker(), await fixture.createTracker()]
       const names = Array.from({ length: 20 }, (_, number) => `visitor-${number}`)
       await fixture.store.ingest.ingest(
@@ -109,7 +109,7 @@ export function subjectContract(fixture: Fixture): void {
       }
     })
 
-    it('is null when there is no such subject, tracker, or right to see it', async () => {
+    it('is null if the subject or tracker does not exist or is not visible', async () => {
       const tracker = await fixture.createTracker()
       const empty = await fixture.createTracker(tracker.organisationId)
       const organisationId = await fixture.createOrganisation()
@@ -126,7 +126,7 @@ export function subjectContract(fixture: Fixture): void {
       assert.equal(await fixture.store.subjects.read({ ...tracker, trackerId: 'nothing' }, 'anna'), null)
     })
 
-    it('keeps the same id in two trackers apart', async () => {
+    it('distinguishes the same ID in two trackers', async () => {
       const trackers = [await fixture.createTracker(), await fixture.createTracker()]
       for (const [i, { trackerId }] of trackers.entries()) {
         const events = Array.from({ length: i + 1 }, (_, n) =>
@@ -142,7 +142,7 @@ export function subjectContract(fixture: Fixture): void {
       }
     })
 
-    it('keeps a tracker and a subject apart whose ids together read the same', async () => {
+    it('distinguishes IDs that are equal when concatenated', async () => {
       const organisationId = await fixture.createOrganisation()
       const id = fixture.fresh('x')
       const pairs = [
@@ -166,7 +166,7 @@ export function subjectContract(fixture: Fixture): void {
     })
   })
   describe('counting subjects', () => {
-    it('counts what can be seen, no further than asked', async () => {
+    it('counts what is visible, up to the given limit', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       assert.equal(await fixture.store.subjects.count(tracker, 10), 0)
@@ -182,7 +182,7 @@ export function subjectContract(fixture: Fixture): void {
       assert.equal(await fixture.store.subjects.count({ ...tracker, since: start + 3 }, 10), 0)
     })
 
-    it('is null when the tracker is not visible', async () => {
+    it('is null if the tracker is not visible', async () => {
       const tracker = await fixture.createTracker()
       const organisationId = await fixture.createOrganisation()
       assert.equal(await fixture.store.subjects.count({ ...tracker, organisationId }, 10), null)

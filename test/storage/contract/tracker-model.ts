@@ -10,12 +10,12 @@ type ModelSession = Omit<IncomingSession, 'type' | 'trackerId'> & { attributesAt
 type ModelEvent = Omit<IncomingEvent, 'type' | 'trackerId'>
 type ModelIdentifier = BroughtIdentifier & { subjectId: string }
 
-/** What one tracker should hold, kept in lists without a store: slowly and plainly. */
+/** The expected contents of one tracker, kept in lists without a store. */
 export class TrackerModel {
   #sessions: ModelSession[] = []
   #events: ModelEvent[] = []
   #identifiers: ModelIdentifier[] = []
-  /** Until when what is said of an erased subject is refused. */
+  /** The instant up to which rows of an erased subject are refused. */
   readonly #refusedUntil = new Map<string, Instant>()
   readonly #totals = new Map<number, { sessions: number; events: Map<string, number> }>()
 
@@ -36,7 +36,7 @@ export class TrackerModel {
     return at <= (this.#refusedUntil.get(row.subjectId) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** All that is to be seen of the tracker's subjects when what is older than `since` is not. */
+  /** What is visible of the tracker's subjects if data older than `since` is hidden. */
   view(since: Instant): WholeSubject[] {
     const seen = this.#sessions.filter(({ endedAt }) => endedAt >= since)
     const subjectIds = [...new Set(seen.map(({ subjectId }) => subjectId))].sort(byCodePoints)
@@ -94,7 +94,7 @@ export class TrackerModel {
     return difference(before, this.#size())
   }
 
-  /** Forgets what is no longer in the store: a sweep that is not done chooses by itself what goes first. */
+  /** Removes what the store no longer holds: an unfinished sweep may delete rows in any order. */
   keepOnly(held: readonly WholeSubject[]): SweptCounts {
     const before = this.#size()
     const sessions = new Set(
@@ -161,7 +161,7 @@ export class TrackerModel {
     }
   }
 
-  /** Takes in what a row says of its session. */
+  /** Adds what a row says about its session. */
   #say({ subjectId, sessionId, startedAt, endedAt, attributes, attributesAt }: ModelSession): void {
     const known = this.#sessions.find(
       (session) => session.subjectId === subjectId && session.sessionId === sessionId,

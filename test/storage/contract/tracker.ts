@@ -17,7 +17,7 @@ export function trackerContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.trackers.find(tracker.id), tracker)
     })
 
-    it('is null when there is none with the id', async () => {
+    it('is null for an unknown ID', async () => {
       assert.equal(await fixture.store.trackers.find('nothing'), null)
     })
 
@@ -35,7 +35,7 @@ export function trackerContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.trackers.list(theirs), [])
     })
 
-    it('has an id in which case counts', async () => {
+    it('has a case-sensitive ID', async () => {
       const organisationId = await fixture.createOrganisation()
       const id = fixture.fresh('tracker')
       for (const same of [id, id.toUpperCase()]) {
@@ -52,7 +52,7 @@ export function trackerContract(fixture: Fixture): void {
       assert.equal(await fixture.store.trackers.find(id), null)
     })
 
-    it('can be given another name by its organisation alone', async () => {
+    it('can be renamed only by its organisation', async () => {
       const { organisationId, trackerId } = await fixture.createTracker()
       const other = await fixture.createOrganisation()
       const before = await fixture.store.trackers.find(trackerId)
@@ -71,7 +71,7 @@ export function trackerContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, other), [])
     })
 
-    it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
+    it('is listed with all others of its organisation, oldest first, ties by ID', async () => {
       const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const tracker = (kind: string, organisationId: string, createdAt: number) => ({
         id: fixture.fresh(kind),

@@ -5,7 +5,7 @@ import { keyOf, type Store, type TransferRow, type TransferTable } from '../../.
 import { fillEverything } from '../../support/everything.ts'
 import { byCodePoints, Fixture } from './fixture.ts'
 
-/** Moving everything is of the store as a whole, so it has two of its own. */
+/** Copying affects whole stores, so these tests use two separate ones. */
 export function transferContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('moving tables', () => {
     const [full, empty] = [new Fixture(), new Fixture()]
@@ -31,7 +31,7 @@ export function transferContract(folder: string, open: (folder: string) => Promi
       }
     }
 
-    it('reads as many rows as it counts, none of them twice, in pages of whatever size', async () => {
+    it('reads as many rows as it counts, none twice, with any page size', async () => {
       for (const table of full.store.transfer.tables) {
         const rows = await readAll(full, table, 1_000)
         assert.ok(rows.length > 1, `${table.name} has rows to try it with`)
@@ -42,7 +42,7 @@ export function transferContract(folder: string, open: (folder: string) => Promi
       }
     })
 
-    it('reads in the order of keys, text by its code points', async () => {
+    it('reads in the order of keys, with text by code points', async () => {
       const subjects = await readAll(full, tableOf('subjects'), 100)
       const names = subjects.map(([trackerId, subjectId]) => `${trackerId}\0${subjectId}`)
       assert.deepEqual(names, names.toSorted(byCodePoints))
@@ -61,7 +61,7 @@ export function transferContract(folder: string, open: (folder: string) => Promi
       for (const key of keys) assert.match(key, /^[0-9a-f]{32}$/)
     })
 
-    it('adds rows that then read as they did', async () => {
+    it('adds rows that are then read unchanged', async () => {
       for (const table of full.store.transfer.tables) {
         const rows = await readAll(full, table, 1_000)
         await empty.store.transfer.add(table, rows)
@@ -79,7 +79,7 @@ export function transferContract(folder: string, open: (folder: string) => Promi
       await assert.rejects(full.store.transfer.add(tableOf('trackers'), [['t', 'nobody', 'Shop', 1, null]]))
     })
 
-    it('takes over when a scrub was, and that one is due, but never that none is', async () => {
+    it('copies when the last scrub was, and that one is due, but never that none is due', async () => {
       const { transfer, maintenance } = empty.store
       await transfer.adoptScrubState({ lastAt: 7, isDue: false })
       assert.deepEqual(await maintenance.scrubState(), { lastAt: 7, isDue: false })

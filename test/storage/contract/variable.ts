@@ -43,7 +43,7 @@ export function variableContract(fixture: Fixture): void {
       assert.equal(await fixture.store.variables.find(trackerId, 0), null)
     })
 
-    it('are those of the newest version, with who made it, and a note of it', async () => {
+    it('are those of the newest version, with its author and a note', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId, organisationId } = tracker
       const values = { 'Ünï"': '\u0000 🦦 \ud800', nested: { __proto__: null, list: [1.5, null, true] } }
@@ -61,7 +61,7 @@ export function variableContract(fixture: Fixture): void {
       assert.deepEqual(kinds, ['variables.changed', 'variables.changed'])
     })
 
-    it('are changed by one of several changes of the same version, and the others leave nothing', async () => {
+    it('are changed by only one of several changes to the same version; the others have no effect', async () => {
       const tracker = await fixture.createTracker()
       const outcomes = await Promise.all([1, 2, 3, 4].map((by) => addVersion(tracker, 1, { by })))
       assert.deepEqual(outcomes.sort(), ['added', 'stale', 'stale', 'stale'])
@@ -70,7 +70,7 @@ export function variableContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, tracker.organisationId), ['variables.changed'])
     })
 
-    it('keep the last versions only', async () => {
+    it('keep only the last versions', async () => {
       const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
       await addVersion(other, 1)
       for (let version = 1; version <= keptVersions + 2; version++) await addVersion(tracker, version)
@@ -83,7 +83,7 @@ export function variableContract(fixture: Fixture): void {
       assert.equal((await fixture.store.variables.listVersions(other.trackerId)).length, 1)
     })
 
-    it('cannot be changed in a tracker that is not there, is deleted or is another organisation’s', async () => {
+    it('cannot be changed in a tracker that is unknown, deleted or another organisation’s', async () => {
       const tracker = await fixture.createTracker()
       const organisationId = await fixture.createOrganisation()
       assert.equal(await addVersion({ ...tracker, organisationId }, 1), 'absent')
@@ -98,7 +98,7 @@ export function variableContract(fixture: Fixture): void {
     const noteOf = (kind: 'rotated' | 'revoked', organisationId: string) =>
       memberNote(fixture, organisationId, `variable-token.${kind}`)
 
-    it('is found as it was stored, with what it may read now', async () => {
+    it('is found as it was stored, with what it may currently read', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId, organisationId } = tracker
       const token = await storedToken(tracker, `"O'Neill" 🦦`)
@@ -113,7 +113,7 @@ export function variableContract(fixture: Fixture): void {
       assert.equal(await fixture.store.variableTokens.find('nothing'), null)
     })
 
-    it('has a name that no other active token of its tracker has', async () => {
+    it('has a name that is unique among its tracker’s active tokens', async () => {
       const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
       const token = await storedToken(tracker)
       const note = () => memberNote(fixture, tracker.organisationId, 'variable-token.created')
@@ -128,7 +128,7 @@ export function variableContract(fixture: Fixture): void {
       assert.deepEqual(listed, [{ ...token, revokedAt: now }, again])
     })
 
-    it('gets a new string while it is active, each time later than before', async () => {
+    it('can be rotated while it is active, each time later than before', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId } = tracker
       const { id } = await storedToken(tracker)
@@ -148,7 +148,7 @@ export function variableContract(fixture: Fixture): void {
       ])
     })
 
-    it('knows when it was last used', async () => {
+    it('records when it was last used', async () => {
       const tracker = await fixture.createTracker()
       const { id } = await storedToken(tracker)
       for (const at of [now + 5, now + 3]) {

@@ -43,7 +43,7 @@ describe('on a cluster', { skip }, () => {
     await store.ingest.ingest([row], testKeys)
     return { alone, store }
   }
-  /** Waits until somebody waits for one of the tables. */
+  /** Waits until a query is blocked on one of the tables. */
   const isWaitedFor = (client: Client, tables: string) =>
     until(async () => {
       const waiting = `SELECT FROM pg_locks WHERE relation = ANY ('{${tables}}'::regclass[]) AND NOT granted`
@@ -55,7 +55,7 @@ describe('on a cluster', { skip }, () => {
     await withDatabase(alone, async (client) => {
       await client.query('BEGIN; LOCK TABLE events IN ROW EXCLUSIVE MODE')
       const distributing = store.maintenance.distribute()
-      // Subjects and sessions are moved, and the next table waits for this transaction.
+      // Subjects and sessions are moved; the next table waits for this transaction.
       await isWaitedFor(client, 'events')
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }
       assert.equal((await store.subjects.read(view, 'ada'))?.counts.events, 1)
@@ -65,7 +65,7 @@ describe('on a cluster', { skip }, () => {
     await store.close()
   })
 
-  /** The tables whose rows the coordinator itself still holds. */
+  /** The tables of which the coordinator still holds rows. */
   const localCopies = (client: Client) =>
     client
       .query(
@@ -82,7 +82,7 @@ describe('on a cluster', { skip }, () => {
     it(`a store loses the copy that a killed command left on the coordinator ${when}`, async () => {
       const { alone, store } = await openAlone()
       await withDatabase(alone, async (client) => {
-        // The data can be moved beside this transaction, but its copy cannot be removed.
+        // The data can be moved during this transaction, but the copy cannot be removed.
         await client.query('BEGIN; LOCK TABLE sessions IN ACCESS SHARE MODE')
         const killed = assert.rejects(store.maintenance.distribute())
         await isWaitedFor(client, 'sessions')
@@ -122,10 +122,10 @@ describe('on a cluster', { skip }, () => {
     })
   }
 
-  it('a batch does not wait longer for a subject on a worker than on one machine', async () => {
+  it('a batch waits no longer for a subject on a worker than on one machine', async () => {
     const remote = new URL(await freshDistributedStore(lifetime, cluster))
     const options = remote.searchParams.get('options')
-    // The one node is then reached as others are, through connections that inherit no settings.
+    // The only node is then reached like a remote one, through connections that inherit no settings.
     remote.searchParams.set('options', `${options} -c citus.enable_local_execution=off`)
     const store = await openPostgresStore(remote.href)
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { BatchingSocket } from '../../../src/storage/postgres/connect.ts'
 
 describe('a socket to PostgreSQL', () => {
-  it('sends what several statements wrote at one moment as one piece, and nothing later than that', async (t) => {
+  it('sends statements written at the same time as one chunk, without delay', async (t) => {
     const server = createServer((peer) => peer.pipe(peer))
     t.after(() => server.close())
     server.listen(0, '127.0.0.1')

@@ -35,7 +35,7 @@ describe('connections to PostgreSQL', () => {
     })
   }
 
-  it('have their time-outs, whether they read, write or load', async (t) => {
+  it('have their timeouts, whether they read, write or load', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(database)
     lifetime.after(() => connections.close())
@@ -51,7 +51,7 @@ describe('connections to PostgreSQL', () => {
     }
   })
 
-  it('send one statement behind the other where they load, and none behind a transaction that failed', async (t) => {
+  it('pipeline statements when they load, and send none after a failed transaction', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(database)
     lifetime.after(() => connections.close())
@@ -74,13 +74,13 @@ describe('connections to PostgreSQL', () => {
       throw new Error('no more')
     })
     await assert.rejects(failed, /no more/)
-    // Behind everything that this connection was asked for.
+    // These run after everything already sent on the connection.
     await Promise.all([1, 2].map(() => connections.load((_, run) => run(wait))))
     assert.deepEqual(await added(), [{ number: 7 }])
     assert.deepEqual(warnings, [])
   })
 
-  it('keep nothing of what a long transaction was answered', async (t) => {
+  it('do not retain the answers of a long transaction', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(database)
     lifetime.after(() => connections.close())
@@ -97,7 +97,7 @@ describe('connections to PostgreSQL', () => {
     assert.ok(grown < 20, `${grown} MB`)
   })
 
-  it('refuse immediately what would have to wait behind thousands of others', async (t) => {
+  it('immediately refuse statements that would wait for thousands of others', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(database)
     lifetime.after(() => connections.close())
@@ -112,7 +112,7 @@ describe('connections to PostgreSQL', () => {
       const asked = Array.from({ length: room }, () => ask().then(() => answered++))
       await assert.rejects(ask(), { message: tooBusy().message })
       assert.equal(answered, 0, 'it did not wait for others')
-      // Where the machine is too busy for all of them, the last have waited long enough.
+      // On a busy machine, the last ones may exceed the longest wait.
       for (const result of await Promise.allSettled(asked)) {
         if (result.status === 'rejected') assert.equal(result.reason.message, tooBusy().message)
       }

@@ -20,7 +20,7 @@ import { testSecret } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { Fixture } from '../contract/fixture.ts'
 
-/** Longer than a connection may take to come about. */
+/** Longer than the timeout for connecting. */
 const longerThanConnectingMs = 5_500
 const [readers, writers] = [4, 10]
 
@@ -45,7 +45,7 @@ describe('a service on PostgreSQL', () => {
     return client
   }
 
-  /** Does `work` while what is locked stays so. */
+  /** Runs `work` while a lock is held. */
   async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
     await blocker.query('BEGIN')
     await blocker.query(lock)
@@ -56,7 +56,7 @@ describe('a service on PostgreSQL', () => {
     }
   }
 
-  /** Is done when so many connections wait for what is locked. */
+  /** Waits until this many connections wait for a lock. */
   const areWaiting = (count: number) =>
     until(async () => {
       const { rows } = await observer.query(
@@ -70,7 +70,7 @@ describe('a service on PostgreSQL', () => {
   const activity = () =>
     shop.services.activity.list(shop.organisationId, { limit: 1, after: null, requestId: null })
 
-  it('lets an erasure wait for its turn for longer than a connection may take, and does not fail it', async () => {
+  it('lets an erasure wait longer than the connection timeout without failing', async () => {
     let erasures: ReturnType<typeof erase>[] = []
     await whileLocked(`SELECT FROM subjects WHERE subject_id = 'held' FOR UPDATE`, async () => {
       erasures = Array.from({ length: writers }, () => erase('held'))
@@ -83,7 +83,7 @@ describe('a service on PostgreSQL', () => {
     assert.equal((await read('ben')).status, 404)
   })
 
-  it('erases others that were asked for at the same moment while one waits', async () => {
+  it('carries out other erasures of the same batch while one waits', async () => {
     const others = Array.from({ length: 8 }, (_, number) => `other-${number}`)
     await shop.ingest(['late', ...others].flatMap((subject) => visit(subject)))
     const view = { organisationId: shop.organisationId, trackerId: 'shop', since: always }
@@ -114,7 +114,7 @@ describe('a service on PostgreSQL', () => {
       const request = await cancelRequest(services, view, cancelled, commandLine)
       assert.deepEqual([request.state, request.erased.subjects], ['cancelled', 0])
     })
-    // Requests have their turns one after the other: when this one is done, whatever the first one did is over.
+    // Requests run one after the other: when this one is done, the first one has ended.
     const next = await begin('quinn')
     const stored = (id: string) => services.privacyRequests.find({ organisationId, id })
     await until(async () => (await stored(next))?.state === 'done', 60_000)
@@ -126,7 +126,7 @@ describe('a service on PostgreSQL', () => {
     )
   })
 
-  it('rotates and revokes keys while every connection for writes is held up', async () => {
+  it('rotates and revokes keys while every connection for writes is blocked', async () => {
     const { key } = await shop.createKey(shop.organisationId)
     let erasures: Promise<unknown>[] = []
     await whileLocked(`SELECT FROM subjects WHERE subject_id = 'anna' FOR UPDATE`, async () => {
@@ -140,7 +140,7 @@ describe('a service on PostgreSQL', () => {
     await Promise.all(erasures)
   })
 
-  it('answers other reads while some wait for a lock, those that were sent behind them included', async () => {
+  it('answers other reads while some wait for a lock, even those sent after them', async () => {
     await shop.ingest(visit('carl'))
     let held: Promise<unknown>[] = []
     await whileLocked('LOCK TABLE activity', async () => {
@@ -155,7 +155,7 @@ describe('a service on PostgreSQL', () => {
     await Promise.all(held)
   })
 
-  it('knows its callers and is ready while every connection for reads is held up', async () => {
+  it('authenticates and is ready while every connection for reads is blocked', async () => {
     const { key, keyString } = await shop.createKey(shop.organisationId)
     let held: Promise<unknown>[] = []
     await whileLocked('LOCK TABLE events', async () => {
@@ -171,7 +171,7 @@ describe('a service on PostgreSQL', () => {
 })
 
 describe('an import that waits for a subject while the secret is rotated', () => {
-  it('stores nobody who was erased under the new secret meanwhile', async (t) => {
+  it('stores no subject that was erased under the new secret meanwhile', async (t) => {
     const lifetime = inReverse(t)
     const address = await freshStore(lifetime)
     const store = await openPostgresStore(address)

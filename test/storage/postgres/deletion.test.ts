@@ -25,7 +25,7 @@ async function connect(): Promise<Client> {
 
 const [blocker, observer] = [await connect(), await connect()]
 
-/** Is done when so many connections wait for a lock. */
+/** Waits until this many connections wait for a lock. */
 function areWaiting(count: number): Promise<void> {
   return until(async () => {
     const { rows } = await observer.query(
@@ -35,7 +35,10 @@ function areWaiting(count: number): Promise<void> {
   }, 60_000)
 }
 
-/** Does one after the other while what is locked stays so, each when those before wait; lets go of it when all do. */
+/**
+ * Starts the operations one by one while a lock is held, each once the earlier ones wait; then releases the
+ * lock.
+ */
 async function inTurn(lock: string, works: (() => Promise<unknown>)[]): Promise<unknown[]> {
   await blocker.query('BEGIN')
   await blocker.query(lock)
@@ -49,7 +52,7 @@ async function inTurn(lock: string, works: (() => Promise<unknown>)[]): Promise<
 }
 
 describe('a deletion', () => {
-  it('waits for the import that is under way, and takes what that brought along', async () => {
+  it('waits for the import in progress, and deletes what it added', async () => {
     const tracker = await fixture.createTracker()
     const rows = (eventId: string) => [
       eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId }),
@@ -66,11 +69,11 @@ describe('a deletion', () => {
     assert.deepEqual(removed, { subjects: 3, sessions: 3, events: 4 })
   })
 
-  it('keeps those waiting who add to the organisation meanwhile, and then refuses them', async () => {
+  it('blocks additions to the organisation meanwhile, and then refuses them', async () => {
     const tracker = await fixture.createTracker()
     const { organisationId } = tracker
     const key = newKey(fixture, organisationId)
-    // Holds up the deletion in its middle, when the organisation is marked already.
+    // Blocks the deletion halfway, after it has marked the organisation.
     const isHeld = `SELECT 1 FROM trackers WHERE id = '${tracker.trackerId}' FOR KEY SHARE`
     const id = fixture.fresh('tracker')
     const outcomes = await inTurn(isHeld, [

@@ -8,8 +8,8 @@ import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { eraseIn, testKeys, testMark } from '../../support/test-keyring.ts'
 import { storeContract } from '../contract.ts'
 
-describe('spreading a store over a cluster', () => {
-  it('is refused where the extension is not there, with what to do about it', async (t) => {
+describe('distributing a store over a cluster', () => {
+  it('is refused without the extension, with instructions', async (t) => {
     const store = await openPostgresStore(await freshStore(t))
     await assert.rejects(store.maintenance.distribute(), /The Citus extension is not installed\. Install it/)
     await store.close()
@@ -33,7 +33,7 @@ if (!cluster) {
   })
 
   describe('a store on a cluster', () => {
-    it('keeps what it held when it is spread, and nothing of it on the coordinator', async () => {
+    it('keeps its data when it is distributed, and none of it on the coordinator', async () => {
       const address = await freshSchema(lifetime, cluster)
       const alone = await openPostgresStore(address)
       await alone.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
@@ -101,7 +101,7 @@ if (!cluster) {
       await store.close()
     })
 
-    it('commits on the coordinator and on a worker, or on neither', async () => {
+    it('commits on both the coordinator and a worker, or on neither', async () => {
       const address = await freshDistributedStore(lifetime, cluster)
       const store = await openPostgresStore(address)
       await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
@@ -129,7 +129,10 @@ if (!cluster) {
   })
 }
 
-/** How many transactions the coordinator has prepared on workers. It keeps a row of each for a while. */
+/**
+ * The number of transactions that the coordinator has prepared on workers. It keeps a row for each for some
+ * time.
+ */
 async function preparedSoFar(address: string): Promise<number> {
   const [row] = await query(
     address,

@@ -18,7 +18,7 @@ import { testKeys } from '../../support/test-keyring.ts'
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const first = { limit: 200, after: null }
 
-/** Three thousand events of one session, with ten of another from their beginning to their end. */
+/** Three thousand events of one session, and ten of another spread over the same time. */
 const rows: IncomingRow[] = Array.from({ length: 3_010 }, (_, number) =>
   eventRow({
     ...{ subjectId: 'anna', eventId: `e${number}`, occurredAt: number },
@@ -27,7 +27,7 @@ const rows: IncomingRow[] = Array.from({ length: 3_010 }, (_, number) =>
 )
 
 describe('the events of a session among many others, on PostgreSQL', () => {
-  it('are found by an index, with a plan that was made once', async (t) => {
+  it('are found by an index, with a generic plan', async (t) => {
     const lifetime = inReverse(t)
     const url = await freshStore(lifetime)
     const store = await openPostgresStore(url)
@@ -40,7 +40,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     const client = new Client(url)
     await client.connect()
     lifetime.after(() => client.end())
-    // As connections.ts has it for reading.
+    // The same settings as for reading in connections.ts.
     await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off')
     await client.query('SET enable_bitmapscan = off; SET enable_sort = off')
     await client.query(
@@ -56,7 +56,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     assert.doesNotMatch(plan, /Sort Key/, plan)
   })
 
-  it('are in the index only where sessions overlap others of many events', async (t) => {
+  it('are in the index only if sessions overlap others with many events', async (t) => {
     const lifetime = inReverse(t)
     const url = await freshStore(lifetime)
     const store = await openPostgresStore(url)
@@ -71,7 +71,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
       const sql = 'SELECT count(*)::int AS indexed FROM events WHERE interleaved = 1'
       return (await client.query(sql)).rows[0].indexed
     }
-    // Ten events each, the last of them after the beginning of the next session.
+    // Ten events each, the last of them after the start of the next session.
     const visits = (from: number, to: number) =>
       Array.from({ length: (to - from) * 10 }, (_, index) => {
         const [visit, event] = [from + Math.floor(index / 10), index % 10]
@@ -119,7 +119,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     assert.match(asked.join(), /WINDOW/)
   })
 
-  it('are in it after an upgrade too, where sessions overlap and events are many', async (t) => {
+  it('are in the index after an upgrade too, if sessions overlap and events are many', async (t) => {
     const lifetime = inReverse(t)
     const url = await freshDatabase(lifetime)
     const client = new Client(url)

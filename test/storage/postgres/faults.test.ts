@@ -11,9 +11,9 @@ import { until, watchTimers } from '../../support/until.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 
 const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
-/** Long enough for a loaded machine, far below every time-out of the store. */
+/** Long enough for a busy machine, and far below every timeout of the store. */
 const promptMs = 3_000
-/** Longer than every time-out before a statement that writes, on a busy machine too. */
+/** Longer than all timeouts before a write, even on a busy machine. */
 const silentMs = 40_000
 
 describe('a PostgreSQL store whose server goes away', () => {
@@ -55,7 +55,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     'being asked how it is': () => store.ping(),
   }
 
-  /** Whether nothing of it goes any more, all at once: what serves a connection outlives a killed server for a while. */
+  /** Whether all operations fail at the same time. Backends can outlive a killed server briefly. */
   async function allFail(): Promise<boolean> {
     const outcomes = await Promise.allSettled(Object.values(everything).map((work) => work()))
     return outcomes.every(({ status }) => status === 'rejected')
@@ -87,7 +87,7 @@ describe('a PostgreSQL store whose server goes away', () => {
         const from = performance.now()
         await assert.rejects(work(), what)
         const tookMs = performance.now() - from
-        // While this process stands still, it cannot fail.
+        // Time in which this process was blocked does not count.
         assert.ok(tookMs - (await lateness.stop()) < promptMs, `${what} took too long to fail`)
       }
       await server.start()
@@ -96,7 +96,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     })
   }
 
-  it('does not wait for ever for a server that says nothing, and goes on when it speaks again', async () => {
+  it('does not wait indefinitely for a silent server, and recovers when it responds again', async () => {
     const fresh = await openPostgresStore(server.url)
     const works = [store, fresh].flatMap(({ subjects, ping }) => [
       () => eraseIn({ subjects }, shop, 'nobody'),
@@ -116,7 +116,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     await fresh.close()
   })
 
-  it('goes on as if nothing had been when only its connections were ended', async () => {
+  it('recovers without an error if only its connections were closed', async () => {
     const admin = new Client(server.url)
     await admin.connect()
     for (const [what, work] of Object.entries(everything)) {
@@ -129,7 +129,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     await admin.end()
   })
 
-  it('leaves maintenance to another process when the one that was at it has lost its connection', async () => {
+  it('leaves maintenance to another process if the first one loses its connection', async () => {
     const admin = new Client(server.url)
     await admin.connect()
     const other = await openPostgresStore(server.url)
@@ -151,7 +151,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     await admin.end()
   })
 
-  it('keeps what was acknowledged, and erases in whole or not at all', async () => {
+  it('keeps what was acknowledged, and erases completely or not at all', async () => {
     await visit('ben', 2_000)
     const erasing = eraseIn(store, shop, 'ben').catch(() => null)
     await server.stop('immediate')

@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts'
 
 const store = await freshStore({ after })
 
-/** A server of this file's own, with a certificate of a private CA where one can be made. */
+/** A server for this file, with a certificate of a private CA if one can be created. */
 const certificates = missing('openssl')
 let ca = ''
 const primary = await startPostgres(certificates ? undefined : { ...careless, ssl: 'on' }, async (folder) => {
@@ -27,12 +27,12 @@ const primary = await startPostgres(certificates ? undefined : { ...careless, ss
 })
 after(primary.remove)
 
-/** The same address with several hosts, of which nobody listens at the first. */
+/** The same address with a first host on which nothing listens. */
 function besideNobody(url: string): string {
   return url.replace(/@([^/]+)/, '@127.0.0.1:1,$1')
 }
 
-describe('the address of a PostgreSQL', () => {
+describe('the address of a PostgreSQL server', () => {
   for (const [url, hosts] of Object.entries({
     'postgres://db/x': [['db', 5432]],
     'postgresql://u:p@db:6000/x?sslmode=verify-full': [['db', 6000]],
@@ -70,7 +70,7 @@ describe('the address of a PostgreSQL', () => {
     it(`cannot be ${url}`, () => assert.equal(parsePostgresUrl(url), null))
   }
 
-  it('asks of several hosts that they take writes, unless it says otherwise', () => {
+  it('requires one of several hosts to accept writes, unless it says otherwise', () => {
     const sessions = (url: string) => parsePostgresUrl(url)?.sessions
     assert.equal(sessions('postgres://h/x'), 'any')
     assert.equal(sessions('postgres://h1,h2/x'), 'read-write')
@@ -79,7 +79,7 @@ describe('the address of a PostgreSQL', () => {
 })
 
 describe('a server with a certificate of a private CA', { skip: certificates }, () => {
-  it('is refused with the name of the parameter that makes it known, and taken with it', async () => {
+  it('is refused with the name of the required parameter, and accepted with that parameter', async () => {
     const open = async (query: string) => (await openPostgresStore(`${primary.url}${query}`)).close()
     for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
       await assert.rejects(open(`?sslmode=${mode}`), /sslmode=verify-full&sslrootcert=FILE/)
@@ -91,7 +91,7 @@ describe('a server with a certificate of a private CA', { skip: certificates }, 
 })
 
 describe('several hosts', () => {
-  it('are tried in their order, until one answers', async (t) => {
+  it('are tried in order until one responds', async (t) => {
     const opened = await openPostgresStore(besideNobody(store))
     t.after(() => opened.close())
     await opened.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
@@ -99,7 +99,7 @@ describe('several hosts', () => {
     assert.equal(await opened.maintenance.withMaintenanceLock(async () => 'alone'), 'alone')
   })
 
-  it('that will not do are all named, without the password', async () => {
+  it('that all fail are named, without the password', async () => {
     const url = new URL(store)
     const dead = besideNobody(store).replace(url.host, '127.0.0.1:2')
     await assert.rejects(openPostgresStore(dead), (error: Error) => {
@@ -110,14 +110,14 @@ describe('several hosts', () => {
     })
   })
 
-  it('cannot be asked for one that only reads', async () => {
+  it('cannot be used to select a read-only server', async () => {
     await assert.rejects(
       openPostgresStore(`${besideNobody(store)}?target_session_attrs=standby`),
       /target_session_attrs takes any, read-write or primary/,
     )
   })
 
-  it('may be a standby and its primary, and the service follows when the standby takes over', async (t) => {
+  it('may be a standby and its primary, and the service follows a promotion', async (t) => {
     const lifetime = inReverse(t)
     const standby = await startStandby(primary)
     lifetime.after(standby.remove)
@@ -143,7 +143,9 @@ describe('several hosts', () => {
   })
 })
 
-/** Puts the key and certificate of 127.0.0.1 into the folder of a server, and tells where the certificate of their CA is. */
+/**
+ * Writes a key and certificate for 127.0.0.1 to a server's folder. Returns the path of the CA certificate.
+ */
 function certify(folder: string): string {
   const run = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' })
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']

@@ -20,12 +20,12 @@ import { inReverse } from '../../support/in-reverse.ts'
 const [alone, ofGroup, ofOthers] = [6_000, 2_000, 4_000]
 const page = { limit: 50, after: null, state: 'pending', kind: null, dueBefore: null } as const
 
-/** What a plan reads: the rows of each step that reads a table or an index, and those it discards. */
+/** What a plan reads: the rows that its scans return and discard. */
 interface Reads {
   rows: number
-  /** Those that are read in the table, too, not in an index alone. */
+  /** The part that is read from a table, not only from an index. */
   tableRows: number
-  /** Steps that read a table without an index, or sort more than the pages of a few ranges. */
+  /** Scans without an index, and sorts of more than the pages of a few ranges. */
   faults: string[]
 }
 
@@ -55,12 +55,12 @@ describe('the inbox of 8,000 requests, beside those of another organisation, on 
        FROM generate_series(0, ${alone + ofGroup + ofOthers - 1}) AS n`,
     )
     await client.query('VACUUM ANALYZE privacy_requests')
-    // As connections.ts has it for reading.
+    // The same settings as for reading in connections.ts.
     await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off')
     await client.query('SET enable_bitmapscan = off; SET enable_sort = off')
   })
 
-  /** Runs a statement, and adds what it reads to `reads`. */
+  /** Runs a statement and adds what it reads to `reads`. */
   async function explain(statement: Statement, parameters: NamedValues): Promise<Row[]> {
     const values = valuesOf(statement, parameters, toLiteral)
     await client.query(`PREPARE looked AS ${statement.text}`)
@@ -73,7 +73,7 @@ describe('the inbox of 8,000 requests, beside those of another organisation, on 
     return rows
   }
 
-  /** Runs one statement after the other. */
+  /** Runs statements one after the other. */
   let last: Promise<unknown> = Promise.resolve()
   const engine: Engine<never> = {
     read(statement, parameters = {}) {
@@ -94,7 +94,7 @@ describe('the inbox of 8,000 requests, beside those of another organisation, on 
     return reads
   }
 
-  it('reads little more than it lists, wherever the page is, however large a group is', async () => {
+  it('reads little more than it lists, at any page and for any group size', async () => {
     const { list } = privacyRequestStore(engine)
     let after: { dueAt: number; id: string } | null = null
     for (const from of [null, 4_000]) {
@@ -111,7 +111,7 @@ describe('the inbox of 8,000 requests, beside those of another organisation, on 
     }
   })
 
-  it('reads a page of a group, or of an assignee, by an index', async () => {
+  it('reads a page of a group or an assignee by an index', async () => {
     const { list } = privacyRequestStore(engine)
     for (const state of ['pending', 'open'] as const) {
       for (const filter of [{ reference: 'List' }, { assigneeId: null }]) {
@@ -122,7 +122,7 @@ describe('the inbox of 8,000 requests, beside those of another organisation, on 
     }
   })
 
-  it('sums a group and counts what is open in indexes alone', async () => {
+  it('sums a group and counts open requests in indexes only', async () => {
     const groups = requestGroupStore(engine)
     const summed = await readsOf(async () => {
       assert.equal((await groups.find('acme', 'List'))?.counts.open, ofGroup)

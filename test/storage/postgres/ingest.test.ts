@@ -12,7 +12,7 @@ import { testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { Fixture } from '../contract/fixture.ts'
 
-/** A store that two processes have opened, and a third connection that holds locks. */
+/** A store opened by two processes, and a third connection that holds locks. */
 async function openTwice(t: Lifetime) {
   const lifetime = inReverse(t)
   const address = await freshStore(lifetime)
@@ -43,7 +43,7 @@ async function openTwice(t: Lifetime) {
       await blocker.query(`SELECT FROM ${rows} FOR UPDATE`, values)
       return () => blocker.query('ROLLBACK')
     },
-    /** Is done when so many connections wait for a lock. */
+    /** Waits until this many connections wait for a lock. */
     areWaiting: (count: number) =>
       until(async () => {
         const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
@@ -71,7 +71,7 @@ describe('batches of two organisations', () => {
     assert.deepEqual(await forwards, [added, added])
     assert.deepEqual(await backwards, [added, added])
     await close()
-    // A connection has reported its deadlocks when it is gone.
+    // A connection reports its deadlocks before it closes.
     await until(async () => {
       const ours = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lethe'`
       return (await observer.query(ours)).rowCount === 0
@@ -82,7 +82,7 @@ describe('batches of two organisations', () => {
     assert.deepEqual(rows, [{ deadlocks: 0 }])
   })
 
-  it('are stored while a batch of the first waits for a subject that somebody else holds', async (t) => {
+  it('are stored while a batch of the first waits for a locked subject', async (t) => {
     const { one, fixture, lock, areWaiting, packed } = await openTwice(t)
     const waiting = await fixture.createTracker()
     const rival = await fixture.createTracker()
@@ -97,7 +97,7 @@ describe('batches of two organisations', () => {
     const added = { subjects: 1, sessions: 1, events: 1 }
     assert.deepEqual(await queue.add(rival.organisationId, batch(rival, 'anna')), added)
     await areWaiting(1)
-    // Neither are others of the first kept waiting.
+    // Other batches of the first organisation do not wait either.
     assert.deepEqual(await queue.add(waiting.organisationId, batch(waiting, 'anna')), added)
     assert.deepEqual(await queue.add(rival.organisationId, batch(rival, 'ben')), added)
     await release()

@@ -25,7 +25,7 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
-/** A store that those tests share which leave it as it was. */
+/** A store for the tests that do not change it. */
 const shared = await freshStore({ after })
 const shop = await openPostgresStore(shared)
 await shop.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
@@ -33,7 +33,7 @@ await shop.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', c
 await shop.close()
 
 describe('opening a PostgreSQL store', () => {
-  it('makes its tables once, however many processes start at the same time', async (t) => {
+  it('creates its tables once, however many processes start at the same time', async (t) => {
     const url = await freshDatabase(t)
     const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore(url)))
     for (const store of stores) assert.deepEqual(await store.organisations.list(), [])
@@ -45,7 +45,7 @@ describe('opening a PostgreSQL store', () => {
     )
   })
 
-  it('upgrades a store of the version before with what it holds', async (t) => {
+  it('upgrades a store of the previous version with its data', async (t) => {
     const url = await freshStore(t)
     const store = await openPostgresStore(url)
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
@@ -57,7 +57,7 @@ describe('opening a PostgreSQL store', () => {
     assert.deepEqual(await query(url, 'SELECT id, motto FROM organisations'), [{ id: 'acme', motto: null }])
   })
 
-  it('upgrades a store of the second version: no window is remembered, and nothing in it is visible for ever', async (t) => {
+  it('upgrades a store of the second version: no window is remembered, and nothing in it stays visible forever', async (t) => {
     const url = await freshDatabase(t)
     const client = new Client(url)
     await client.connect()
@@ -95,7 +95,7 @@ describe('opening a PostgreSQL store', () => {
     assert.deepEqual(swept, { subjects: 3, sessions: 3, events: 3, isDone: true })
   })
 
-  it('upgrades a store of the fifth version: what it holds is there, and can be deleted', async (t) => {
+  it('upgrades a store of the fifth version: its data is kept, and can be deleted', async (t) => {
     const url = await freshDatabase(t)
     const client = new Client(url)
     await client.connect()
@@ -125,7 +125,7 @@ describe('opening a PostgreSQL store', () => {
     )
   })
 
-  it('upgrades a store of the ninth version: what it holds is there, and people are found in it', async (t) => {
+  it('upgrades a store of the ninth version: its data is kept, and people are found in it', async (t) => {
     const url = await freshDatabase(t)
     const client = new Client(url)
     await client.connect()
@@ -137,7 +137,7 @@ describe('opening a PostgreSQL store', () => {
     await store.close()
   })
 
-  it('upgrades a store of 0.2.0: identifiers are found however an accent is written', async (t) => {
+  it('upgrades a store of 0.2.0: identifiers are found however an accent is encoded', async (t) => {
     const url = await freshDatabase(t)
     const client = new Client(url)
     await client.connect()
@@ -150,7 +150,7 @@ describe('opening a PostgreSQL store', () => {
     await store.close()
   })
 
-  it('changes nothing when a step of an upgrade fails', async () => {
+  it('changes nothing if a step of an upgrade fails', async () => {
     const client = new Client(shared)
     await client.connect()
     const steps = [...migrations(), 'CREATE TABLE added (id integer)', 'SELECT 1 / 0']
@@ -160,7 +160,7 @@ describe('opening a PostgreSQL store', () => {
     await (await openPostgresStore(shared)).close()
   })
 
-  it('refuses a store of a newer Lethe untouched', async (t) => {
+  it('refuses a store of a newer Lethe, and leaves it unchanged', async (t) => {
     await query(shared, 'INSERT INTO lethe_migrations VALUES (999, now())')
     t.after(async () => void (await query(shared, 'DELETE FROM lethe_migrations WHERE number = 999')))
     await assert.rejects(
@@ -190,7 +190,7 @@ describe('opening a PostgreSQL store', () => {
     })
   })
 
-  it('gathers no statistics about whatever leads to a person', async () => {
+  it('collects no statistics about columns that identify people', async () => {
     const store = await openPostgresStore(shared)
     await store.ingest.ingest(
       Array.from({ length: 300 }, (_, i) =>
@@ -214,7 +214,7 @@ describe('opening a PostgreSQL store', () => {
 })
 
 describe('a failure of PostgreSQL', () => {
-  it('does not quote what it was about', async (t) => {
+  it('does not quote values', async (t) => {
     const store = await openPostgresStore(shared)
     await query(shared, 'ALTER TABLE events ADD CONSTRAINT short CHECK (length(properties) < 20)')
     t.after(async () => void (await query(shared, 'ALTER TABLE events DROP CONSTRAINT short')))

@@ -19,7 +19,7 @@ import { startShop, subjectPath, subjectsPath, visit } from '../../support/shop.
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
 
-/** Puts a PgBouncer in front of a database, and tells its address. */
+/** Starts a PgBouncer in front of a database. Returns its address. */
 async function pooled(lifetime: Lifetime, store: string, settings: readonly string[]): Promise<string> {
   const { hostname, port, username, password, pathname } = new URL(store)
   const folder = temporaryFolder(lifetime)
@@ -31,7 +31,7 @@ async function pooled(lifetime: Lifetime, store: string, settings: readonly stri
     ...['unix_socket_dir =', 'auth_type = any', 'max_client_conn = 200', ...settings],
   ]
   writeFileSync(file, `${lines.join('\n')}\n`)
-  // It refuses to run as root, as PostgreSQL does.
+  // Like PostgreSQL, it refuses to run as root.
   const user = postgresUser()
   if (user) for (const path of [folder, file]) chownSync(path, user.uid, user.gid)
   chmodSync(folder, 0o755)
@@ -55,7 +55,7 @@ async function pooled(lifetime: Lifetime, store: string, settings: readonly stri
 }
 
 describe('a pooler in front of PostgreSQL', { skip: missing('pgbouncer'), concurrency: true }, () => {
-  it('that has too few connections to hand out is refused, and told how many it needs', async (t) => {
+  it('with too few connections is refused, with the number that is needed', async (t) => {
     const lifetime = inReverse(t)
     const settings = ['pool_mode = session', 'default_pool_size = 1']
     const url = await pooled(lifetime, await freshDatabase(lifetime), settings)

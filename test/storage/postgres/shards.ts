@@ -8,16 +8,16 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { inReverse } from '../../support/in-reverse.ts'
 import { always } from '../../support/rows.ts'
 
-/** From the sixth on PostgreSQL may plan a prepared statement once and for all. */
+/** PostgreSQL may use a generic plan from the sixth execution of a prepared statement. */
 const plannings = 6
 const refusal = 'could not create distributed plan'
 
-/** How many shards of a store that is spread over a cluster a statement is about. */
+/** Checks how many shards of a distributed store each statement uses. */
 export function shardTests(addressOf: () => string): void {
   describe('a statement', () => {
     const lifetime = inReverse({ after })
     let client: Client
-    /** The types of what each statement takes. */
+    /** The parameter types of each statement. */
     const types = new Map<string, string[]>()
     before(async () => {
       const address = addressOf()
@@ -33,7 +33,7 @@ export function shardTests(addressOf: () => string): void {
       for (const row of rows) types.set(row.name, row.types)
     })
 
-    /** The most tasks that a statement is, planned so many times in one go. */
+    /** The largest number of tasks in the plans of a statement that is planned this many times in a row. */
     async function tasks({ name, shards }: Statement, times = 1): Promise<number> {
       const planning = Array.from({ length: times }, () => {
         const keys = shards === 'colocated' ? 1 : severalKeys
@@ -47,20 +47,20 @@ export function shardTests(addressOf: () => string): void {
 
     const those = (shards: Statement['shards']) => statements().filter((each) => each.shards === shards)
 
-    it('that names one subject, or none, is one task, however often it is planned', async () => {
+    it('for one subject or none is one task, however often it is planned', async () => {
       for (const statement of those('one')) {
         assert.ok((await tasks(statement, plannings)) <= 1, statement.text)
       }
     })
 
-    it('that names subjects of one shard is one task, however often it is planned', async () => {
+    it('for subjects of one shard is one task, however often it is planned', async () => {
       assert.ok(those('colocated').length > 0)
       for (const statement of those('colocated')) {
         assert.equal(await tasks(statement, plannings), 1, statement.text)
       }
     })
 
-    it('that names one subject, or none, is one task with a generic plan, where Citus can make one', async () => {
+    it('for one subject or none is one task with a generic plan, if Citus can make one', async () => {
       await client.query('SET plan_cache_mode = force_generic_plan')
       let planned = 0
       for (const statement of those('one')) {
@@ -72,7 +72,7 @@ export function shardTests(addressOf: () => string): void {
       assert.ok(planned > 0)
     })
 
-    it('says otherwise that it is about more than one, and can be planned', async () => {
+    it('for several shards is declared as such, and can be planned', async () => {
       await client.query('SET plan_cache_mode = auto')
       const counts: number[] = []
       for (const statement of those('any')) counts.push(await tasks(statement))
@@ -81,7 +81,7 @@ export function shardTests(addressOf: () => string): void {
   })
 }
 
-/** Those that files make when they are loaded, and those that are made as they are needed. */
+/** Makes every statement: those that modules make when they are loaded, and those made when needed. */
 async function makeEveryStatement(address: string): Promise<void> {
   for (const part of ['postgres', 'nouns']) {
     const folder = new URL(`../../../src/storage/${part}/`, import.meta.url)
@@ -102,10 +102,10 @@ async function makeEveryStatement(address: string): Promise<void> {
   await store.close()
 }
 
-/** So many that several shards are likely. */
+/** Enough for several shards to be likely. */
 const severalKeys = 40
 
-/** A value of a type; in an array as many different ones. */
+/** A value of a type; an array holds this many different values. */
 function example(type: string, keys: number): string {
   if (type.endsWith('[]')) {
     return `ARRAY[${Array.from({ length: keys }, () => example(type.slice(0, -2), keys)).join(', ')}]::${type}`

@@ -17,8 +17,8 @@ for (const id of ['acme', 'rival'])
 await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
 await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
 
-describe('while a subject is being written to', () => {
-  it('an erasure by somebody who cannot see it waits for nothing, which would tell that it is there', async () => {
+describe('while a subject is locked by a write', () => {
+  it('an erasure by another organisation does not wait, so it does not reveal the subject', async () => {
     const writer = new Client(address)
     await writer.connect()
     await writer.query('BEGIN')

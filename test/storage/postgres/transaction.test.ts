@@ -15,8 +15,8 @@ function oldBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0
 }
 
-describe('asking PostgreSQL', () => {
-  it('hands over rows, as objects or as their values, or fails', async () => {
+describe('querying PostgreSQL', () => {
+  it('returns rows as objects or as values, or fails', async () => {
     await withClient(database, async (client) => {
       const [pair, bad] = [
         postgresOnly('SELECT $1::text AS a, $2::text AS b'),
@@ -31,7 +31,7 @@ describe('asking PostgreSQL', () => {
     })
   })
 
-  it('keeps nothing of rows that went by, page after page', async () => {
+  it('does not retain earlier rows, page after page', async () => {
     await withClient(database, async (client) => {
       const before = oldBytes()
       let most = 0

@@ -9,7 +9,7 @@ const unpacked = (...pieces: (readonly IncomingRow[])[]) =>
   unpackSubjects(pieces.map(packRows)).map(unpackRows)
 
 describe('packed rows', () => {
-  it('come out grouped by subject, in the order of their keys, in however many pieces they went', () => {
+  it('are unpacked grouped by subject, in the order of their keys, from any number of pieces', () => {
     const rows = Array.from({ length: 1_201 }, (_, i) =>
       i % 2 === 0
         ? eventRow({ subjectId: `visitor-${i % 97}`, eventId: `e${i}` })

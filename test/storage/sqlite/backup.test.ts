@@ -21,7 +21,7 @@ import { talesIn, tellTale, value } from './open-shop.ts'
 const start = at('2026-11-01T10:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** A store, and the name of a file for its copy in a folder of their own. */
+/** A store, and a path for its copy in a separate folder. */
 async function openShop(
   t: TestContext,
   options = { writesHere: true },
@@ -52,7 +52,7 @@ async function contentsOf(store: Store): Promise<unknown> {
 }
 
 describe('a backup', () => {
-  it('opens as a store that holds the same, and is its owner’s alone', async (t) => {
+  it('opens as a store with the same data, readable only by its owner', async (t) => {
     const { store, copy } = await openShop(t)
     for (let number = 0; number < 20; number++) await store.ingest.ingest(tellTale(number).rows, testKeys)
     await store.maintenance.backup(copy)
@@ -60,14 +60,14 @@ describe('a backup', () => {
     assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
     const opened = await openCopy(t, copy)
     assert.deepEqual(await contentsOf(opened), await contentsOf(store))
-    // A store like any other: what comes in is stored, what is erased goes.
+    // The copy works as a store: it accepts data and erases subjects.
     await opened.ingest.ingest(tellTale(99).rows, testKeys)
     assert.deepEqual(await eraseIn(opened, tracker, tellTale(3).subjectId), { sessions: 2, events: 8 })
     assert.ok(await store.subjects.read(tracker, tellTale(3).subjectId))
     assert.equal(await store.subjects.read(tracker, tellTale(99).subjectId), null)
   })
 
-  it('leaves one file, and nothing beside it', async (t) => {
+  it('creates one file, and nothing beside it', async (t) => {
     const { store, path, copy } = await openShop(t)
     await store.ingest.ingest(tellTale(1).rows, testKeys)
     const before = readdirSync(join(path, '..'))
@@ -76,13 +76,13 @@ describe('a backup', () => {
     assert.deepEqual(readdirSync(join(path, '..')), before)
   })
 
-  it('holds no text of what was erased or swept, though no scrub has been', async (t) => {
+  it('holds no text of erased or swept data, even without a scrub', async (t) => {
     const { store, copy } = await openShop(t)
     const subjects = Array.from({ length: 120 }, (_, number) =>
       tellTale(number, number % 3 === 0 ? start - 1e9 : start),
     )
     const rows = subjects.flatMap((subject) => subject.rows)
-    // From all subjects in turn, so that they share their pages.
+    // In mixed order, so that subjects share pages.
     const mixed = rows.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)
     for (let next = 0; next < mixed.length; next += 500) {
       await store.ingest.ingest(mixed.slice(next, next + 500), testKeys)
@@ -98,7 +98,7 @@ describe('a backup', () => {
     assert.deepEqual(talesIn(readFileSync(copy)), new Set(kept.flatMap(({ texts }) => texts)))
   })
 
-  it('is of one moment, while another process goes on writing', async (t) => {
+  it('is a snapshot, while another process keeps writing', async (t) => {
     const { store, path, copy } = await openShop(t, { writesHere: false })
     const bulk = Array.from({ length: 5_000 }, (_, i) =>
       eventRow({ subjectId: 'bulk', sessionId: `s${i % 50}`, eventId: `e${i}`, occurredAt: start + i }),
@@ -127,7 +127,7 @@ describe('a backup', () => {
     assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.events, writes)
   })
 
-  it('takes the place of the part that an earlier one left behind when it was killed', async (t) => {
+  it('replaces the partial file of an earlier backup that was killed', async (t) => {
     const { store, copy } = await openShop(t)
     await store.ingest.ingest(tellTale(1).rows, testKeys)
     writeFileSync(`${copy}.partial`, 'the first half of a store')
@@ -137,7 +137,7 @@ describe('a backup', () => {
   })
 })
 
-/** Runs `lethe backup` until it is about to sync the copy that it has written, and kills it there. */
+/** Runs `lethe backup` and kills it just before it syncs its copy. */
 async function killedBackup(path: string, copy: string): Promise<void> {
   const inject = ['-P', `${copy}.partial`, '-e', 'trace=fsync', '-e', 'inject=fsync:signal=SIGKILL:when=1']
   const program = [process.execPath, programPath, 'backup', copy]
@@ -152,7 +152,7 @@ async function killedBackup(path: string, copy: string): Promise<void> {
 describe('a backup that was killed', () => {
   const skip = missing('strace')
 
-  it('leaves people behind, whom the next backup in that folder removes', { skip }, async (t) => {
+  it('leaves personal data behind, which the next backup in that folder deletes', { skip }, async (t) => {
     const { store, path, copy } = await openShop(t)
     await store.ingest.ingest(tellTale(1).rows, testKeys)
     await killedBackup(path, copy)
@@ -164,7 +164,7 @@ describe('a backup that was killed', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['film.partial', 'other.db', 'theirs.db-lock'])
   })
 
-  it('leaves them behind in the folder of the store, where a scrub removes them', { skip }, async (t) => {
+  it('leaves it behind in the folder of the store, where a scrub deletes it', { skip }, async (t) => {
     const { store, path } = await openShop(t)
     await store.ingest.ingest(tellTale(1).rows, testKeys)
     const copy = join(path, '..', 'copy.db')
@@ -205,7 +205,7 @@ it('a backup that is being written is left alone by others, in this process and 
 })
 
 describe('a backup is refused', () => {
-  it('where a file exists, which stays as it is', async (t) => {
+  it('if the file exists, and leaves it unchanged', async (t) => {
     const { store, copy } = await openShop(t)
     for (const content of ['precious', '']) {
       writeFileSync(copy, content, { mode: 0o640 })
@@ -226,7 +226,7 @@ describe('a backup is refused', () => {
     await store.ping()
   })
 
-  it('where no file can be made, and says where', async (t) => {
+  it('if the file cannot be created, with its path', async (t) => {
     const { store, copy } = await openShop(t)
     writeFileSync(copy, '')
     for (const impossible of [join(copy, '..', 'nowhere', 'copy.db'), join(copy, 'copy.db')]) {
@@ -240,7 +240,10 @@ describe('a backup is refused', () => {
   })
 })
 
-/** Has the file system of this process refuse what that of Windows refuses: opening a folder, and syncing what may only be read. */
+/**
+ * Makes the file system refuse what Windows refuses: opening a folder, and syncing a file that was opened for
+ * reading.
+ */
 function likeWindows(t: TestContext): void {
   const { openSync, fsyncSync } = fs
   const readOnly = new Set<number>()
@@ -265,7 +268,7 @@ function likeWindows(t: TestContext): void {
   })
 }
 
-it('a backup needs nothing that Windows has not', async (t) => {
+it('a backup uses nothing that Windows lacks', async (t) => {
   const { path, copy } = await openShop(t)
   const db = openWriter(path)
   t.after(() => db.close())

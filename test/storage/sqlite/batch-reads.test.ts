@@ -7,7 +7,7 @@ import { openShop } from './open-shop.ts'
 
 const view = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** A store with one subject, and a connection of somebody else to it. */
+/** A store with one subject, and a separate connection to it. */
 async function openWithAnna(t: TestContext) {
   const { store, path } = await openShop(t, { writesHere: true })
   await store.ingest.ingest(
@@ -23,7 +23,7 @@ async function openWithAnna(t: TestContext) {
 }
 
 describe('batched reads', () => {
-  it('see the store at one moment, whatever others write meanwhile', async (t) => {
+  it('see one snapshot of the store, whatever others write meanwhile', async (t) => {
     const { store, other } = await openWithAnna(t)
     const seen: unknown[] = []
     store.batchReads(() => {
@@ -35,7 +35,7 @@ describe('batched reads', () => {
     assert.equal((await store.subjects.read(view, 'anna'))?.counts.events, 7)
   })
 
-  it('see what was written before they began', async (t) => {
+  it('see everything written before they started', async (t) => {
     const { store, other } = await openWithAnna(t)
     await store.subjects.read(view, 'anna')
     other.exec('UPDATE subjects SET event_count = 7')
@@ -47,7 +47,7 @@ describe('batched reads', () => {
     assert.equal(events, 7)
   })
 
-  it('may be of a subject of which something has aged out', async (t) => {
+  it('can include a subject of which something has aged out', async (t) => {
     const { store } = await openWithAnna(t)
     const later = { ...view, since: at('2026-06-01T00:00:00Z') }
     const seen: unknown[] = []
@@ -57,7 +57,7 @@ describe('batched reads', () => {
     assert.deepEqual(seen, [await store.subjects.read(later, 'anna')])
   })
 
-  it('leave the store as they found it when one of them fails', async (t) => {
+  it('leave the store usable if one of them fails', async (t) => {
     const { store, other } = await openWithAnna(t)
     assert.throws(() =>
       store.batchReads(() => {

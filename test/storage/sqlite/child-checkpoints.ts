@@ -1,6 +1,6 @@
 import { openWriter, pause } from '../../../src/storage/sqlite/connection.ts'
 
-// Run by erasure.test.ts in a process of its own: writes and puts back what it wrote, over and over, until it is killed.
+// Run by erasure.test.ts as a process: writes and checkpoints in a loop until it is killed.
 const [path = ''] = process.argv.slice(2)
 const db = openWriter(path)
 db.exec('CREATE TABLE noise (number INTEGER PRIMARY KEY, bytes BLOB) STRICT')

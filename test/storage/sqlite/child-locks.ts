@@ -1,6 +1,7 @@
 import { withMaintenanceLock } from '../../../src/storage/sqlite/store-files.ts'
 
-// Run by store-files.test.ts in a process of its own: says whether it is alone, and stays so until it is killed when told to.
+// Run by store-files.test.ts as a process: prints whether it got the lock. With a second argument, it keeps
+// the lock until it is killed.
 const [path = '', stay = ''] = process.argv.slice(2)
 const done = await withMaintenanceLock(path, async () => {
   process.stdout.write('alone\n')

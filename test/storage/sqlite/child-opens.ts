@@ -1,6 +1,7 @@
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 
-// Run by migrate.test.ts in several processes concurrently: opens a store that is not there yet and writes into it.
+// Run by migrate.test.ts in several concurrent processes: opens a store that does not exist yet, and writes
+// to it.
 const [path = '', id = ''] = process.argv.slice(2)
 const store = await openSqliteStore(path)
 await store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 })

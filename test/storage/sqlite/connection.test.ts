@@ -13,7 +13,7 @@ function pragma(db: DatabaseSync, name: string): unknown {
 }
 
 describe('the connection that writes', () => {
-  it('is durable, keeps references and overwrites what it deletes', (t) => {
+  it('is durable, enforces references and overwrites what it deletes', (t) => {
     const db = openWriter(join(temporaryFolder(t), 'lethe.db'))
     assert.equal(pragma(db, 'journal_mode'), 'wal')
     assert.equal(pragma(db, 'synchronous'), 2)
@@ -23,7 +23,7 @@ describe('the connection that writes', () => {
     db.close()
   })
 
-  it('waits for another that is making the same file just now', async (t) => {
+  it('waits for another that is creating the same file', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const other = new Worker(
       `const { parentPort, workerData } = require('node:worker_threads')
@@ -43,7 +43,7 @@ describe('the connection that writes', () => {
     await once(other, 'exit')
   })
 
-  it('makes its folder and its files for their owner alone', (t) => {
+  it('creates its folder and files for their owner only', (t) => {
     const folder = join(temporaryFolder(t), 'data')
     const db = openWriter(join(folder, 'lethe.db'))
     db.exec('CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
@@ -56,7 +56,7 @@ describe('the connection that writes', () => {
 })
 
 describe('the connection that reads', () => {
-  it('cannot write, and sees what was written', (t) => {
+  it('cannot write, and sees what others write', (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const writer = openWriter(path)
     writer.exec('CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
@@ -77,7 +77,7 @@ describe('a transaction', () => {
   }
   const count = (db: DatabaseSync) => db.prepare('SELECT count(*) AS n FROM numbers').get()?.n
 
-  it('hands back what its work does, and keeps it', (t) => {
+  it('returns the result of its work, and commits', (t) => {
     const db = table(join(temporaryFolder(t), 'lethe.db'))
     const result = transaction(db, () => {
       db.exec('INSERT INTO numbers VALUES (1)')
@@ -89,7 +89,7 @@ describe('a transaction', () => {
     db.close()
   })
 
-  it('undoes everything when its work throws, and can be followed by another', (t) => {
+  it('rolls back if its work throws, and can be followed by another', (t) => {
     const db = table(join(temporaryFolder(t), 'lethe.db'))
     const work = () => {
       db.exec('INSERT INTO numbers VALUES (1)')
@@ -105,7 +105,7 @@ describe('a transaction', () => {
 })
 
 describe('a snapshot', () => {
-  it('of which SQLite has ended the transaction, as it does after a failed read, fails with that and nothing else', (t) => {
+  it('whose transaction SQLite ended after a failed read fails with that error only', (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     openWriter(path).close()
     const db = openReader(path)

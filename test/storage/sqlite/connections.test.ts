@@ -5,7 +5,7 @@ import { openReader, openWriter } from '../../../src/storage/sqlite/connection.t
 import { cacheUntilWrite } from '../../../src/storage/sqlite/connections.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** A table of names, a look-up that remembers, and how often it had to look. */
+/** A table of names, a cached look-up, and the number of its queries. */
 function open(t: TestContext) {
   const path = join(temporaryFolder(t), 'lethe.db')
   const [writer, other] = [openWriter(path), openWriter(path)]
@@ -23,8 +23,8 @@ function open(t: TestContext) {
   return { writer, other, find, looks }
 }
 
-describe('a look-up with a memory', () => {
-  it('looks once while nobody writes, for what is there and for what is not', (t) => {
+describe('a cached look-up', () => {
+  it('queries once while nobody writes, for existing and missing rows', (t) => {
     const { writer, find, looks } = open(t)
     writer.exec(`INSERT INTO names VALUES ('a', 'Anna')`)
     for (let i = 0; i < 3; i++) {
@@ -34,7 +34,7 @@ describe('a look-up with a memory', () => {
     assert.deepEqual(looks, ['a', 'b'])
   })
 
-  it('sees every change at the very next look, whichever connection made it', (t) => {
+  it('sees every change at the next look-up, whichever connection made it', (t) => {
     const { writer, other, find } = open(t)
     assert.equal(find('a'), null)
     writer.exec(`INSERT INTO names VALUES ('a', 'Anna')`)
@@ -66,7 +66,7 @@ describe('a look-up with a memory', () => {
     assert.equal(find('a'), null)
   })
 
-  it('forgets rather than growing without end', (t) => {
+  it('has a size limit', (t) => {
     const { find, looks } = open(t)
     for (let i = 0; i < 10_001; i++) find(`id-${i}`)
     looks.length = 0

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { it } from 'node:test'
 import { openShop } from './open-shop.ts'
 
-it('daily totals of very many names are added up in pieces, between which others have their turn', async (t) => {
+it('daily totals of very many names are added up in pieces, between which other work runs', async (t) => {
   const { store, path } = await openShop(t, { writesHere: true })
   const db = new DatabaseSync(path)
   const count = 20_000

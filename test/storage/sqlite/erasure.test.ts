@@ -44,7 +44,7 @@ function eventsOf(subjectId: string, count: number): IncomingRow[] {
   )
 }
 
-/** Another process in the middle of a read. */
+/** A second connection with an open read transaction. */
 function beginReading(path: string, table = 'events'): DatabaseSync {
   const other = new DatabaseSync(path)
   other.exec('BEGIN')
@@ -61,7 +61,7 @@ function openNumbers(t: TestContext): { path: string; db: DatabaseSync } {
 }
 
 describe('the write-ahead log', () => {
-  it('is empty when an erasure has answered', async (t) => {
+  it('is empty when an erasure has been answered', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await ingest(store, [...eventsOf('anna', 100), ...eventsOf('ben', 100)], 50)
     assert.notEqual(logSize(path), 0)
@@ -69,7 +69,7 @@ describe('the write-ahead log', () => {
     assert.equal(logSize(path), 0)
   })
 
-  it('is empty too when there was nothing left to erase', async (t) => {
+  it('is empty even if there was nothing left to erase', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await ingest(store, eventsOf('anna', 10), 10)
     assert.notEqual(logSize(path), 0)
@@ -90,7 +90,7 @@ describe('the write-ahead log', () => {
     })
   }
 
-  it('is emptied soon after a step of a sweep that has more steps, though no other follows', async (t) => {
+  it('is emptied soon after a step of an unfinished sweep, even if no other step follows', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await ingest(store, [...eventsOf('anna', 10), ...eventsOf('ben', 10)], 20)
     const swept = await store.retention.sweep('shop', stepBefore(start + 100, 5))
@@ -98,7 +98,7 @@ describe('the write-ahead log', () => {
     await until(() => logSize(path) === 0)
   })
 
-  it('is emptied by the next start when the process of an erasure was killed before it could', async (t) => {
+  it('is emptied by the next start if the process of an erasure was killed first', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await ingest(store, eventsOf('anna', 100), 100)
     const other = beginReading(path)
@@ -115,7 +115,7 @@ describe('the write-ahead log', () => {
     await until(() => logSize(path) === 0)
   })
 
-  it('is emptied by the next writer when the process of an erasure was killed before it could', async (t) => {
+  it('is emptied by the next writer if the process of an erasure was killed first', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await ingest(store, eventsOf('anna', 100), 100)
     const other = beginReading(path)
@@ -130,7 +130,7 @@ describe('the write-ahead log', () => {
     await until(() => logSize(path) === 0)
   })
 
-  it('is not touched by a start once everything is scrubbed', async (t) => {
+  it('is not changed by a start once everything is scrubbed', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await store.maintenance.scrub(start)
     await ingest(store, eventsOf('anna', 10), 10)
@@ -142,7 +142,7 @@ describe('the write-ahead log', () => {
     assert.equal(logSize(path), size)
   })
 
-  it('is emptied once another process has finished the read it is in the middle of, for which no other write waits', async (t) => {
+  it('is emptied once another process ends its read, without delaying other writes', async (t) => {
     const { store, path } = await openShop(t)
     await ingest(store, eventsOf('anna', 100), 100)
     const other = beginReading(path)
@@ -151,7 +151,7 @@ describe('the write-ahead log', () => {
       isAnswered = true
     })
     while ((await store.subjects.read(tracker, 'anna')) !== null) await nextTurn()
-    // What the erasure waits for ends only afterwards.
+    // The erasure waits for the reader, which closes only afterwards.
     for (const plan of ['pro', 'free'] as const) await store.organisations.setPlan('acme', plan)
     assert.notEqual(logSize(path), 0)
     assert.equal(isAnswered, false)
@@ -199,7 +199,7 @@ describe('the write-ahead log', () => {
     })
   }
 
-  it('is emptied while another process writes, and puts the log back into the file itself', async (t) => {
+  it('is emptied while another process writes and checkpoints', async (t) => {
     const { store, path } = await openShop(t)
     const names = Array.from({ length: 3 }, (_, i) => `visitor-${i}-`)
     const page = (name: string) => `${name}at-`
@@ -223,13 +223,13 @@ describe('the write-ahead log', () => {
     for (const name of names) {
       assert.deepEqual(await eraseIn(store, tracker, name), { sessions: 1, events: 200 })
       const bytes = Buffer.concat(filesOf(path).map((file) => file.bytes)).toString('latin1')
-      // A few may be left in the gaps of pages, as below.
+      // A few may remain in the gaps of pages, as below.
       const left = bytes.split(page(name)).length - 1
       assert.ok(left <= 10, `${left} of 200 events of ${name} are left in the files`)
     }
   })
 
-  it('that another process holds too long is emptied within a second of its end, and told of until then', (t) => {
+  it('that another process holds too long is reported, and emptied within a second after its end', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { path, db } = openNumbers(t)
     const other = beginReading(path, 'numbers')
@@ -259,7 +259,7 @@ describe('the write-ahead log', () => {
     assert.deepEqual([answers, told, logSize(path)], [3, [0, null], 0])
   })
 
-  it('is not waited for by an end unless somebody else does', (t) => {
+  it('is not waited for on close, unless an erasure waits for it', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { path, db } = openNumbers(t)
     const other = beginReading(path, 'numbers')
@@ -275,7 +275,7 @@ describe('the write-ahead log', () => {
     assert.deepEqual(order, ['nobody waits', 'answered', 'ended'])
   })
 
-  it('that cannot be emptied at all fails the answers, and is tried again', (t) => {
+  it('that cannot be emptied fails the erasures, and is tried again', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const { path, db } = openNumbers(t)
     db.exec('INSERT INTO numbers VALUES (1)')
@@ -294,7 +294,7 @@ describe('the write-ahead log', () => {
 })
 
 describe('the files after erasures', () => {
-  it('hold nothing of those erased in the log, and no more than shreds in the gaps of live pages', async (t) => {
+  it('hold no erased data in the log, and only fragments in the gaps of live pages', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     const random = seededRandom()
     const subjects = Array.from({ length: 100 }, (_, i) => tellTale(i))
@@ -319,7 +319,8 @@ describe('the files after erasures', () => {
         name,
       )
     }
-    // SQLite moves rows between pages without wiping where they stood before; a scrub does. That is a few of a thousand.
+    // SQLite moves rows between pages without overwriting the old bytes; a scrub overwrites them. That
+    // affects a few in a thousand.
     const left = [...talesIn(database.bytes)].filter((text) => texts.has(text))
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}: ${left.length} of ${texts.size} texts left in gaps`)
     assert.ok(left.length <= texts.size / 20, `${left.length} left: ${left.slice(0, 9)}`)
@@ -327,7 +328,7 @@ describe('the files after erasures', () => {
     for (const text of kept.flatMap((subject) => subject.texts)) assert.ok(live.has(text), text)
   })
 
-  it('hold not one byte of a subject that filled its pages alone, in UTF-8 or UTF-16', async (t) => {
+  it('hold not one byte of a subject that had pages of its own, in UTF-8 or UTF-16', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     const rows = Array.from({ length: 1_000 }, (_, i) =>
       eventRow({
@@ -350,14 +351,14 @@ describe('the files after erasures', () => {
   })
 })
 
-/** How long this thread, and all threads of this process, have been at work. */
+/** The CPU time of this thread, and of all threads of this process. */
 function cpuMs(): { thread: number; process: number } {
   const [thread, whole] = [process.threadCpuUsage(), process.cpuUsage()]
   return { thread: (thread.user + thread.system) / 1_000, process: (whole.user + whole.system) / 1_000 }
 }
 
 describe('a large erasure', () => {
-  it('is seen by others in one go, and does not hold up the event loop or the reads of others', async (t) => {
+  it('is atomic for others, and does not block the event loop or other reads', async (t) => {
     const { store, path } = await openShop(t)
     const events = 15_000
     await ingest(store, [...eventsOf('anna', events), ...eventsOf('ben', 10)], 10_000)
@@ -391,14 +392,15 @@ describe('a large erasure', () => {
     const elsewhereMs = after.process - before.process - (after.thread - before.thread)
     const figures = `${turns} turns, the longest ${Math.round(longestMs)} ms, and ${Math.round(elsewhereMs)} ms in other threads`
     t.diagnostic(figures)
-    // Time on a processor, since a busy machine may keep any thread waiting. Were the loop held up, it would turn once or twice.
+    // CPU time, because a busy machine may delay any thread. With a blocked event loop, there would be one or
+    // two turns.
     assert.ok(turns >= 5, figures)
     assert.ok(longestMs < elsewhereMs / 2, figures)
   })
 })
 
-describe('erasures that wait in a batch', () => {
-  /** Lets nobody write until it is called. */
+describe('erasures in a batch', () => {
+  /** Blocks all writers until the returned function is called. */
   function lock(path: string): () => void {
     const other = openWriter(path)
     other.exec('BEGIN IMMEDIATE')
@@ -412,7 +414,7 @@ describe('erasures that wait in a batch', () => {
     ;({ store, path } = await openShop(lifetime))
   })
 
-  it('are done together, and each is told what was its own', async (t) => {
+  it('are done together, each with its own result', async (t) => {
     const names = Array.from({ length: 12 }, (_, i) => `visitor-${i}`)
     for (const [i, name] of names.entries()) await store.ingest.ingest(eventsOf(name, i + 1), testKeys)
     const stranger = { ...tracker, organisationId: 'other' }
@@ -440,7 +442,7 @@ describe('erasures that wait in a batch', () => {
     assert.deepEqual(await again, { sessions: 0, events: 0 })
     assert.equal(await unseen, null)
     assert.equal(logSize(path), 0)
-    // The thread may have taken up the first ones before the others were there.
+    // The writer may have started with the first ones before the others were queued.
     assert.ok(seen.size <= 3 && seen.has(0), `${[...seen]} were seen, one after the other`)
   })
 
@@ -462,9 +464,9 @@ describe('erasures that wait in a batch', () => {
     for (const name of ['anna', 'ben', 'dora']) assert.equal(await store.subjects.read(tracker, name), null)
   })
 
-  it('come before other writes that wait', async () => {
+  it('run before other queued writes', async () => {
     const found: (number | undefined)[] = []
-    // The thread may take up the first one late, and not find all of the others there; then it is asked again.
+    // The writer may take the first one before the others are queued; then the test tries again.
     for (let attempt = 0; attempt < 10 && !found.includes(1); attempt++) {
       const [first, second] = [`anna-${attempt}`, `ben-${attempt}`]
       await store.ingest.ingest([...eventsOf(first, 1), ...eventsOf(second, 1)], testKeys)
@@ -482,7 +484,7 @@ describe('erasures that wait in a batch', () => {
     assert.ok(found.includes(1), `what was imported meanwhile came after it: ${found}`)
   })
 
-  it('are all done when the store is closed meanwhile', async () => {
+  it('are all done if the store is closed meanwhile', async () => {
     const names = ['emil', 'frida', 'gerd']
     for (const name of names) await store.ingest.ingest(eventsOf(name, 2), testKeys)
     const second = await openSqliteStore(path)

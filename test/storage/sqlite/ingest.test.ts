@@ -13,7 +13,7 @@ import { testKeys } from '../../support/test-keyring.ts'
 const rows = Array.from({ length: 30 }, (_, number) =>
   eventRow({ subjectId: `visitor-${number % 3}`, eventId: `e${number}`, occurredAt: 1_000 + number }),
 )
-/** The rows in three pieces, each with some of every subject. */
+/** The rows in three pieces, each with rows of every subject. */
 const pack = () => [0, 10, 20].map((from) => packRows(rows.slice(from, from + 10)))
 
 async function openShop(t: TestContext) {
@@ -25,14 +25,14 @@ async function openShop(t: TestContext) {
   return { path, store }
 }
 
-describe('a batch that was sent to the writer', () => {
+describe('a batch sent to the writer', () => {
   it('is freed piece by piece while it is decoded, and stored completely', async (t) => {
     const { path } = await openShop(t)
     const db = openWriter(path)
     t.after(() => db.close())
     const pieces = pack()
     const freedBefore: number[] = []
-    // Counts how many pieces are gone whenever the writer takes the next one.
+    // Counts the freed pieces each time the writer takes another.
     const watched = {
       *[Symbol.iterator]() {
         for (const piece of pieces) {
@@ -51,7 +51,7 @@ describe('a batch that was sent to the writer', () => {
     )
   })
 
-  it('is still there for another attempt where it shared a transaction', async (t) => {
+  it('is kept for another attempt if it shared a transaction', async (t) => {
     const { store } = await openShop(t)
     const batch = { rows: rows.length, pieces: pack() }
     const first = await store.ingest.ingestAll([batch], testKeys)

@@ -21,7 +21,7 @@ function numbers(seed: number): () => number {
   }
 }
 
-/** A session of some events, evenly over its length. */
+/** A session whose events are spread evenly over its length. */
 function session(subjectId: string, sessionId: string, startedAt: number, events: number, length: number) {
   return Array.from({ length: events }, (_, event): IncomingRow => {
     const occurredAt = startedAt + Math.floor((event * length) / events)
@@ -51,7 +51,10 @@ async function ingest(t: TestContext, rows: readonly IncomingRow[], look: (db: D
   }
 }
 
-/** The most events of others within the span of a session whose subject is not indexed by session. */
+/**
+ * The largest number of other sessions' events within a session, among subjects that are not indexed by
+ * session.
+ */
 function mostOfOthers(db: DatabaseSync): number {
   const row = db
     .prepare(
@@ -67,7 +70,7 @@ const indexed = (db: DatabaseSync) =>
   Number(db.prepare('SELECT count(*) AS count FROM events WHERE interleaved = 1').get()?.count)
 
 describe('the events of a session among many others, on SQLite', () => {
-  it('are not in the index by session where sessions overlap only a few others', async (t) => {
+  it('are not in the index by session if sessions overlap only a few others', async (t) => {
     const random = numbers(7)
     const rows = Array.from({ length: 400 }, (_, number) =>
       session('anna', `s${number}`, start + Math.floor(random() * 4 * 1_440) * minute, 10, 20 * minute),
@@ -81,7 +84,7 @@ describe('the events of a session among many others, on SQLite', () => {
     assert.ok(overlapping > 0 && overlapping <= maxPlainEvents, `${overlapping} of others`)
   })
 
-  it('are indexed when others have filled the longest session, which was empty when it began', async (t) => {
+  it('are indexed once other events fill the longest session, which was empty at first', async (t) => {
     const after = (sessions: number) => start + sessions * 30 * minute
     const visits = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, number) =>
@@ -126,7 +129,7 @@ describe('the events of a session among many others, on SQLite', () => {
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
     const subjectId = 'anna'
-    // The longest reaches over 900 others, and none overlaps another.
+    // The length of the longest puts 900 sessions near each one, but no two overlap.
     const sessions = Array.from({ length: 20_000 }, (_, number) => {
       const startedAt = start + number * 1_000
       const endedAt = number === 19_999 ? startedAt + 225_000 : startedAt
@@ -143,7 +146,8 @@ describe('the events of a session among many others, on SQLite', () => {
     await store.ingest.ingest(events(maxPlainEvents + 1, 9_000), testKeys)
     const { user, system } = process.threadCpuUsage(before)
     const tookMs = (user + system) / 1_000
-    // One second of one core; each session with those near it took twenty. On a busy machine they may wait for the core.
+    // This takes one CPU second; comparing each session with its neighbours took twenty. A busy machine may
+    // add waits.
     assert.ok(tookMs < 10_000, `${Math.round(tookMs)} ms`)
   })
 })

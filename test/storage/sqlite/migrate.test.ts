@@ -21,7 +21,7 @@ const rows: IncomingRow[] = [
   eventRow({ subjectId: 'anna', sessionId: 's1', eventId: 'e1', properties: { url: '/' } }),
 ]
 
-/** A store with something in it, closed. */
+/** A store with some data, closed. */
 async function storeWithData(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'lethe.db')
   const store = await openSqliteStore(path, { writesHere: true })
@@ -49,8 +49,8 @@ function upgrade(path: string, steps: readonly string[]): void {
   }
 }
 
-describe('a file that is not there yet', () => {
-  it('becomes a store of the newest version, marked as one of ours', async (t) => {
+describe('a file that does not exist yet', () => {
+  it('becomes a store of the newest version, marked as a Lethe store', async (t) => {
     const path = join(temporaryFolder(t), 'deep', 'down', 'lethe.db')
     await (await openSqliteStore(path)).close()
     assert.equal(value(path, 'PRAGMA user_version'), newest)
@@ -71,7 +71,7 @@ describe('a file that is not there yet', () => {
 })
 
 describe('a store of the newest version', () => {
-  it('is not touched when it is opened again', async (t) => {
+  it('is not changed when it is opened again', async (t) => {
     const path = await storeWithData(t)
     const before = readFileSync(path)
     await (await openSqliteStore(path)).close()
@@ -88,7 +88,7 @@ describe('a store of an older version', () => {
      CREATE TABLE notes (text TEXT NOT NULL) STRICT;`,
   ]
 
-  it('is upgraded in place, and keeps what it holds', async (t) => {
+  it('is upgraded in place, and keeps its data', async (t) => {
     const path = await storeWithData(t)
     upgrade(path, next)
     assert.equal(value(path, 'PRAGMA user_version'), newest + 1)
@@ -124,7 +124,7 @@ describe('a store of an older version', () => {
   })
 })
 
-describe('a file that this program cannot use is refused and left as it is', () => {
+describe('a file that this program cannot use is refused and left unchanged', () => {
   async function assertRefused(path: string, message: RegExp): Promise<void> {
     const before = readFileSync(path)
     await assert.rejects(openSqliteStore(path), (error) => {
@@ -137,7 +137,7 @@ describe('a file that this program cannot use is refused and left as it is', () 
     assert.ok(readFileSync(path).equals(before), 'not one byte of the file has changed')
   }
 
-  it('when a newer Lethe wrote it', async (t) => {
+  it('if a newer Lethe wrote it', async (t) => {
     const path = await storeWithData(t)
     upgrade(path, [...migrations(), 'CREATE TABLE later (a TEXT) STRICT'])
     await assertRefused(path, new RegExp(`newer Lethe.*version ${newest + 1}.*up to ${newest}`))
@@ -160,7 +160,7 @@ describe('a file that this program cannot use is refused and left as it is', () 
     })
   }
 
-  it('when it is no database at all', async (t) => {
+  it('if it is not a database', async (t) => {
     const path = join(temporaryFolder(t), 'notes.txt')
     writeFileSync(path, 'Buy milk.\n'.repeat(200))
     await assertRefused(path, /not a (database|Lethe store)/)

@@ -12,8 +12,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
 /**
- * A store in a file of its own, with the tracker `shop` of the organisation `acme`; closed with the test. It writes in a thread, as a
- * service does, or here, as commands do: to start a thread costs more than most tests.
+ * A store in its own file, with the tracker `shop` of the organisation `acme`; closed when the test ends. It
+ * writes in a thread, as a service does, or with `writesHere` in this one, which is faster to start.
  */
 export async function openShop(
   t: Lifetime,
@@ -25,12 +25,12 @@ export async function openShop(
   t.after(() => store.close())
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  // So that `stepBefore` sweeps what it says.
+  // `stepBefore` then sweeps exactly what is older than its instant.
   await rememberWindows(store, keeping(1))
   return { store, path }
 }
 
-/** What one statement answers, on a connection of its own that is closed again. */
+/** The rows of one statement, read on a separate connection. */
 export function ask(path: string, sql: string): Record<string, SQLOutputValue>[] {
   const db = new DatabaseSync(path)
   try {
@@ -40,12 +40,12 @@ export function ask(path: string, sql: string): Record<string, SQLOutputValue>[]
   }
 }
 
-/** The one value a pragma or a count gives. */
+/** The single value of a pragma or a count. */
 export function value(path: string, sql: string): SQLOutputValue | undefined {
   return Object.values(ask(path, sql)[0] ?? {})[0]
 }
 
-/** The bytes of the database, its write-ahead log and its shared memory, as far as they are there. */
+/** The contents of the database file, its write-ahead log and its shared memory, if they exist. */
 export function filesOf(path: string): { name: string; bytes: Buffer }[] {
   return ['', '-wal', '-shm']
     .filter((suffix) => existsSync(path + suffix))
@@ -56,7 +56,7 @@ export function logSize(path: string): number {
   return statSync(`${path}-wal`).size
 }
 
-/** A subject with two sessions and eight events, every text of which can be told from every other's. */
+/** A subject with two sessions and eight events, in which every text is unique. */
 export interface TellTale {
   subjectId: string
   texts: string[]
@@ -95,7 +95,10 @@ export function talesIn(bytes: Buffer): Set<string> {
   return new Set(bytes.toString('latin1').match(tale))
 }
 
-/** The numbers of the subjects of which a text, or the end of one, stands in any file beside a store, in UTF-8 or UTF-16. */
+/**
+ * The numbers of the subjects of which any file beside the store contains a text, or its end, in UTF-8 or
+ * UTF-16.
+ */
 export function numbersBeside(path: string): Set<number> {
   const folder = dirname(path)
   const numbers = new Set<number>()
@@ -108,7 +111,7 @@ export function numbersBeside(path: string): Set<number> {
   return numbers
 }
 
-/** Bytes as each of the texts they may be. */
+/** The bytes decoded as Latin-1 and as UTF-16. */
 function readings(bytes: Buffer): string[] {
   const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
   const odd = bytes.subarray(1, bytes.length - ((bytes.length + 1) % 2))

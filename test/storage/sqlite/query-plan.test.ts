@@ -19,9 +19,8 @@ import { testKeys } from '../../support/test-keyring.ts'
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /**
- * Statements over all organisations, of which there are few (an operator's list, the sign of life, windows), on a table of one row, and
- * one that puts the names of each day in the order of their counts, for an operator; one that verifies a ledger, and one that runs once,
- * after an upgrade.
+ * Scans that are allowed: of tables with few rows (organisations, windows, scrubs), for an operator, for a
+ * ledger verification, and for one pass after an upgrade.
  */
 const allowedToScan: readonly (string | null)[] = [
   'SELECT id, name, plan, created_at FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id',
@@ -41,10 +40,10 @@ const allowedToScan: readonly (string | null)[] = [
   'UPDATE scrubs SET scrubbed_at = ?1, deletions = max(deletions, scrubbed_deletions + ?2)',
 ]
 
-/** What is counted by session is what the same transaction deletes, and no more than its step; by name, so many rows at most. */
+/** Groups by session cover only the rows that the same step deletes; groups by name at most 20,000 rows. */
 const allowedToGroup = /GROUP BY session_id$|LIMIT 20000\) AS latest GROUP BY name$/
 
-/** Every way to ask for a page of subjects. */
+/** Every kind of query for a page of subjects. */
 function subjectQueries(): SubjectQuery[] {
   const plain = { limit: 50, subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
   const queries: SubjectQuery[] = []
@@ -63,7 +62,7 @@ function subjectQueries(): SubjectQuery[] {
   return queries
 }
 
-/** Makes the store prepare every statement it has, and hands back their texts. */
+/** Makes the store prepare all its statements. Returns their texts. */
 async function everyStatement(t: TestContext): Promise<{ path: string; statements: string[] }> {
   const prepare = t.mock.method(DatabaseSync.prototype, 'prepare')
   const path = join(temporaryFolder(t), 'lethe.db')
@@ -116,7 +115,7 @@ function planOf(db: DatabaseSync, sql: string): string[] {
 }
 
 describe('every statement of the embedded store', () => {
-  it('goes by an index: it scans no table and sorts nothing', async (t) => {
+  it('uses an index: it scans no table and sorts nothing', async (t) => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)
     for (const sql of statements) {
@@ -134,12 +133,12 @@ describe('every statement of the embedded store', () => {
     }
     for (const sql of allowedToScan)
       assert.ok(sql !== null && statements.includes(sql), `${sql} is still there`)
-    // As many as there are: fewer would mean that some escaped this test.
+    // The current number: fewer would mean that this test misses some.
     assert.ok(statements.length >= 95, `${statements.length} statements were seen`)
     db.close()
   })
 
-  it('that asks for the events of a session among many others seeks to them alone', async (t) => {
+  it('that lists the events of a session among many others seeks only to them', async (t) => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)
     const ofSession = statements.filter((sql) => /\sWHERE interleaved = 1/.test(sql))
@@ -165,7 +164,7 @@ describe('every statement of the embedded store', () => {
       const conditions = sql.replace(/^.* WHERE | ORDER BY .*$/g, '').split(' AND ')
       const plan = planOf(db, sql).join('\n')
       assert.ok(conditions.length <= 3, sql)
-      // SQLite names in brackets what it seeks by; what is missing there it would check row by row.
+      // SQLite lists the conditions of a seek in parentheses. It checks all others row by row.
       for (const condition of conditions) {
         const sought = condition.replace('>=', '>').replace('<=', '<').replaceAll(' ', '')
         assert.ok(plan.replaceAll(' ', '').includes(sought), `${condition} in ${plan}`)
@@ -174,7 +173,7 @@ describe('every statement of the embedded store', () => {
     db.close()
   })
 
-  it('that counts open requests reads an index alone', async (t) => {
+  it('that counts open requests reads only an index', async (t) => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)
     const counts = statements.filter((sql) => sql.includes('AS due_soon'))
@@ -185,7 +184,7 @@ describe('every statement of the embedded store', () => {
     db.close()
   })
 
-  it('that lists requests as groups goes from group to group, and reads no others with their references', async (t) => {
+  it('that lists requests as groups seeks from group to group, and skips the rest of each', async (t) => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)
     const ofGroups = statements.filter((sql) => sql.includes('WITH RECURSIVE listed'))
@@ -203,7 +202,7 @@ describe('every statement of the embedded store', () => {
     db.close()
   })
 
-  it('that sums a group reads an index alone', async (t) => {
+  it('that sums a group reads only an index', async (t) => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)
     const sums = statements.filter((sql) => sql.includes('AS resting'))

@@ -18,14 +18,17 @@ import { value } from './open-shop.ts'
 const marks = /<(\d{6})>/g
 const trace = Buffer.from('<999999>')
 
-/** A row whose every piece of text can be told from every other row's, from a few bytes to many pages long. */
+/** A row's text, from a few bytes to many pages long. Each part of it identifies the row. */
 function textOf(random: SeededRandom, number: number): string {
   const mark = `<${String(number).padStart(6, '0')}>`
   const repeats = random.integer(30) === 0 ? 1 + random.integer(400) : 1 + random.integer(8)
   return mark.repeat(repeats)
 }
 
-/** A database of every kind of b-tree, in which rows have come, grown, shrunk and gone in no order. */
+/**
+ * A database with every kind of b-tree, in which rows were inserted, enlarged, shortened and deleted at
+ * random.
+ */
 function usedDatabase(t: TestContext, random: SeededRandom, pageSize: number) {
   const path = join(temporaryFolder(t), 'lethe.db')
   const made = new DatabaseSync(path)
@@ -61,7 +64,7 @@ function usedDatabase(t: TestContext, random: SeededRandom, pageSize: number) {
   return { path, db, left, contents: () => tables.map((table) => db.prepare(`SELECT * FROM ${table}`).all()) }
 }
 
-/** Puts a text that no row holds wherever there is room for it. */
+/** Writes a text that no row holds into all unused bytes that have room for it. */
 function plantTraces(path: string, db: DatabaseSync): void {
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   const bytes = readFileSync(path)
@@ -110,7 +113,7 @@ describe('the unused bytes of a database’s pages', () => {
     })
   }
 
-  it('do not come back from pages that another connection read meanwhile and then writes', (t) => {
+  it('do not come back from pages that another connection reads meanwhile and then writes', (t) => {
     const { path, db, left, contents } = usedDatabase(t, seededRandom(), 4_096)
     plantTraces(path, db)
     const before = contents()
@@ -118,7 +121,7 @@ describe('the unused bytes of a database’s pages', () => {
     let reads = 0
     const mock = t.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, sql: string) {
       exec.call(this, sql)
-      // From here on nobody writes, but readers get the pages as they still are.
+      // From here on, no one can write, and readers still see the original pages.
       if (sql === 'BEGIN IMMEDIATE' && ++reads) contents()
     })
     const pages = Number(value(path, 'PRAGMA page_count'))
@@ -133,7 +136,7 @@ describe('the unused bytes of a database’s pages', () => {
   })
 })
 
-describe('a page that is not as SQLite writes it', () => {
+describe('a malformed page', () => {
   const leaf = (change: (page: Buffer) => void) => {
     const page = Buffer.alloc(512)
     // Two cells at its end, with a free block of eight bytes between them.
@@ -169,7 +172,7 @@ describe('a page that is not as SQLite writes it', () => {
     for (const [what, change] of damages) assert.throws(() => unusedBytes(leaf(change), 2), DamagedPage, what)
   })
 
-  it('is none of a b-tree when it begins with anything else', () => {
+  it('is not a b-tree page if it starts with anything else', () => {
     const page = Buffer.alloc(512, 0xff)
     for (let first = 0; first < 256; first++) {
       if ([2, 5, 10, 13].includes(first)) continue

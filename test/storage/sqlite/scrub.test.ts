@@ -22,7 +22,7 @@ const aYearAgo = start - 365 * 86_400_000
 const now = at('2026-11-15T03:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** A store of which something was deleted, and in which much is left. */
+/** A store from which some data was deleted, and much remains. */
 async function openUsedShop(t: TestContext, options = {}): Promise<{ store: Store; path: string }> {
   const shop = await openShop(t, options)
   for (const subjectId of ['anna', 'ben']) {
@@ -35,7 +35,7 @@ async function openUsedShop(t: TestContext, options = {}): Promise<{ store: Stor
   return shop
 }
 
-/** Another process in the middle of a read. */
+/** A second connection with an open read transaction. */
 function beginReading(path: string): DatabaseSync {
   const reader = new DatabaseSync(path)
   reader.exec('BEGIN')
@@ -44,14 +44,14 @@ function beginReading(path: string): DatabaseSync {
 }
 
 describe('the files after a scrub', () => {
-  it('hold not one text of what was erased or swept, and all of what was not', async (t) => {
+  it('hold no text of erased or swept data, and all other data', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     const random = seededRandom()
     const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
     const erased = numbers(0, 25).map((number) => tellTale(number))
     const swept = numbers(1_000, 10).map((number) => tellTale(number, aYearAgo))
     const kept = numbers(2_000, 25).map((number) => tellTale(number))
-    // What they did a year ago goes, what they did of late stays.
+    // Their data from a year ago is deleted; their recent data stays.
     const partlySwept = kept.slice(0, 5).map(({ subjectId }, i) => {
       const { rows } = tellTale(3_000 + i, aYearAgo)
       return { rows: rows.map((row) => ({ ...row, subjectId })) }
@@ -81,7 +81,7 @@ describe('the files after a scrub', () => {
     }
   })
 
-  it('are their owner’s alone, and the log is as good as empty', async (t) => {
+  it('are accessible only to their owner, and the log is almost empty', async (t) => {
     const { store, path } = await openUsedShop(t, { writesHere: true })
     await store.maintenance.withMaintenanceLock(() => store.maintenance.scrub(now))
     assert.equal(logSize(path), 0)
@@ -95,7 +95,7 @@ describe('the files after a scrub', () => {
   })
 })
 
-/** A store of several pieces, of which something was deleted, and which has a key. */
+/** A store of several pieces with a key, from which some data was deleted. */
 async function openLargeShop(t: TestContext, options = {}): Promise<{ store: Store; path: string }> {
   const shop = await openUsedShop(t, options)
   for (let batch = 0; batch < 3; batch++) {
@@ -114,7 +114,7 @@ async function openLargeShop(t: TestContext, options = {}): Promise<{ store: Sto
 const key = newApiKey({ id: 'key', organisationId: 'acme' })
 
 describe('while a scrub runs', () => {
-  it('reads go on, and a revocation and an erasure come between its pieces, in this process and in another', async (t) => {
+  it('reads continue, and revocations and erasures run between its pieces, in this process and in another', async (t) => {
     const { store, path } = await openLargeShop(t)
     const other = await openSqliteStore(path)
     t.after(() => other.close())
@@ -148,7 +148,7 @@ describe('while a scrub runs', () => {
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
   })
 
-  it('what is deleted meanwhile is left to the next one', async (t) => {
+  it('data deleted meanwhile is left to the next scrub', async (t) => {
     const { store } = await openLargeShop(t, { writesHere: true })
     const erasures: Promise<unknown>[] = []
     await store.maintenance.scrub(now, { onProgress: () => erasures.push(eraseIn(store, tracker, 'anna')) })
@@ -170,7 +170,7 @@ describe('while a scrub runs', () => {
     assert.equal(before.isDue, true)
   })
 
-  it('nothing breaks beside a process that writes, and puts back what it wrote, over and over', async (t) => {
+  it('nothing breaks while another process writes and checkpoints continuously', async (t) => {
     const { store, path } = await openUsedShop(t)
     const child = runChild('child-checkpoints.ts', path)
     t.after(() => child.kill('SIGKILL'))
@@ -184,8 +184,8 @@ describe('while a scrub runs', () => {
   })
 })
 
-describe('a scrub beside another process that reads old pages', () => {
-  it('waits for it without keeping others from writing, and is done when it is', async (t) => {
+describe('a scrub while another process reads old pages', () => {
+  it('waits for it without blocking other writes, and ends when it does', async (t) => {
     const { store, path } = await openUsedShop(t)
     await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'late' })], testKeys)
     const reader = beginReading(path)
@@ -193,7 +193,7 @@ describe('a scrub beside another process that reads old pages', () => {
     const scrub = store.maintenance.scrub(now).finally(() => {
       isDone = true
     })
-    // Each is handed over behind a try of the scrub's.
+    // Each write is queued behind an attempt of the scrub.
     for (let i = 0; i < 10; i++) await store.organisations.setPlan('acme', 'pro')
     assert.equal(isDone, false)
     assert.equal((await store.maintenance.scrubState()).isDue, true)
@@ -203,7 +203,7 @@ describe('a scrub beside another process that reads old pages', () => {
     assert.equal(logSize(path), 0)
   })
 
-  it('that does not end gives up, says why, and can be repeated', async (t) => {
+  it('that does not end gives up with the reason, and can be repeated', async (t) => {
     const { store, path } = await openUsedShop(t, { writesHere: true })
     const reader = beginReading(path)
     const writer = new Writer(path, writeInThread)

@@ -7,7 +7,7 @@ import { withMaintenanceLock } from '../../../src/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { runChild } from './run-child.ts'
 
-/** What another process says that wants to be alone. */
+/** The output of another process that tries to get the lock. */
 async function saidByAnother(path: string): Promise<string> {
   const child = runChild('child-locks.ts', path)
   const exited = once(child, 'exit')
@@ -16,14 +16,14 @@ async function saidByAnother(path: string): Promise<string> {
   return said
 }
 
-describe('work that one process does alone', () => {
-  it('is not done by another at the same time, and is afterwards', async (t) => {
+describe('work under the maintenance lock', () => {
+  it('is done by one process at a time', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     assert.equal(await withMaintenanceLock(path, () => saidByAnother(path)), 'not alone\n')
     assert.equal(await saidByAnother(path), 'alone\n')
   })
 
-  it('is not done by another when this process has tried a second time', async (t) => {
+  it('is not done by another process after this one has tried a second time', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const said = await withMaintenanceLock(path, async () => {
       assert.equal(await withMaintenanceLock(path, async () => 'done'), null)
@@ -32,7 +32,7 @@ describe('work that one process does alone', () => {
     assert.equal(said, 'not alone\n')
   })
 
-  it('is let go of by a process that is killed', async (t) => {
+  it('is possible again after a process that held the lock is killed', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const child = runChild('child-locks.ts', path, 'stay')
     t.after(() => child.kill('SIGKILL'))
@@ -44,7 +44,7 @@ describe('work that one process does alone', () => {
     assert.equal(await withMaintenanceLock(path, async () => 'done'), 'done')
   })
 
-  it('hands on an error of its own that looks like a lock of others', async (t) => {
+  it('passes on its own error that looks like a lock of another process', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const busy = Object.assign(new Error('database is locked'), { errcode: 5 })
     await assert.rejects(
@@ -54,7 +54,7 @@ describe('work that one process does alone', () => {
     assert.equal(await withMaintenanceLock(path, async () => 'done'), 'done')
   })
 
-  it('leaves a file beside the store that is empty and its owner’s alone', async (t) => {
+  it('leaves an empty file beside the store, accessible only to its owner', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await withMaintenanceLock(path, async () => {})
     const { size, mode } = statSync(`${path}-upkeep`)

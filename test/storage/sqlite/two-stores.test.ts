@@ -26,7 +26,7 @@ describe('two stores on one file', () => {
     await there.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
   })
 
-  it('see a key rotated and revoked by the other at their very next look', async () => {
+  it('see a key rotated and revoked by the other at the next read', async () => {
     const [first, second] = ['01'.repeat(32), '02'.repeat(32)]
     await here.apiKeys.create(key, first)
     assert.equal((await there.apiKeys.findCaller(key.id))?.hash, first)
@@ -37,7 +37,7 @@ describe('two stores on one file', () => {
     assert.equal(await here.apiKeys.rotate(key.id, { hash: first, lastFour: '1111' }, 7), null)
   })
 
-  it('see a subject come and go', async () => {
+  it('see a subject added and erased by the other', async () => {
     await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
     assert.ok(await there.subjects.read(tracker, 'anna'))
     assert.deepEqual(await eraseIn(there, tracker, 'anna'), { sessions: 1, events: 1 })
@@ -57,7 +57,7 @@ describe('two stores on one file', () => {
     assert.equal(counts.filter((count) => count?.events === 0).length, 19)
   })
 
-  it('write at the same time, and wait for one another', async () => {
+  it('write at the same time, and wait for each other', async () => {
     const batches = Array.from({ length: 60 }, (_, i) =>
       (i % 2 ? here : there).ingest.ingest(
         [

@@ -24,7 +24,10 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const day = 86_400_000
 const start = at('2026-06-01T00:00:00.000Z')
 
-/** Rows that say all there is to say of each session, so that the old store can be filled without a batch. */
+/**
+ * Rows that include everything that the old store records of each session, so that it can be filled without
+ * ingest.
+ */
 const rows: IncomingRow[] = [
   ...visit('anna', 'old', start - 9 * day, start - 8 * day, [start - 9 * day, start - 8 * day]),
   ...visit('anna', 'over', start - 3 * day, start + day, [start - 2 * day, start - 1, start, start + day]),
@@ -53,7 +56,7 @@ function visit(
   ]
 }
 
-/** A store of the first version with these rows in it, as that version had them. */
+/** A store of the first version with these rows, as that version stored them. */
 function oldStore(t: TestContext): string {
   const path = join(temporaryFolder(t), 'lethe.db')
   const db = openWriter(path)
@@ -91,7 +94,7 @@ async function open(t: TestContext, path: string): Promise<Store> {
   return store
 }
 
-/** The same rows in a store that was of the newest version from the start. */
+/** A store created in the newest version, with the same rows. */
 async function newStore(t: TestContext): Promise<Store> {
   const store = await open(t, join(temporaryFolder(t), 'lethe.db'))
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
@@ -109,7 +112,7 @@ function readAll(store: Store, since: number): Promise<unknown> {
 const totalsOf = (store: Store) => store.dailyTotals.list(tracker, -1e6, 1e6)
 
 describe('a store of the first version, upgraded', () => {
-  it('holds what it held, and shows of it what has not aged out', async (t) => {
+  it('keeps its data, and shows what has not aged out', async (t) => {
     const [upgraded, fresh] = [await open(t, oldStore(t)), await newStore(t)]
     for (const since of [always, -day, 0, start - 8 * day + 1, start, start + 2 * day, start + 9 * day]) {
       assert.deepEqual(await readAll(upgraded, since), await readAll(fresh, since), `since ${since}`)
@@ -117,7 +120,7 @@ describe('a store of the first version, upgraded', () => {
     assert.deepEqual(await upgraded.organisations.list(), await fresh.organisations.list())
   })
 
-  it('knows when the first thing of each subject ages out', async (t) => {
+  it('records when the oldest data of each subject ages out', async (t) => {
     const path = oldStore(t)
     await (await openSqliteStore(path)).close()
     assert.deepEqual(
@@ -134,7 +137,7 @@ describe('a store of the first version, upgraded', () => {
     )
   })
 
-  it('has the daily totals of all it holds, days before 1970 included', async (t) => {
+  it('has the daily totals of all its data, including days before 1970', async (t) => {
     const [upgraded, fresh] = [await open(t, oldStore(t)), await newStore(t)]
     const totals = await totalsOf(upgraded)
     assert.deepEqual(totals, await totalsOf(fresh))
@@ -145,7 +148,7 @@ describe('a store of the first version, upgraded', () => {
     ])
   })
 
-  it('counts on: rows that are there already add nothing, others do', async (t) => {
+  it('keeps counting: stored rows add nothing, others do', async (t) => {
     const upgraded = await open(t, oldStore(t))
     const before = await totalsOf(upgraded)
     const none = { subjects: 0, sessions: 0, events: 0 }
@@ -157,7 +160,7 @@ describe('a store of the first version, upgraded', () => {
     assert.deepEqual(second, { day: -1, sessions: 1, events: { pageview: 2, purchase: 1 }, otherEvents: 0 })
   })
 
-  it('is swept right', async (t) => {
+  it('is swept correctly', async (t) => {
     const path = oldStore(t)
     const [upgraded, fresh] = [await open(t, path), await newStore(t)]
     const totals = await totalsOf(upgraded)
@@ -173,7 +176,7 @@ describe('a store of the first version, upgraded', () => {
     assert.deepEqual(await totalsOf(upgraded), totals)
   })
 
-  it('is due for a scrub: nobody counted what was deleted before', async (t) => {
+  it('is due for a scrub, because earlier deletions were not counted', async (t) => {
     const path = oldStore(t)
     const upgraded = await open(t, path)
     const { lastAt, isDue } = await upgraded.maintenance.scrubState()
@@ -184,7 +187,7 @@ describe('a store of the first version, upgraded', () => {
     assert.deepEqual(await upgraded.maintenance.scrubState(), { lastAt: start, isDue: false })
   })
 
-  it('is not due for one when it was never used', async (t) => {
+  it('is not due for a scrub if it was never used', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 1))
@@ -194,7 +197,7 @@ describe('a store of the first version, upgraded', () => {
 })
 
 describe('a store of the third version, upgraded', () => {
-  it('has the events of a session in an index where sessions overlap and events are many', async (t) => {
+  it('indexes the events of a session if sessions overlap and events are many', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 3))
@@ -241,7 +244,7 @@ describe('a store of the third version, upgraded', () => {
 })
 
 describe('a store of the second version, upgraded', () => {
-  it('holds what it held, and takes members, sign-ins and activity', async (t) => {
+  it('keeps its data, and accepts members, sign-ins and activity', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 2))
@@ -284,7 +287,7 @@ describe('a store of the second version, upgraded', () => {
 describe('a store of the third version, upgraded', () => {
   const far = at('9999-12-31T23:59:59.000Z')
 
-  /** A store of that version with rows that imports used to take. */
+  /** A store of that version with rows that imports no longer accept. */
   function farStore(t: TestContext): string {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
@@ -305,7 +308,7 @@ describe('a store of the third version, upgraded', () => {
     putSession.run(open, 's2', start + 1, start + 2, 0, start + 2)
     putSubject.run('lost', lost, far - 9, far, far - 9, 1, 3)
     putSession.run(lost, 's', far - 9, far, 3, far)
-    // Of these, two become one.
+    // Two of these become one.
     putEvent.run(lost, far - 9, 'e', 's')
     putEvent.run(lost, far, 'e', 's')
     putEvent.run(lost, far, 'f', 's')
@@ -327,7 +330,7 @@ describe('a store of the third version, upgraded', () => {
     assert.ok((await step(now + day)).sessions > 0)
   })
 
-  it('holds nothing that is visible for ever: what lies behind 2050 happened at the upgrade', async (t) => {
+  it('holds nothing that stays visible forever: dates after 2050 become that of the upgrade', async (t) => {
     const path = farStore(t)
     const before = Math.floor(Date.now() / 1_000) * 1_000
     const store = await open(t, path)
@@ -348,11 +351,11 @@ describe('a store of the third version, upgraded', () => {
 })
 
 describe('a store of the sixth version, upgraded', () => {
-  it('holds what it held, and its trackers and organisations can be deleted', async (t) => {
+  it('keeps its data, and its trackers and organisations can be deleted', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 6))
-    // Such ids were taken once.
+    // Such IDs were once allowed.
     db.exec(`INSERT INTO organisations VALUES ('../x', 'Odd', 'pro', 1), ('acme', 'Acme', 'pro', 1)`)
     db.exec(`INSERT INTO trackers VALUES ('odd', '../x', 'Odd', 1), ('shop', 'acme', 'Shop', 1)`)
     db.exec(`INSERT INTO activity (organisation_id, at, id, kind, actor_kind)
@@ -383,7 +386,7 @@ describe('a store of the sixth version, upgraded', () => {
 })
 
 describe('a store of the tenth version, upgraded', () => {
-  it('holds what it held, and people are found in it by what they are known by', async (t) => {
+  it('keeps its data, and finds people by their identifiers', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 10))
@@ -395,7 +398,7 @@ describe('a store of the tenth version, upgraded', () => {
 })
 
 describe('a store of 0.2.0, upgraded', () => {
-  it('finds people however an accent of what they are known by is written', async (t) => {
+  it('finds people however an accent in an identifier is encoded', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 14))

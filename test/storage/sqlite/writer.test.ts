@@ -16,7 +16,7 @@ import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 
 const acme = { id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 } as const
 
-/** Tells how many threads were started since. */
+/** Counts the threads started from now on. */
 function countThreads(t: TestContext): () => number {
   let threads = 0
   const count = () => {
@@ -37,11 +37,11 @@ function niceness(): number[] {
   })
 }
 
-/** Fails unless a write that cannot be leaves those behind it alone. */
+/** Fails unless a failed write leaves the following writes unaffected. */
 async function assertGoesOn({ organisations, trackers }: Store): Promise<void> {
   const other = { ...acme, id: 'other' }
   const results = await Promise.allSettled([
-    // No integer column can hold it.
+    // An integer column cannot hold it.
     organisations.create({ ...other, createdAt: 0.5 }),
     organisations.create(other),
     trackers.create({ id: 'shop', organisationId: 'other', name: 'Shop', createdAt: 1 }),
@@ -52,7 +52,7 @@ async function assertGoesOn({ organisations, trackers }: Store): Promise<void> {
   )
 }
 
-describe('a writer in a thread of its own', () => {
+describe('a writer in a separate thread', () => {
   const lifetime = inReverse({ after })
   let store: Store
   before(async () => {
@@ -60,7 +60,7 @@ describe('a writer in a thread of its own', () => {
     lifetime.after(() => store.close())
   })
 
-  it('starts it when asked to get ready or with the first write, not for reads', async (t) => {
+  it('starts it when prepared or with the first write, not for reads', async (t) => {
     const threads = countThreads(t)
     await store.organisations.list()
     await store.ping()
@@ -71,12 +71,12 @@ describe('a writer in a thread of its own', () => {
     assert.equal(threads(), 1)
   })
 
-  it('goes on after a write that failed', () => assertGoesOn(store))
+  it('continues after a failed write', () => assertGoesOn(store))
 
-  it('rejects what cannot be handed to it, and goes on', async () => {
+  it('rejects values that cannot be sent to it, and continues', async () => {
     const withFunction = { ...acme, run: () => {} }
     const withBigInteger = eventRow({ subjectId: 'anna', eventId: 'e', properties: { count: 1n } })
-    // No `async` here: what a port hands back is a promise, whatever happens.
+    // Not `async`: a port always returns a promise.
     await assert.rejects(() => store.organisations.create(withFunction), { name: 'DataCloneError' })
     await assert.rejects(() => store.ingest.ingest([withBigInteger], testKeys), TypeError)
     const others = [{ ...acme, id: 'second' }, withFunction, { ...acme, id: 'third' }]
@@ -89,7 +89,7 @@ describe('a writer in a thread of its own', () => {
 })
 
 describe('the writer', () => {
-  it('needs no thread where it writes in the one that asks', async (t) => {
+  it('needs no thread if it writes in the calling thread', async (t) => {
     const threads = countThreads(t)
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
     assert.equal(await store.organisations.create(acme), true)
@@ -99,7 +99,7 @@ describe('the writer', () => {
     assert.equal(threads(), 0)
   })
 
-  it('lets the event loop turn between two writes in the thread that asks, for signals to be heard', async (t) => {
+  it('lets the event loop turn between two writes in the calling thread, so that signals are handled', async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
     t.after(() => store.close())
     let turns = 0
@@ -113,7 +113,7 @@ describe('the writer', () => {
     assert.ok(turns >= 9, `${turns} turns`)
   })
 
-  it('is answered in the thread that asks when the reader has released the log', async (t) => {
+  it('answers in the calling thread once the reader has released the log', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await fillStore(path, [eventRow({ subjectId: 'anna', eventId: 'e' })])
     const store = await openSqliteStore(path, { writesHere: true })
@@ -130,7 +130,7 @@ describe('the writer', () => {
     await store.close()
   })
 
-  it('starts a new thread for the next write when the last one died', async (t) => {
+  it('starts a new thread for the next write if the last one died', async (t) => {
     const folder = join(temporaryFolder(t), 'data')
     writeFileSync(folder, 'a file where the folder should be')
     const writer = new Writer(join(folder, 'lethe.db'), writeInThread)
@@ -145,7 +145,7 @@ describe('the writer', () => {
     await writer.close()
   })
 
-  it('runs after the other threads when a service is ready to write', { skip: notLinux }, async (t) => {
+  it('runs at a lower priority once a service is ready to write', { skip: notLinux }, async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
     const own = getPriority()
     const lowest = Math.min(own + 5, 19)
@@ -156,13 +156,13 @@ describe('the writer', () => {
     await store.close()
   })
 
-  it('goes on after a write that failed in the thread that asks', async (t) => {
+  it('continues after a failed write in the calling thread', async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
     await assertGoesOn(store)
     await store.close()
   })
 
-  it('has written what it was given before it was told to close', async (t) => {
+  it('finishes the queued writes before it closes', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
     for (const start of [writeInThread, writeHere]) {
@@ -176,7 +176,7 @@ describe('the writer', () => {
     }
   })
 
-  it('refuses immediately what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
+  it('immediately refuses writes that would wait for a thousand others, and accepts more afterwards', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
     const writer = new Writer(path, writeInThread)
