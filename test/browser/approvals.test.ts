@@ -87,4 +87,30 @@ describe('four eyes in a browser', { skip: noBrowser }, async () => {
     assert.equal(await stateOf(id), 'done')
     assert.deepEqual(complaints, [])
   })
+
+  test('the rule takes nothing but digits, and is switched off only by an empty field', async () => {
+    const rule = async () => dataOf(await admin.ask('/organisation/approval')).above
+    await page.context().clearCookies()
+    await signInAs(page, admin, shop.url)
+    await page.goto('/console/settings')
+    await settled(page)
+    const field = page.getByLabel('People without approval')
+    const save = page.getByRole('button', { name: 'Save rule' })
+    for (const typed of ['1,000', '1.000', '1e3', 'none', '-1']) {
+      await field.fill(typed)
+      await save.click()
+      await page.getByText('Enter a whole number, using only digits.').waitFor()
+      assert.equal(await rule(), 1, typed)
+      await field.fill('')
+    }
+    await field.fill(' 1000 ')
+    await save.click()
+    await page.getByText('more than 1,000 people within 24 hours').waitFor()
+    assert.equal(await rule(), 1000)
+    await field.fill('')
+    await save.click()
+    await page.getByText('any number of people').waitFor()
+    assert.equal(await rule(), null)
+    assert.deepEqual(complaints, [])
+  })
 })

@@ -4,7 +4,7 @@ import { Button } from '../components/button.tsx'
 import { Failure, Field } from '../components/field.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { counted } from '../components/when.tsx'
-import { useForm } from '../form.ts'
+import { invalid, useForm } from '../form.ts'
 import { refresh } from '../resource.ts'
 import { useMay } from '../session.tsx'
 import type { ApprovalRule } from '../types.ts'
@@ -28,6 +28,14 @@ export function ApprovalCard({ rule: { above } }: { rule: ApprovalRule }) {
   )
 }
 
+/** The typed number, `null` if nothing is typed. Text such as "1,000" must not become another number, or no rule. */
+function numberIn(typed: string): number | null {
+  const text = typed.trim()
+  if (text === '') return null
+  if (!/^\d{1,5}$/.test(text)) throw invalid('above', 'Enter a whole number, using only digits')
+  return Number(text)
+}
+
 function RuleForm({ above }: ApprovalRule) {
   const [typed, setTyped] = useState(above === null ? '' : String(above))
   const form = useForm()
@@ -35,8 +43,7 @@ function RuleForm({ above }: ApprovalRule) {
     <form
       noValidate
       onSubmit={form.submit(async () => {
-        const next = typed.trim() === '' ? null : Number(typed)
-        await change(approvalPath, { above: next })
+        await change(approvalPath, { above: numberIn(typed) })
         await refresh(approvalPath)
         showToast('Rule saved')
       })}
