@@ -69,14 +69,24 @@ export function onSignedInElsewhere(follow: () => void): () => void {
   return () => tabs.removeEventListener('message', listen)
 }
 
+/**
+ * Whether this member is still the one who is signed in. Otherwise leaves the page: another member must neither
+ * see it nor send its requests.
+ */
+export async function isStillMember(memberId: string): Promise<boolean> {
+  const now = await read<SignedIn>('/session')
+  if (now.member.id === memberId) return true
+  location.replace('/console')
+  return false
+}
+
 /** Follows sign-ins and sign-outs of other tabs with a page load, which clears all data from memory. */
 export function useOtherTabs(memberId: string | undefined): void {
   useEffect(() => {
     if (memberId === undefined) return
-    async function follow({ data }: MessageEvent<Change>): Promise<void> {
-      if (data === 'signed-out') return location.replace('/console/sign-in')
-      const now = await read<SignedIn>('/session')
-      if (now.member.id !== memberId) location.replace('/console')
+    const follow = ({ data }: MessageEvent<Change>) => {
+      if (data === 'signed-out') location.replace('/console/sign-in')
+      else void isStillMember(memberId).catch(() => {})
     }
     tabs.addEventListener('message', follow)
     return () => tabs.removeEventListener('message', follow)

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { change, isSignedIn, onSignedOut, read } from './api.ts'
+import { change, isSignedIn, onSignedOut } from './api.ts'
 import { Button } from './components/button.tsx'
 import { Dialog } from './components/dialog.tsx'
 import { Failure } from './components/field.tsx'
 import { ProofForm } from './components/proof-form.tsx'
 import { useForm } from './form.ts'
 import { useResource } from './resource.ts'
-import { announce, completeSignOut, onSignedInElsewhere, useSession } from './session.tsx'
+import { announce, completeSignOut, isStillMember, onSignedInElsewhere, useSession } from './session.tsx'
 import { SignInFields } from './sign-in-fields.tsx'
 import { returnPath } from './single-sign-on.ts'
-import type { ProofPrompt, SignedIn, SignInStep, SignInWays } from './types.ts'
+import type { ProofPrompt, SignInStep, SignInWays } from './types.ts'
 
 /**
  * Asks for the password when the session has expired, over the hidden page and what was typed there. The
@@ -26,7 +26,7 @@ export function SignInAgain() {
   const { data: ways } = useResource<SignInWays>(isOpen ? '/sign-in' : null)
   useEffect(() => {
     onSignedOut(async () => {
-      if (await isSignedIn()) return true
+      if (await isSignedIn()) return isStillMember(member.id)
       setOpen(true)
       return new Promise((resolve) => waiting.current.push(resolve))
     })
@@ -50,10 +50,7 @@ export function SignInAgain() {
     await goOn()
   }
   async function goOn(): Promise<void> {
-    const now = await read<SignedIn>('/session')
-    if (now.member.id === member.id) return end(true)
-    // Another member must not see this page.
-    location.assign('/console')
+    if (await isStillMember(member.id)) end(true)
   }
   function giveUp(): void {
     end(false)

@@ -3,11 +3,12 @@ import { change, onVerification } from './api.ts'
 import { Dialog } from './components/dialog.tsx'
 import { ProofForm } from './components/proof-form.tsx'
 import { showFailure } from './components/toasts.tsx'
-import { onSignedInElsewhere } from './session.tsx'
+import { isStillMember, onSignedInElsewhere, useSession } from './session.tsx'
 import type { ProofPrompt } from './types.ts'
 
 /** Asks for a proof of identity when a request needs a recent one. The request is then sent again. */
 export function VerifyAgain() {
+  const { member } = useSession()
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const waiting = useRef<((isVerified: boolean) => void)[]>([])
   useEffect(() => {
@@ -27,7 +28,10 @@ export function VerifyAgain() {
     return () => onVerification(async () => false)
   }, [])
   // The identity provider is in another tab.
-  useEffect(() => (prompt ? onSignedInElsewhere(() => end(true)) : undefined), [prompt])
+  useEffect(() => (prompt ? onSignedInElsewhere(() => void goOn().catch(() => {})) : undefined), [prompt])
+  async function goOn(): Promise<void> {
+    if (await isStillMember(member.id)) end(true)
+  }
   function end(isVerified: boolean): void {
     setPrompt(null)
     for (const resolve of waiting.current.splice(0)) resolve(isVerified)

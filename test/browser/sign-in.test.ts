@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { idleTimeoutMs } from '../../src/domain/sign-in.ts'
+import { idleTimeoutMs, recentSignInMs } from '../../src/domain/sign-in.ts'
 import { errorOf } from '../support/answers.ts'
-import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
+import { addMember, openConsole, password, signedIn, signInToken, visitor } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { answered, goTo, Keyboard, noBrowser, openBrowser, openPage, signInAs } from './browser.ts'
 
@@ -90,6 +90,31 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: /^Account: ada@/ }).waitFor()
     await other.getByRole('button', { name: /^Account: ada@/ }).waitFor()
+    await other.close()
+    await signInAs(page, await signedIn(shop, ben), shop.url)
+    await page.goto('/console/keys')
+    await page.getByText('key-2').waitFor()
+  })
+
+  test('leaves a request that waits for a proof of identity to its member', async () => {
+    const verifiedAt = Date.now() - recentSignInMs - 60_000
+    const cookie = `lethe-console=${await signInToken(shop, ben, { verifiedAt })}`
+    await signInAs(page, { cookie }, shop.url)
+    await page.goto('/console/members?create=true')
+    await page.getByRole('dialog').getByLabel('E-mail address').fill('carla@acme.example')
+    await page.getByRole('button', { name: 'Create the link' }).click()
+    await page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor()
+    const other = await page.context().newPage()
+    await other.goto('/console/sign-in')
+    await other.getByLabel('E-mail address').fill('ada@acme.example')
+    await other.getByLabel('Password', { exact: true }).fill(password)
+    const changes: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') changes.push(request.url())
+    })
+    await other.keyboard.press('Enter')
+    await page.getByRole('button', { name: /^Account: ada@/ }).waitFor()
+    assert.deepEqual(changes, [])
     await other.close()
     await signInAs(page, await signedIn(shop, ben), shop.url)
     await page.goto('/console/keys')
