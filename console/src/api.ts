@@ -19,6 +19,17 @@ export class ApiError extends Error {
     this.requestId = requestId
     this.fields = fields
   }
+
+  /** The problems as sentences, or the message if there are none. */
+  get texts(): string[] {
+    const problems = Object.values(this.fields).map(asSentence)
+    return problems.length > 0 ? problems : [this.message]
+  }
+}
+
+/** The message of a problem, which begins with the name of a field, as a sentence. */
+export function asSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 
 interface Envelope<Data> {

@@ -1,5 +1,4 @@
-import { ApiError, change } from './api.ts'
-import { asSentence } from './components/field.tsx'
+import { change } from './api.ts'
 import { formatNumber } from './components/when.tsx'
 import { certificateAddress, refreshErasures } from './erasure.ts'
 import { cache, forget, refresh } from './resource.ts'
@@ -57,18 +56,8 @@ async function showChanged(requestId: string, changing: Promise<RequestPage>): P
   } catch (error) {
     // Somebody else may have changed it.
     void refresh(`/requests/${requestId}`)
-    throw withoutUnknownFields(error)
+    throw error
   }
-}
-
-/** The fields of the dialogs. A problem with another one, such as the state, is shown as a failure. */
-const shownFields = ['reason', 'text', 'subjects']
-
-export function withoutUnknownFields(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
-  const [[field, problem] = ['', '']] = Object.entries(error.fields)
-  if (field === '' || shownFields.includes(field)) return error
-  return new ApiError(error.status, error.code, asSentence(problem), error.requestId)
 }
 
 /** Removes from the cache who a closed request was about, and refreshes what its end changes. */

@@ -22,7 +22,7 @@ export function SignInAgain() {
   const [isOpen, setOpen] = useState(false)
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
   const waiting = useRef<((isBack: boolean) => void)[]>([])
-  const form = useForm()
+  const form = useForm('email', 'password')
   const { data: ways } = useResource<SignInWays>(isOpen ? '/sign-in' : null)
   useEffect(() => {
     onSignedOut(async () => {

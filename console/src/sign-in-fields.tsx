@@ -6,7 +6,7 @@ interface SignInFieldsProps {
   password: string
   onPassword(password: string): void
   /** Problems by field name. */
-  problems: Readonly<Record<string, string>>
+  problems: Readonly<{ email?: string; password?: string }>
   focus: 'email' | 'password'
 }
 

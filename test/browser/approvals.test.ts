@@ -88,6 +88,35 @@ describe('four eyes in a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('a group is approved as it was shown, and a refusal is visible', async () => {
+    const startList = async (...names: string[]) => {
+      for (const name of names) await shop.ingest(visit(name))
+      const list = { text: names.join('\n'), subjects: names.length, format: 'lines', by: 'subjectId' }
+      const body = { ...list, trackerIds: [], reference: 'Closed accounts' }
+      return dataOf(await asker.ask('/erasure-lists', { method: 'POST', body }))
+    }
+    await startList('cara', 'dora')
+    await page.context().clearCookies()
+    await signInAs(page, other, shop.url)
+    await page.goto('/console/requests/group?reference=Closed+accounts')
+    await page.getByRole('button', { name: 'Approve 2 erasures' }).click()
+    const dialog = page.getByRole('dialog')
+    await startList('cara', 'dora', 'emma')
+    for (let clicks = 0; clicks < 2; clicks++) {
+      await dialog.getByRole('button', { name: 'Approve and erase' }).click()
+      await dialog.getByText('The number of waiting requests is 3 now, not 2; nothing was changed.').waitFor()
+      // The page behind the dialog has been refreshed.
+      await page.getByText('3 erasures waiting for approval by another member.').waitFor()
+    }
+    await assertAccessible(page, 'a refused approval')
+    assert.equal(await dialog.getByRole('heading').innerText(), 'Approve 2 erasures')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Approve 3 erasures' }).click()
+    await dialog.getByRole('button', { name: 'Approve and erase' }).click()
+    await page.getByRole('heading', { name: '3 of 3 requests closed' }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
   test('the rule takes nothing but digits, and is switched off only by an empty field', async () => {
     const rule = async () => dataOf(await admin.ask('/organisation/approval')).above
     await page.context().clearCookies()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
+import { dataOf, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -144,6 +145,18 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
     await page.goto('/console/batches/batch_0000')
     await page.waitForURL(/\/requests\/group\?reference=batch_0000$/)
     complaints.length = 0
+  })
+
+  test('is not previewed for a tracker that was deleted meanwhile, and says so', async () => {
+    const gone = dataOf(await client.ask('/trackers', { method: 'POST', body: { name: 'Gone' } }))
+    await page.goto('/console/requests/erase-list')
+    await page.getByLabel('List').fill('cora')
+    await page.getByLabel('Reference').fill('Deleted')
+    await page.getByRole('checkbox', { name: 'Gone' }).check()
+    const path = `/trackers/${textIn(gone, 'id')}/delete`
+    dataOf(await client.ask(path, { method: 'POST', body: { name: 'Gone' } }))
+    await page.getByRole('button', { name: 'Preview matches' }).click()
+    await page.getByText('TrackerIds must be trackers of this organisation.').waitFor()
   })
 
   test('is one row of the inbox, and can be cancelled', async () => {

@@ -88,7 +88,7 @@ export function Confirm({
   onClose,
 }: ConfirmProps) {
   const [typed, setTyped] = useState('')
-  const form = useForm()
+  const form = useForm(...(typing ? [typing.field] : []))
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={form.submit(() => onConfirm(typing?.text ?? ''))}>
@@ -138,7 +138,7 @@ interface NameDialogProps {
 export function NameDialog(props: NameDialogProps) {
   const { title, action, name: before = '', hint = 'The ID does not change.', onSave, onClose } = props
   const [name, setName] = useState(before)
-  const form = useForm()
+  const form = useForm('name')
   return (
     <Dialog title={title} onClose={onClose}>
       <form noValidate onSubmit={form.submit(() => onSave(name))}>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
-import type { ApiError } from '../api.ts'
+import { type ApiError, asSentence } from '../api.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { showToast } from './toasts.tsx'
@@ -90,14 +90,13 @@ export function Failure({ failure }: { failure: ApiError | null }) {
   return (
     <div class="failure" role="alert" tabIndex={-1}>
       <Icon name="alert" />
-      <p>{failure.message}</p>
+      <div>
+        {failure.texts.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+      </div>
     </div>
   )
-}
-
-/** The message of a problem, which begins with the name of a field, as a sentence. */
-export function asSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 
 interface ChoiceProps<Value extends string> {

@@ -21,7 +21,7 @@ export function ProofForm({ prompt, onAnswer, onCancel, cancel }: ProofFormProps
   const { proofs, passkey } = prompt
   const [kind, setKind] = useState<ProofKind>(proofs[0] ?? 'password')
   const [typed, setTyped] = useState('')
-  const form = useForm()
+  const form = useForm('password', 'code', 'passkey')
   const ref = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => focusWithin(ref.current), [kind])
   async function answer(): Promise<void> {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../api.ts'
 import { Icon } from './icon.tsx'
 
 interface Toast {
@@ -17,8 +18,12 @@ export function showToast(text: string): void {
 
 /** Shows an error for a few seconds. */
 export function showFailure(error: unknown): void {
-  const text = error instanceof Error ? error.message : 'Something went wrong'
-  show({ id: ++lastId, text, isFailure: true })
+  show({ id: ++lastId, text: textOf(error), isFailure: true })
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof ApiError) return error.texts.join(' ')
+  return error instanceof Error ? error.message : 'Something went wrong'
 }
 
 const shownMs = 5_000

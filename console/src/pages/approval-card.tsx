@@ -38,7 +38,7 @@ function numberIn(typed: string): number | null {
 
 function RuleForm({ above }: ApprovalRule) {
   const [typed, setTyped] = useState(above === null ? '' : String(above))
-  const form = useForm()
+  const form = useForm('above')
   return (
     <form
       noValidate

@@ -44,7 +44,7 @@ export function EraseListPage() {
   const [fileProblem, setFileProblem] = useState<string | null>(null)
   const [isConfirming, setConfirming] = useState(false)
   const [isStoring, setStoring] = useState(false)
-  const form = useForm()
+  const form = useForm('text', 'reference', ...(draft.column !== null ? ['column' as const] : []))
   const textId = useId()
   const problem = fileProblem ?? form.fields.text
   // The draft may have changed while its preview was on its way.

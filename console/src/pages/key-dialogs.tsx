@@ -25,7 +25,7 @@ export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey)
   const [scopes, setScopes] = useState<string[]>([])
   const [expiry, setExpiry] = useState('')
   const [day, setDay] = useState('')
-  const form = useForm()
+  const form = useForm('name', 'scope', ...(expiry === 'date' ? ['expiresAt' as const] : []))
   const expiryId = useId()
   const toggle = (scope: string) =>
     setScopes((all) => (all.includes(scope) ? all.filter((other) => other !== scope) : [...all, scope]))

@@ -236,7 +236,7 @@ function RoleField({ value, onChange, problem }: RoleFieldProps) {
 
 function ChangeRole({ member, isMe, onClose }: { member: Member; isMe: boolean; onClose(): void }) {
   const [role, setRole] = useState(member.role)
-  const form = useForm()
+  const form = useForm('role')
   return (
     <Dialog title={`Change the role of ${member.email}`} onClose={onClose}>
       <form
@@ -269,7 +269,7 @@ function ChangeRole({ member, isMe, onClose }: { member: Member; isMe: boolean; 
 function Invite({ onInvited, onClose }: { onInvited(invited: Invitation): void; onClose(): void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('viewer')
-  const form = useForm()
+  const form = useForm('email', 'role')
   return (
     <Dialog title="Invite a member" onClose={onClose}>
       <form

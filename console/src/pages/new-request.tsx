@@ -28,10 +28,9 @@ export function NewRequest({ onClose }: { onClose(): void }) {
     draft ? draft.identifiers : [firstIdentifier],
   )
   const [subjects, setSubjects] = useState<readonly SubjectRef[]>(draft?.subjects ?? [])
-  const form = useForm()
+  const form = useForm('person', 'receivedAt', 'reference')
   const isFull = identifiers.length + subjects.length >= maxNamed
-  // A problem may be with a part of the person, which the message names.
-  const [, problem] = Object.entries(form.fields).find(([field]) => field.startsWith('person')) ?? []
+  const problem = form.fields.person
   async function create(): Promise<void> {
     if (day === '') throw invalid('receivedAt', 'Enter the day on which the request was received')
     if (day > today()) throw invalid('receivedAt', 'The day must be today or earlier')

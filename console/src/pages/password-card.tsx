@@ -41,7 +41,7 @@ function ChangePassword({ onClose }: { onClose(): void }) {
   const { email } = useSession().member
   const [currentPassword, setCurrent] = useState('')
   const [password, setPassword] = useState('')
-  const form = useForm()
+  const form = useForm('currentPassword', 'password')
   return (
     <Dialog title="Change password" onClose={onClose}>
       <form

@@ -45,7 +45,7 @@ function Profile({ saved }: { saved: OrganisationProfile }) {
   const [displayName, setDisplayName] = useState(saved.displayName ?? '')
   const [contact, setContact] = useState(saved.contact ?? '')
   const [language, setLanguage] = useState(saved.language)
-  const form = useForm()
+  const form = useForm('displayName', 'contact')
   const save = async () => {
     const now = await change<OrganisationProfile>(profilePath, { displayName, contact, language })
     setDisplayName(now.displayName ?? '')

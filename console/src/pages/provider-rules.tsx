@@ -50,7 +50,7 @@ const roles = [
 function Domains({ rules, provider }: PartProps) {
   const [text, setText] = useState(rules.domains.join('\n'))
   const [role, setRole] = useState<SignInRules['domainRole']>(rules.domainRole)
-  const form = useForm()
+  const form = useForm('domains')
   async function save(): Promise<void> {
     const domains = text.split(/[\s,;]+/).filter((domain) => domain !== '')
     await change(`${rulesPath}/domains`, { domains, domainRole: role })

@@ -99,7 +99,7 @@ function IdentifierBox({ certificates }: BoxProps) {
 /** A form that asks the service whether one of the entries is about someone. */
 function useAnswer(certificates: Certificate[], sought: { subjectId: string } | { identifier: Identifier }) {
   const [answered, setAnswered] = useState<{ question: string; answer: Answer } | null>(null)
-  const form = useForm()
+  const form = useForm('subjectId' in sought ? 'subjectId' : 'identifier')
   // The field may have changed while the answer was on its way.
   const question = JSON.stringify(sought)
   const answer = answered?.question === question ? answered.answer : null

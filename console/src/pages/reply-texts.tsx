@@ -124,7 +124,7 @@ function TextEditor({ text: saved, draft, values, onDraft }: TextEditorProps) {
   const { name, language, placeholders } = saved
   const [isRestoring, setRestoring] = useState(false)
   const area = useRef<HTMLTextAreaElement>(null)
-  const form = useForm()
+  const form = useForm('text')
   const mayEdit = useMay('admin')
   const typed = draft ?? saved.text
   const edit = (text: string) => onDraft(text === saved.text ? null : text)

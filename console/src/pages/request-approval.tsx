@@ -18,7 +18,7 @@ interface ApprovalProps {
   people: string
   /** Whether this member asked for all of them. */
   isOwn: boolean
-  onDecide(verdict: Verdict): Promise<unknown>
+  onDecide(verdict: Verdict, requests: number): Promise<unknown>
 }
 
 export const approvalPath = '/organisation/approval'
@@ -64,34 +64,50 @@ function personWith({ subjects, sessions, events }: Request['found']): string {
 /** The buttons of a member who may decide. */
 export function Decide({ requests, people, isOwn, onDecide }: ApprovalProps) {
   const mayDecide = useMay('desk')
-  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  const [dialog, setDialog] = useState<DecisionProps | null>(null)
   if (!mayDecide || isOwn) return <p class="muted">Another desk member or admin can approve or decline it.</p>
-  const what = requests === 1 ? 'the erasure' : `${counted(requests, 'erasure')}`
+  // The numbers are those that the member has seen, also if more erasures wait meanwhile.
+  const open = (verdict: Verdict) =>
+    setDialog({ verdict, requests, people, onDecide, onClose: () => setDialog(null) })
   return (
     <div class="actions">
-      <Button kind="danger" icon="check" onClick={() => setVerdict('approve')}>
-        Approve {what}
+      <Button kind="danger" icon="check" onClick={() => open('approve')}>
+        Approve {erasuresOf(requests)}
       </Button>
-      <Button onClick={() => setVerdict('decline')}>Decline</Button>
-      {verdict && (
-        <Confirm
-          title={verdict === 'approve' ? `Approve ${what}` : `Decline ${what}`}
-          action={verdict === 'approve' ? 'Approve and erase' : 'Decline'}
-          kind={verdict === 'approve' ? 'danger' : 'primary'}
-          onConfirm={async () => {
-            await onDecide(verdict)
-            showToast(verdict === 'approve' ? 'Erasure started' : 'Declined')
-            setVerdict(null)
-          }}
-          onClose={() => setVerdict(null)}
-        >
-          <p>
-            {verdict === 'approve'
-              ? `This erases everything found about ${people} from all trackers, including data that your plan hides. This cannot be undone. The history names you and the member who started it.`
-              : 'Nothing is erased. The request stays open, and its history shows that you declined.'}
-          </p>
-        </Confirm>
-      )}
+      <Button onClick={() => open('decline')}>Decline</Button>
+      {dialog && <Decision {...dialog} />}
     </div>
   )
+}
+
+interface DecisionProps extends Omit<ApprovalProps, 'isOwn'> {
+  verdict: Verdict
+  onClose(): void
+}
+
+function Decision({ verdict, requests, people, onDecide, onClose }: DecisionProps) {
+  const what = erasuresOf(requests)
+  return (
+    <Confirm
+      title={verdict === 'approve' ? `Approve ${what}` : `Decline ${what}`}
+      action={verdict === 'approve' ? 'Approve and erase' : 'Decline'}
+      kind={verdict === 'approve' ? 'danger' : 'primary'}
+      onConfirm={async () => {
+        await onDecide(verdict, requests)
+        showToast(verdict === 'approve' ? 'Erasure started' : 'Declined')
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {verdict === 'approve'
+          ? `This erases everything found about ${people} from all trackers, including data that your plan hides. This cannot be undone. The history names you and the member who started it.`
+          : 'Nothing is erased. The request stays open, and its history shows that you declined.'}
+      </p>
+    </Confirm>
+  )
+}
+
+function erasuresOf(requests: number): string {
+  return requests === 1 ? 'the erasure' : counted(requests, 'erasure')
 }

@@ -76,7 +76,7 @@ interface ReasonDialogProps {
 export function ReasonDialog(props: ReasonDialogProps) {
   const { title, action, hint, isRisky = false, children, onSave, onClose } = props
   const [reason, setReason] = useState('')
-  const form = useForm()
+  const form = useForm('reason')
   return (
     <Dialog title={title} onClose={onClose}>
       <form
@@ -92,7 +92,7 @@ export function ReasonDialog(props: ReasonDialogProps) {
           value={reason}
           rows={3}
           onInput={setReason}
-          problem={form.fields.reason ?? form.fields.state}
+          problem={form.fields.reason}
           hint={hint}
           hasFocus
         />

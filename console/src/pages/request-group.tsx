@@ -12,7 +12,7 @@ import { showToast } from '../components/toasts.tsx'
 import { Badge, Figures } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { refreshErasures } from '../erasure.ts'
-import { totalOf, withoutUnknownFields } from '../requests.ts'
+import { totalOf } from '../requests.ts'
 import { refresh, useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import { useMay } from '../session.tsx'
@@ -109,7 +109,7 @@ function Progress({ group }: { group: RequestGroup }) {
             requests={waiting}
             people={counted(waiting, 'person', 'people')}
             isOwn={false}
-            onDecide={(verdict) => changeGroup(verdict, { reference: group.reference, requests: waiting })}
+            onDecide={(verdict, requests) => changeGroup(verdict, { reference: group.reference, requests })}
           />
         </div>
       )}
@@ -171,10 +171,11 @@ async function changeGroup(
 }
 
 function GroupActions({ group }: { group: RequestGroup }) {
-  const [dialog, setDialog] = useState<'start' | 'cancel' | null>(null)
-  const { reference, counts, startable } = group
-  const pending = counts.open + counts.running
-  const onClose = () => setDialog(null)
+  const [dialog, setDialog] = useState<(GroupDialogProps & { what: 'start' | 'cancel' }) | null>(null)
+  const { reference, startable } = group
+  const pending = pendingIn(group)
+  // The numbers are those that the member has seen, also if the group changes meanwhile.
+  const open = (what: 'start' | 'cancel') => setDialog({ what, group, onClose: () => setDialog(null) })
   return (
     <>
       <a
@@ -186,53 +187,68 @@ function GroupActions({ group }: { group: RequestGroup }) {
         <span>{pending > 0 ? 'Download partial report' : 'Download report'}</span>
       </a>
       {startable > 0 && (
-        <Button kind="danger" icon="trash" onClick={() => setDialog('start')}>
+        <Button kind="danger" icon="trash" onClick={() => open('start')}>
           Start {counted(startable, 'erasure')}
         </Button>
       )}
-      {pending > 0 && <Button onClick={() => setDialog('cancel')}>Cancel those not finished</Button>}
-      {dialog === 'start' && (
-        <Confirm
-          title={`Start ${counted(startable, 'erasure')}`}
-          action="Erase for good"
-          kind="danger"
-          typing={{ what: 'the number of requests', text: String(startable), field: 'requests' }}
-          onConfirm={async (typed) => {
-            await changeGroup('start', { reference, requests: Number(typed) })
-            showToast('Erasures started')
-            onClose()
-          }}
-          onClose={onClose}
-        >
-          <p>
-            Everything that these requests find is deleted from all trackers, including data that your plan
-            hides. This cannot be undone.
-          </p>
-        </Confirm>
-      )}
-      {dialog === 'cancel' && (
-        <Confirm
-          title={`Cancel ${counted(pending, 'request')}`}
-          action="Cancel those not finished"
-          kind="danger"
-          onConfirm={async () => {
-            // There may be more than this page has shown.
-            await changeGroup('cancel', { reference, requests: totalOf(group) }).catch((error) => {
-              throw withoutUnknownFields(error)
-            })
-            showToast('Requests cancelled')
-            onClose()
-          }}
-          onClose={onClose}
-        >
-          <p>
-            People not yet erased keep their data, and Lethe deletes who these requests are about. What was
-            erased cannot be restored.
-          </p>
-        </Confirm>
-      )}
+      {pending > 0 && <Button onClick={() => open('cancel')}>Cancel those not finished</Button>}
+      {dialog?.what === 'start' && <StartDialog {...dialog} />}
+      {dialog?.what === 'cancel' && <CancelDialog {...dialog} />}
     </>
   )
+}
+
+interface GroupDialogProps {
+  group: RequestGroup
+  onClose(): void
+}
+
+function StartDialog({ group: { reference, startable }, onClose }: GroupDialogProps) {
+  return (
+    <Confirm
+      title={`Start ${counted(startable, 'erasure')}`}
+      action="Erase for good"
+      kind="danger"
+      typing={{ what: 'the number of requests', text: String(startable), field: 'requests' }}
+      onConfirm={async () => {
+        await changeGroup('start', { reference, requests: startable })
+        showToast('Erasures started')
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      <p>
+        Everything that these requests find is deleted from all trackers, including data that your plan hides.
+        This cannot be undone.
+      </p>
+    </Confirm>
+  )
+}
+
+function CancelDialog({ group, onClose }: GroupDialogProps) {
+  return (
+    <Confirm
+      title={`Cancel ${counted(pendingIn(group), 'request')}`}
+      action="Cancel those not finished"
+      kind="danger"
+      onConfirm={async () => {
+        // There may be more than this page has shown.
+        await changeGroup('cancel', { reference: group.reference, requests: totalOf(group) })
+        showToast('Requests cancelled')
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      <p>
+        People not yet erased keep their data, and Lethe deletes who these requests are about. What was erased
+        cannot be restored.
+      </p>
+    </Confirm>
+  )
+}
+
+function pendingIn({ counts }: RequestGroup): number {
+  return counts.open + counts.running
 }
 
 interface GroupRequestsProps {

@@ -68,7 +68,7 @@ export function NoteCard({ requestId, note: { id, at, by, text }, isFinal }: Not
 /** The form of a new note. */
 export function AddNote({ requestId }: { requestId: string }) {
   const [text, setText] = useState('')
-  const form = useForm()
+  const form = useForm('text')
   return (
     <form
       class="add-note"

@@ -94,7 +94,6 @@ export function ReviewChanges(props: ReviewChangesProps) {
           </p>
           {discardsEdits && <p class="problem">Unsaved changes in the editor will be discarded.</p>}
         </div>
-        <Problems fields={form.fields} />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
@@ -118,21 +117,6 @@ async function conflictWith(base: VariableSet, path: string): Promise<Conflict |
   if (current.version === base.version) return null
   const { versions } = await read<VariableVersionList>(`${path}/versions`)
   return { current, latest: versions.find(({ version }) => version === current.version) }
-}
-
-/** Problems that only the service has found. */
-function Problems({ fields }: { fields: Readonly<Record<string, string>> }) {
-  const found = Object.entries(fields)
-  if (found.length === 0) return null
-  return (
-    <ul class="failure" role="alert" tabIndex={-1}>
-      {found.map(([field, message]) => (
-        <li key={field}>
-          <code>{field}</code>: {message}
-        </li>
-      ))}
-    </ul>
-  )
 }
 
 const titles = { added: 'Added', changed: 'Changed', removed: 'Removed' }

@@ -21,7 +21,7 @@ export function SignInPage() {
   const [password, setPassword] = useState('')
   const [organisationId, setOrganisation] = useState(query.get('org') ?? '')
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
-  const form = useForm()
+  const form = useForm('email', 'password', 'organisationId')
   const passkeyForm = useForm()
   const finish = () => completeSignIn(destination(query.get('to')) + location.hash)
   if (prompt) {
@@ -128,7 +128,7 @@ export function JoinPage() {
   const [error, setError] = useState<ApiError | null>(null)
   const [password, setPassword] = useState('')
   const [prompt, setPrompt] = useState<ProofPrompt | null>(null)
-  const form = useForm()
+  const form = useForm('password')
   // Opening another link in this tab only changes the hash. A layout effect, because it may follow at once.
   useLayoutEffect(() => {
     const take = () => {

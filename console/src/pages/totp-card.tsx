@@ -83,7 +83,7 @@ interface SetUpProps {
 
 function SetUp({ offer, endsSessions, onDone, onClose }: SetUpProps) {
   const [code, setCode] = useState('')
-  const form = useForm()
+  const form = useForm('code')
   return (
     <Dialog title="Set up an authenticator app" onClose={onClose}>
       <div class="prose">
