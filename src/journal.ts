@@ -1,7 +1,7 @@
 import { constants, createReadStream } from 'node:fs'
-import { mkdir, open, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { JournalFile, JournalReading, JournalReports } from './domain/journal.ts'
+import type { JournalFile, JournalReading, JournalReports, MissingLines } from './domain/journal.ts'
 import { formatJournalLine, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
 
 /**
@@ -11,18 +11,23 @@ import { formatJournalLine, type JournalLine, parseJournalLine } from './domain/
  */
 export class FileJournal implements JournalFile {
   readonly place: string
-  #waiting: string[] = []
+  #waiting: JournalLine[] = []
   #current: Promise<unknown> = Promise.resolve()
   #next: Promise<void> | null = null
   #hasFailed = false
   #reports: Pick<JournalReports, 'onFailed' | 'onRecovered'> = { onFailed() {}, onRecovered() {} }
+  /** The file last read or written, or `null` if there was none. */
+  #seen: SeenFile | null | undefined
+  /** Whether the file was begun again and is not complete yet. */
+  #isRestarted = false
+  #missing: MissingLines = async function* () {}
 
   constructor(path: string) {
     this.place = path
   }
 
   append(lines: readonly JournalLine[]): Promise<void> {
-    this.#waiting.push(...lines.map((line) => `${formatJournalLine(line)}\n`))
+    this.#waiting.push(...lines)
     return this.#write()
   }
 
@@ -34,8 +39,13 @@ export class FileJournal implements JournalFile {
     return this.#hasFailed ? this.#waiting.length : 0
   }
 
-  read(reading: JournalReading = {}): AsyncIterable<JournalLine> {
-    return readJournal(this.place, { ...reading, mayBeMissing: true })
+  async *read(reading: JournalReading = {}): AsyncGenerator<JournalLine> {
+    if (this.#seen === undefined) this.#seen = await stat(this.place, { bigint: true }).catch(() => null)
+    yield* readJournal(this.place, { ...reading, mayBeMissing: true })
+  }
+
+  completeWith(missing: MissingLines): void {
+    this.#missing = missing
   }
 
   watch(reports: Pick<JournalReports, 'onFailed' | 'onRecovered'>): void {
@@ -57,7 +67,7 @@ export class FileJournal implements JournalFile {
     const lines = this.#waiting
     this.#waiting = []
     try {
-      if (lines.length > 0) await appendAndSync(this.place, `\n${lines.join('')}`)
+      if (lines.length > 0) await this.#appendAndSync(lines)
     } catch (cause) {
       this.#waiting = [...lines, ...this.#waiting]
       this.#hasFailed = true
@@ -72,21 +82,49 @@ export class FileJournal implements JournalFile {
     this.#hasFailed = false
     this.#reports.onRecovered()
   }
+
+  /**
+   * Opens the file for each write, so that lines never go to one that was moved. One that was moved, replaced or
+   * cut gets everything else first.
+   */
+  async #appendAndSync(lines: readonly JournalLine[]): Promise<void> {
+    const file = await openForAppending(this.place)
+    try {
+      const found: SeenFile = await file.stat({ bigint: true })
+      this.#isRestarted ||= this.#seen ? !continues(this.#seen, found) : false
+      const seen = { dev: found.dev, ino: found.ino, size: found.size }
+      this.#seen = seen
+      const write = async (some: readonly JournalLine[]) => {
+        seen.size += BigInt(await writeAndSync(this.place, file, some))
+      }
+      if (this.#isRestarted) for await (const missing of this.#missing(lines)) await write(missing)
+      this.#isRestarted = false
+      await write(lines)
+    } finally {
+      await file.close()
+    }
+  }
 }
 
-/** Reopened for each write, so that lines never go to a file that was moved. */
-async function appendAndSync(path: string, text: string): Promise<void> {
-  const file = await openForAppending(path)
-  try {
-    const bytes = Buffer.from(text)
-    const { bytesWritten } = await file.write(bytes)
-    // The rest would follow lines that other processes have written meanwhile.
-    if (bytesWritten < bytes.length)
-      throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written to ${path}`)
-    await file.datasync()
-  } finally {
-    await file.close()
-  }
+interface SeenFile {
+  dev: bigint
+  ino: bigint
+  size: bigint
+}
+
+/** Whether a file is the one that was seen before, to which lines were at most added. */
+function continues(before: SeenFile, { dev, ino, size }: SeenFile): boolean {
+  return dev === before.dev && ino === before.ino && size >= before.size
+}
+
+async function writeAndSync(path: string, file: FileHandle, lines: readonly JournalLine[]): Promise<number> {
+  const bytes = Buffer.from(`\n${lines.map((line) => `${formatJournalLine(line)}\n`).join('')}`)
+  const { bytesWritten } = await file.write(bytes)
+  // The rest would follow lines that other processes have written meanwhile.
+  if (bytesWritten < bytes.length)
+    throw new Error(`only ${bytesWritten} of ${bytes.length} bytes were written to ${path}`)
+  await file.datasync()
+  return bytesWritten
 }
 
 const appending = constants.O_WRONLY | constants.O_APPEND

@@ -56,12 +56,20 @@ export interface JournalReading {
   onEnd?: (offset: number) => void
 }
 
+/** What the file lacks besides the lines that are about to be written. */
+export type MissingLines = (lines: readonly JournalLine[]) => AsyncIterable<readonly JournalLine[]>
+
 /** The journal's file, which processes of one machine may share. */
 export interface JournalFile extends Pick<Journal, 'place' | 'recover' | 'waitingLines'> {
   /** As `Journal.append`, without missing ledger entries. */
   append(lines: readonly JournalLine[]): Promise<void>
   /** All valid lines in file order. */
   read(reading?: JournalReading): AsyncIterable<JournalLine>
+  /**
+   * Sets what is written before the next lines if the file was moved away, replaced or cut since it was last
+   * read or written. If that fails, the lines wait and it is tried again.
+   */
+  completeWith(missing: MissingLines): void
   watch(reports: Pick<JournalReports, 'onFailed' | 'onRecovered'>): void
 }
 

@@ -7,7 +7,10 @@ import type { Store, TransferRow, TransferTable } from '../domain/store.ts'
 import { readClosings } from './journal-closing.ts'
 import { readPages } from './verify-copy.ts'
 
-type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer' | 'privacyRequests' | 'requestHandling'>
+export type ChangesSource = Pick<
+  Store,
+  'ledger' | 'tombstones' | 'transfer' | 'privacyRequests' | 'requestHandling'
+>
 
 const pageEntries = 250
 
@@ -15,7 +18,7 @@ const pageEntries = 250
  * All changes in a store that a journal lacks: ledger entries in order, then closings of requests and changes
  * of credentials.
  */
-export async function* readChanges(store: Source, known: KnownChanges): AsyncGenerator<JournalLine[]> {
+export async function* readChanges(store: ChangesSource, known: KnownChanges): AsyncGenerator<JournalLine[]> {
   for await (const organisations of readPages(store.transfer, tableNamed(store, 'organisations'))) {
     for (const [id] of organisations) yield* readEntries(store, String(id), known)
   }

@@ -12,7 +12,7 @@ import { ShortLedger } from '../domain/ledger.ts'
 import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
 import type { ReplayedInSetBack } from '../domain/replay.ts'
 import type { Store } from '../domain/store.ts'
-import { readChanges, readCredentialChanges, readEntries } from './journal-changes.ts'
+import { type ChangesSource, readChanges, readCredentialChanges, readEntries } from './journal-changes.ts'
 import { lacksClosing } from './replay-closing.ts'
 import { type RestoredDeps, replayIfSetBack } from './replay-journal.ts'
 
@@ -25,7 +25,7 @@ const undecidedMs = 60_000
  */
 export class LedgerJournal implements Journal {
   readonly #file: JournalFile
-  readonly #store: Pick<Store, 'ledger' | 'tombstones'>
+  readonly #store: ChangesSource
   readonly known = new KnownChanges()
   #offset = 0
   #loading: Promise<number> | null = null
@@ -34,9 +34,10 @@ export class LedgerJournal implements Journal {
   /** Organisations with a failed erasure, and the time of the failure. */
   readonly #undecided = new Map<string, number>()
 
-  constructor(file: JournalFile, store: Pick<Store, 'ledger' | 'tombstones'>) {
+  constructor(file: JournalFile, store: ChangesSource) {
     this.#file = file
     this.#store = store
+    file.completeWith((lines) => this.#missingBeside(lines))
   }
 
   get place(): string {
@@ -111,6 +112,21 @@ export class LedgerJournal implements Journal {
     }
     for await (const line of this.#file.read(reading)) this.known.add(line)
     return unreadable
+  }
+
+  /**
+   * What a file that was begun again lacks. What was in the file before stays known, so that a store that was set
+   * back is still found.
+   */
+  async *#missingBeside(lines: readonly JournalLine[]): AsyncGenerator<JournalLine[]> {
+    const held = new KnownChanges()
+    for await (const line of this.#file.read()) held.add(line)
+    for (const line of lines) held.add(line)
+    this.#offset = 0
+    for await (const missing of readChanges(this.#store, held)) {
+      for (const line of missing) this.#takeFresh(line)
+      if (missing.length > 0) yield missing
+    }
   }
 
   /** The entries of a ledger before an index that no process has written. */
