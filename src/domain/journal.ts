@@ -33,7 +33,7 @@ export interface Journal {
   /**
    * Resolves when the lines, preceded by any missing entries of their ledgers, are on disk. Rejects if the
    * write fails, in which case the lines wait for the next one, or if the journal has another entry at an
-   * index.
+   * index. If the ledgers cannot be read, lines that are not entries are written before it rejects.
    */
   append(lines: readonly JournalLine[]): Promise<void>
   /** The number of entries of a ledger. Rejects after the store was found to be set back. */

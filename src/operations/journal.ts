@@ -6,7 +6,7 @@ import {
   KnownChanges,
   type KnownLedger,
 } from '../domain/journal.ts'
-import { isEntry, type JournalLine } from '../domain/journal-line.ts'
+import { isEntry, type JournalLine, type JournalledEntry } from '../domain/journal-line.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { ShortLedger } from '../domain/ledger.ts'
 import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
@@ -54,22 +54,19 @@ export class LedgerJournal implements Journal {
   }
 
   async append(lines: readonly JournalLine[]): Promise<void> {
-    const missing: JournalLine[] = []
-    const first = new Map<string, number>()
-    for (const line of lines) {
-      if (!isEntry(line)) continue
-      const { organisationId, index } = line
-      first.set(organisationId, Math.min(index, first.get(organisationId) ?? index))
+    const others = lines.filter((line) => !isEntry(line))
+    // Before anything is read from the store: if that fails, only entries can be found again.
+    const handed = others.length > 0 ? this.#file.append(this.#takeAll(others)) : null
+    handed?.catch(() => {})
+    try {
+      const entries = lines.filter(isEntry)
+      const missing = await this.#missingFor(entries)
+      this.#requireWhole()
+      const fresh = this.#takeAll([...missing, ...entries])
+      if (handed === null || fresh.length > 0) await this.#file.append(fresh)
+    } finally {
+      await handed
     }
-    if (first.size > 0) await this.load()
-    for (const [organisationId, index] of first)
-      missing.push(...(await this.#missingBefore(organisationId, index)))
-    for (const organisationId of this.#undecided.keys())
-      missing.push(...(await this.#undecidedOf(organisationId)))
-    this.#requireWhole()
-    // Checks and adds synchronously, so that no line is written twice.
-    const fresh = [...missing, ...lines].filter((line) => this.#takeFresh(line))
-    await this.#file.append(fresh)
   }
 
   async entryCount(organisationId: string): Promise<number> {
@@ -129,6 +126,20 @@ export class LedgerJournal implements Journal {
     }
   }
 
+  /** What no process has written yet, before these entries and of erasures whose outcome is unknown. */
+  async #missingFor(entries: readonly JournalledEntry[]): Promise<JournalLine[]> {
+    const first = new Map<string, number>()
+    for (const { organisationId, index } of entries)
+      first.set(organisationId, Math.min(index, first.get(organisationId) ?? index))
+    if (first.size > 0) await this.load()
+    const missing: JournalLine[] = []
+    for (const [organisationId, index] of first)
+      missing.push(...(await this.#missingBefore(organisationId, index)))
+    for (const organisationId of this.#undecided.keys())
+      missing.push(...(await this.#undecidedOf(organisationId)))
+    return missing
+  }
+
   /** The entries of a ledger before an index that no process has written. */
   async #missingBefore(organisationId: string, end: number): Promise<JournalLine[]> {
     const ledger = this.known.ledger(organisationId)
@@ -150,6 +161,11 @@ export class LedgerJournal implements Journal {
     const missing = await this.#missingBefore(organisationId, size)
     if (performance.now() - since > undecidedMs) this.#undecided.delete(organisationId)
     return missing
+  }
+
+  /** Checks and adds synchronously, so that no line is written twice. */
+  #takeAll(lines: readonly JournalLine[]): JournalLine[] {
+    return lines.filter((line) => this.#takeFresh(line))
   }
 
   /** Adds a line and returns whether to write it. Throws if the journal has another entry at its index. */

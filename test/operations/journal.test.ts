@@ -92,6 +92,24 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(await told(place), [0, 1, 2, 3, 4])
     })
 
+    it('holds a revocation although what became of an erasure cannot be read yet', async (t) => {
+      const { store, place, start } = await open(t)
+      let fails = false
+      const head: Store['ledger']['head'] = async (organisationId) => {
+        if (fails) throw new Error('the store does not answer')
+        return store.ledger.head(organisationId)
+      }
+      const { journal, erase, revoke } = await start({ ledger: { ...store.ledger, head } })
+      await erase('anna')
+      fails = true
+      await journal.checkLedger('acme')
+      await assert.rejects(revoke(), /the store does not answer/)
+      assert.deepEqual(await told(place), [0, 'revocation'])
+      fails = false
+      await journal.recover()
+      assert.deepEqual(await told(place), [0, 'revocation'])
+    })
+
     it('keeps the line waiting while it cannot be made complete', async (t) => {
       const { store, place, start } = await open(t)
       let fails = false
