@@ -146,6 +146,7 @@ export const requestHandlingTransactions = {
     for (const digest of digests) deleted += (await run(deleteExclusion, { ...ref, digest })).count
     if (deleted === 0) return 'absent'
     insertActivity(run, note)
+    noteDeletion(run)
     return 'included'
   },
 }

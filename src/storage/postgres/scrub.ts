@@ -12,9 +12,11 @@ const noteScrubbed = postgresOnly('UPDATE scrubs SET scrubbed_round = $1, scrubb
 
 /** The tables from which data about people is deleted. */
 const tablesOfPeople = [
-  ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins'],
-  ...['tombstones'],
+  ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'tombstones'],
+  ...['members', 'sign_ins', 'passkeys', 'recovery_codes', 'sign_in_challenges'],
+  ...['variable_versions'],
   ...['privacy_requests', 'privacy_request_items', 'privacy_request_people', 'privacy_request_notes'],
+  ...['privacy_request_exclusions'],
 ]
 
 /** The state of the scrub, read through any connection. */

@@ -75,6 +75,23 @@ export const deletions: Record<string, Deletion> = {
     const { ref } = await waitingRequest(fixture)
     return () => fixture.store.privacyRequests.markTrackerDeleted(ref, 0)
   },
+  async 'the exclusion of a record from a request'(fixture) {
+    const organisationId = await fixture.createOrganisation()
+    const { requestHandling } = fixture.store
+    const { id } = await storeRequest(fixture.store, organisationId, { receivedAt: start })
+    const ref = { organisationId, id }
+    const digest = Buffer.alloc(16, 1)
+    const excluded = {
+      trackerId: 'shop',
+      reason: 'Another Ada',
+      at: start,
+      by: { kind: 'command-line' },
+    } as const
+    const note = (kind: 'request.record-excluded' | 'request.record-included') =>
+      memberNote(fixture, organisationId, kind)
+    await requestHandling.exclude(ref, excluded, [digest], note('request.record-excluded'))
+    return () => requestHandling.include(ref, [digest], note('request.record-included'))
+  },
   async 'a request that was closed long ago'(fixture) {
     const { ref, cancel } = await waitingRequest(fixture)
     await cancel(-9)
