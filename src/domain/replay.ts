@@ -37,7 +37,10 @@ export interface AppendedEntries {
   others: number
 }
 
-/** How a ledger continues from an index: these entries, then its own, then the contested ones; each once. */
+/**
+ * How a ledger continues from an index: these entries, then its own, then the contested ones. Entries of several
+ * of these lists are the same if their records are, and each list can have several with the same record.
+ */
 export interface MendedTail {
   from: number
   entries: readonly JournalledEntry[]

@@ -370,6 +370,23 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
     })
 
+    it('mends a ledger without losing entries that are identical', async (t) => {
+      const store = await open(t)
+      // Two erasures of a subject that was never seen, in one millisecond.
+      const [x, y] = [erasure(1, 'x', 2), erasure(1, 'y', 5)]
+      await replayChanges(store, testKeyring, told(a, at(y, 1), at(y, 2)))
+      const journal = [a, at(x, 1), at(x, 2), at(x, 3)]
+      const mended = await replayChanges(store, testKeyring, told(...journal), { mend: true })
+      assert.deepEqual([mended.entries, mended.movedEntries, mended.problems], [3, 2, []])
+      assert.deepEqual(
+        await recordsIn(store),
+        [a, x, x, x, y, y].map(({ record }) => record),
+      )
+      assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
+      const again = await replayChanges(store, testKeyring, told(...journal), { mend: true })
+      assert.deepEqual([again.entries, again.movedEntries, again.tombstones], [0, 0, 0])
+    })
+
     it('mends no ledger that was changed without the secret', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a, b))

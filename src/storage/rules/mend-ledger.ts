@@ -47,20 +47,31 @@ export function mendTail(
       `The entries of the ledger of the organisation "${organisationId}" do not lead to its head: they were changed in the database. Restore a backup instead.`,
     )
   }
-  const own = new Map(records.slice(from).map((record, i) => [record, from + i]))
-  const lines = new Map([...entries, ...contested].map((line) => [line.record, line]))
-  const inOrder = new Set([
-    ...entries.map(({ record }) => record),
-    ...own.keys(),
-    ...contested.map(({ record }) => record),
-  ])
+  const own = new Map(numbered(records.slice(from)).map((name, i) => [name, from + i]))
+  const named = (lines: readonly JournalledEntry[]) => {
+    const names = numbered(lines.map(({ record }) => record))
+    return new Map(lines.map((line, i) => [names[i] ?? '', line]))
+  }
+  const [chosen, others] = [named(entries), named(contested)]
+  const inOrder = new Set([...chosen.keys(), ...own.keys(), ...others.keys()])
   const tree = new GrowingTree(kept)
-  return Array.from(inOrder, (record) => {
+  return Array.from(inOrder, (name) => {
+    const record = name.slice(name.indexOf(' ') + 1)
     const frontier = tree.append(hashLeaf(record))
     const mac = headMacs(headKeys, organisationId, tree.head)
-    const was = own.get(record) ?? null
-    const line = was === null ? (lines.get(record) ?? null) : null
+    const was = own.get(name) ?? null
+    const line = was === null ? (chosen.get(name) ?? others.get(name) ?? null) : null
     return { index: frontier.size - 1, record, edge: formatFrontier(frontier), mac, was, line }
+  })
+}
+
+/** Each record after the number of its occurrences before: two erasures can have identical ones. */
+function numbered(records: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  return records.map((record) => {
+    const count = counts.get(record) ?? 0
+    counts.set(record, count + 1)
+    return `${count} ${record}`
   })
 }
 
