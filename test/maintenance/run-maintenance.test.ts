@@ -11,6 +11,7 @@ import {
 } from '../../src/maintenance/maintenance.ts'
 import { type SweptTotals, sweepAged } from '../../src/maintenance/sweep.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
+import { addShop } from '../support/filled-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'
 import { eraseIn, testKeys } from '../support/test-keyring.ts'
@@ -59,8 +60,7 @@ async function openMaintained(t: TestContext) {
   const address = await emptyStore(lifetime)
   const store = await openStore()
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store)
   await rememberWindows(store)
   let now = noon
 

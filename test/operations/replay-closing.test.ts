@@ -27,6 +27,7 @@ import { replayChanges, replayIfSetBack, replayInRestored } from '../../src/oper
 import { addRequestNote, excludeRecord } from '../../src/operations/request-handling.ts'
 import { systemRandomness } from '../../src/runtime/randomness.ts'
 import { openStoreAt } from '../support/empty-store.ts'
+import { addShop } from '../support/filled-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -60,8 +61,7 @@ for (const [engine, address] of Object.entries(engines)) {
     async function open(t: TestContext) {
       const store = await openStoreAt(await address(t), { writesHere: true })
       t.after(() => store.close())
-      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      await addShop(store)
       await store.activity.add({
         ...{ id: 'first', organisationId: 'acme', at: 1, actor: { kind: 'command-line' } },
         ...{ kind: 'tracker.created', target: 'shop', requestId: null },

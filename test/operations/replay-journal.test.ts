@@ -22,6 +22,7 @@ import { authenticateMember } from '../../src/operations/sign-in.ts'
 import { verifyLedger } from '../../src/operations/verify-ledger.ts'
 import { systemRandomness } from '../../src/runtime/randomness.ts'
 import { openStoreAt } from '../support/empty-store.ts'
+import { addShop } from '../support/filled-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { emails, holdsNothing } from '../support/nothing-held.ts'
 import { storeRequest } from '../support/privacy-request.ts'
@@ -74,8 +75,7 @@ for (const [engine, address] of Object.entries(engines)) {
     async function open(t: TestContext) {
       const store = await openStoreAt(await address(t), { writesHere: true })
       t.after(() => store.close())
-      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      await addShop(store)
       const event = (sessionId: string, occurredAt: number) =>
         ({
           type: 'event',

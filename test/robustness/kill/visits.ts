@@ -2,6 +2,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { formatInstant, type Instant } from '../../../src/domain/instant.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -109,8 +110,7 @@ export async function buildShopAt(
 
 /** Gives an empty store an organisation that has the tracker `shop`, and fills that. */
 export async function fillShop(store: Store, rows: readonly IncomingRow[]): Promise<void> {
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store)
   // Whatever window a test configures is longer, so that nothing waits for a day.
   await rememberWindows(store, keeping(1))
   for (let next = 0; next < rows.length; next += batchSize) {

@@ -13,6 +13,7 @@ import {
   namedCluster,
   startCitus,
 } from '../../support/citus.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -37,8 +38,7 @@ describe('on a cluster', { skip }, () => {
   async function openAlone(): Promise<{ alone: string; store: Store }> {
     const alone = await freshSchema(lifetime, cluster)
     const store = await openPostgresStore(alone)
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    await addShop(store)
     const row = eventRow({ trackerId: 'shop', subjectId: 'ada', eventId: 'e', occurredAt: 1 })
     await store.ingest.ingest([row], testKeys)
     return { alone, store }
@@ -128,8 +128,7 @@ describe('on a cluster', { skip }, () => {
     // The only node is then reached like a remote one, through connections that inherit no settings.
     remote.searchParams.set('options', `${options} -c citus.enable_local_execution=off`)
     const store = await openPostgresStore(remote.href)
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    await addShop(store)
     const batch = (eventId: string) => {
       const rows = [eventRow({ trackerId: 'shop', subjectId: 'ada', eventId, occurredAt: 1 })]
       return { pieces: [store.ingest.pack(rows)], rows: 1 }

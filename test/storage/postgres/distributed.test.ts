@@ -3,6 +3,7 @@ import { after, describe, it } from 'node:test'
 import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshDistributedStore, freshSchema, namedCluster, query } from '../../support/citus.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { eraseIn, testKeys, testMark } from '../../support/test-keyring.ts'
@@ -36,8 +37,7 @@ if (!cluster) {
     it('keeps its data when it is distributed, and none of it on the coordinator', async () => {
       const address = await freshSchema(lifetime, cluster)
       const alone = await openPostgresStore(address)
-      await alone.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-      await alone.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      await addShop(alone)
       const rows = Array.from({ length: 500 }, (_, i) =>
         eventRow({ trackerId: 'shop', subjectId: `s${i}`, eventId: 'e', occurredAt: i }),
       )
@@ -72,8 +72,7 @@ if (!cluster) {
     it('lists every subject, even if one shard holds all of them', async () => {
       const address = await freshDistributedStore(lifetime, cluster)
       const store = await openPostgresStore(address)
-      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      await addShop(store)
       const candidates = Array.from(
         { length: 3_000 },
         (_, i) => `('s${i}', '${subjectKeyText('shop', `s${i}`)}'::uuid)`,
@@ -104,8 +103,7 @@ if (!cluster) {
     it('commits on both the coordinator and a worker, or on neither', async () => {
       const address = await freshDistributedStore(lifetime, cluster)
       const store = await openPostgresStore(address)
-      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      await addShop(store)
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }
       const line = { subjectId: 'ada', sessionId: 's' }
       const { ingest, subjects } = store

@@ -10,9 +10,11 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { listOfSession } from '../../../src/storage/postgres/session.ts'
 import { behindAll } from '../../../src/storage/postgres/subject.ts'
 import type { Run } from '../../../src/storage/postgres/transaction.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
+import type { Lifetime } from '../../support/service.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -26,14 +28,19 @@ const rows: IncomingRow[] = Array.from({ length: 3_010 }, (_, number) =>
   }),
 )
 
+/** A store with the tracker `shop`, which holds nothing yet. */
+async function openShop(lifetime: Lifetime) {
+  const url = await freshStore(lifetime)
+  const store = await openPostgresStore(url)
+  lifetime.after(() => store.close())
+  await addShop(store)
+  return { url, store }
+}
+
 describe('the events of a session among many others, on PostgreSQL', () => {
   it('are found by an index, with a generic plan', async (t) => {
     const lifetime = inReverse(t)
-    const url = await freshStore(lifetime)
-    const store = await openPostgresStore(url)
-    lifetime.after(() => store.close())
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const { url, store } = await openShop(lifetime)
     await store.ingest.ingest(rows, testKeys)
     const listed = await store.events.list(tracker, 'anna', { ...first, sessionId: 'rare' })
     assert.equal(listed?.rows.length, 10)
@@ -58,11 +65,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
 
   it('are in the index only if sessions overlap others with many events', async (t) => {
     const lifetime = inReverse(t)
-    const url = await freshStore(lifetime)
-    const store = await openPostgresStore(url)
-    lifetime.after(() => store.close())
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const { url, store } = await openShop(lifetime)
     const client = new Client(url)
     await client.connect()
     lifetime.after(() => client.end())
@@ -88,11 +91,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
 
   it('are checked session by session, unless a batch changes a tenth of all sessions', async (t) => {
     const lifetime = inReverse(t)
-    const url = await freshStore(lifetime)
-    const store = await openPostgresStore(url)
-    lifetime.after(() => store.close())
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    const { url, store } = await openShop(lifetime)
     const sessionCount = 2_000
     const visits = Array.from({ length: sessionCount }, (_, n) =>
       eventRow({ subjectId: 'anna', sessionId: `s${n}`, eventId: `e${n}`, occurredAt: n * 1_000 }),

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Store } from '../../../src/domain/store.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -23,8 +24,7 @@ describe('a PostgreSQL store whose server goes away', () => {
   before(async () => {
     server = await startPostgres()
     store = await openPostgresStore(server.url)
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    await addShop(store)
     await rememberWindows(store, keeping(1))
   })
   after(async () => {

@@ -10,6 +10,7 @@ import { backupCommands } from '../../../src/storage/sqlite/backup.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { programPath } from '../../support/command-line.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { missing } from '../../support/missing.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -29,8 +30,7 @@ async function openShop(
   const path = join(temporaryFolder(t), 'lethe.db')
   const store = await openSqliteStore(path, options)
   t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store, { plan: 'pro' })
   return { store, path, copy: join(temporaryFolder(t), 'copy.db') }
 }
 

@@ -6,6 +6,7 @@ import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { statementRunner } from '../../../src/storage/sqlite/connections.ts'
 import { ingestCommands } from '../../../src/storage/sqlite/ingest.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -20,8 +21,7 @@ async function openShop(t: TestContext) {
   const path = join(temporaryFolder(t), 'lethe.db')
   const store = await openSqliteStore(path)
   t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store)
   return { path, store }
 }
 

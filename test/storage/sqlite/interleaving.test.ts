@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { maxPlainEvents } from '../../../src/storage/rules/interleaving.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -41,8 +42,7 @@ async function ingest(t: TestContext, rows: readonly IncomingRow[], look: (db: D
   const path = join(temporaryFolder(t), 'lethe.db')
   const store = await openSqliteStore(path, { writesHere: true })
   t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store)
   const db = new DatabaseSync(path, { readOnly: true })
   t.after(() => db.close())
   for (let next = 0, size = 900; next < rows.length; next += size, size = 50 + ((size * 7) % 600)) {
@@ -126,8 +126,7 @@ describe('the events of a session among many others, on SQLite', () => {
   it('are compared in one pass, however many sessions are near each other', async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
     t.after(() => store.close())
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    await addShop(store)
     const subjectId = 'anna'
     // The length of the longest puts 900 sessions near each one, but no two overlap.
     const sessions = Array.from({ length: 20_000 }, (_, number) => {

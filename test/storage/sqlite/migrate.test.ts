@@ -8,6 +8,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -25,8 +26,7 @@ const rows: IncomingRow[] = [
 async function storeWithData(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'lethe.db')
   const store = await openSqliteStore(path, { writesHere: true })
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store, { plan: 'pro' })
   await store.ingest.ingest(rows, testKeys)
   await store.close()
   return path

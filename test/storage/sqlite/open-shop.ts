@@ -6,6 +6,7 @@ import type { Instant } from '../../../src/domain/instant.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { writeEmptyStore } from '../../support/empty-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import type { Lifetime } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -23,8 +24,7 @@ export async function openShop(
   await writeEmptyStore(path)
   const store = await openSqliteStore(path, { writesHere })
   t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store)
   // `stepBefore` then sweeps exactly what is older than its instant.
   await rememberWindows(store, keeping(1))
   return { store, path }

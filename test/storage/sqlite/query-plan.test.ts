@@ -12,6 +12,7 @@ import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { statementRunner } from '../../../src/storage/sqlite/connections.ts'
 import { commands } from '../../../src/storage/sqlite/message-handler.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { always, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -67,8 +68,7 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
   const prepare = t.mock.method(DatabaseSync.prototype, 'prepare')
   const path = join(temporaryFolder(t), 'lethe.db')
   const store = await openSqliteStore(path, { writesHere: true })
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store)
   await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })], testKeys)
   for (const query of subjectQueries()) assert.ok(await store.subjects.list(tracker, query))
   const sought = [{ identifier: { name: 'email', value: 'a' } }, { subjectId: 'a' }]

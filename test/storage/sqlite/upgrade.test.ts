@@ -7,6 +7,7 @@ import { subjectKey } from '../../../src/domain/subject.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { addShop } from '../../support/filled-store.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -97,8 +98,7 @@ async function open(t: TestContext, path: string): Promise<Store> {
 /** A store created in the newest version, with the same rows. */
 async function newStore(t: TestContext): Promise<Store> {
   const store = await open(t, join(temporaryFolder(t), 'lethe.db'))
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await addShop(store, { plan: 'pro' })
   await store.ingest.ingest(rows, testKeys)
   return store
 }
