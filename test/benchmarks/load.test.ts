@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { loadGenerator } from '../../benchmarks/load/load.ts'
+import { listen } from '../support/listen.ts'
 
 const folders = (process.env.PATH ?? '').split(delimiter)
 const noWrk = folders.some((folder) => existsSync(join(folder, 'wrk'))) ? false : 'no wrk on the PATH'
@@ -17,14 +17,12 @@ for (const [name, skip] of Object.entries({ autocannon: false, wrk: noWrk })) {
       addresses.add(String(request.headers['x-forwarded-for']))
       // Not as fast as it could: how much it bears is not asked here.
       setTimeout(() => response.writeHead(request.url === '/a' ? 200 : 404).end(), 2)
-    }).listen(0, '127.0.0.1')
+    })
     t.after(() => server.close())
-    await once(server, 'listening')
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address !== null)
+    const port = await listen(server)
     const run = (seconds: number) =>
       loadGenerator(name).run({
-        url: `http://127.0.0.1:${address.port}`,
+        url: `http://127.0.0.1:${port}`,
         method: 'DELETE',
         headers: { authorization: 'Bearer key' },
         paths: ['/a', '/b?c=d'],

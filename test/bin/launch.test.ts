@@ -23,6 +23,7 @@ import { npmCommand } from '../../bin/launch/child.js'
 import { ensureDependencies, isInstalled } from '../../bin/launch/dependencies.js'
 import { withLock } from '../../bin/launch/lock.js'
 import { cacheFolder, ensureNode, installNode, PIN } from '../../bin/launch/runtime.js'
+import { listen } from '../support/listen.ts'
 
 const temporary = mkdtempSync(path.join(os.tmpdir(), 'lethe-launch-'))
 before(() => mock.method(console, 'error', () => {}))
@@ -403,11 +404,7 @@ async function serveNode(script: string) {
     const document = JSON.stringify({ name: 'tiny-node', versions: { '26.0.0': { ...manifest, dist } } })
     response.end(request.url?.endsWith('.tgz') ? tarball : document)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(address && typeof address === 'object')
-  process.env.npm_config_registry = `http://127.0.0.1:${address.port}/`
+  process.env.npm_config_registry = `http://127.0.0.1:${await listen(server)}/`
   process.env.npm_config_cache = path.join(root, 'npm-cache')
   const wanted = { name: 'tiny-node', integrity }
   return {

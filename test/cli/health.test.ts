@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, it } from 'node:test'
 import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
+import { listen } from '../support/listen.ts'
 import { startTestService } from '../support/service.ts'
 
 describe('lethe health', () => {
@@ -20,11 +21,8 @@ describe('lethe health', () => {
   })
 
   it('fails with one line when nothing answers, and when the service that does is not ready', async (t) => {
-    const server = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    assert.ok(address !== null && typeof address === 'object')
-    const env = { LETHE_PORT: String(address.port) }
+    const server = createServer((_, response) => response.writeHead(500).end())
+    const env = { LETHE_PORT: String(await listen(server)) }
     const cli = commandLine(t)
     assertRefused(await cli.run(['health'], { env }), 1, /is not ready: it responded with 500\./)
     server.close()

@@ -19,6 +19,7 @@ import {
   textOf,
 } from '../support/command-line.ts'
 import { inStore, shop } from '../support/filled-store.ts'
+import { listen } from '../support/listen.ts'
 import { startTestService } from '../support/service.ts'
 import { visit } from '../support/shop.ts'
 import { blindKeys } from '../support/test-keyring.ts'
@@ -49,15 +50,13 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
 
   it('on a port that is taken, with one line that names it and exit code 1', async (t) => {
     const cli = commandLine(t)
-    const server = createServer().listen(0, '127.0.0.1')
+    const server = createServer()
     t.after(() => server.close())
-    await new Promise((resolve) => server.once('listening', resolve))
-    const address = server.address()
-    assert.ok(address !== null && typeof address === 'object')
-    const env = { LETHE_PORT: String(address.port), LETHE_LOG_LEVEL: 'error' }
+    const port = String(await listen(server))
+    const env = { LETHE_PORT: port, LETHE_LOG_LEVEL: 'error' }
     const outcome = await cli.run(['serve'], { env })
     assertRefused(outcome, 1, /LETHE_PORT/)
-    assert.ok(outcome.stderr.includes(String(address.port)), outcome.stderr)
+    assert.ok(outcome.stderr.includes(port), outcome.stderr)
   })
 
   const unusable: [what: string, prepare: (path: string) => void, reason: RegExp][] = [

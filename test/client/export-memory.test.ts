@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { LetheClient } from '@lethe/client'
+import { listen } from '../support/listen.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -34,15 +34,12 @@ test('an export keeps nothing of what was taken', async (t) => {
     response.setHeader('content-type', 'application/json')
     Readable.from(answer()).pipe(response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.after(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const client = new LetheClient({ url: `http://127.0.0.1:${address.port}`, apiKey: 'x' })
+  const client = new LetheClient({ url: `http://127.0.0.1:${port}`, apiKey: 'x' })
   const { signal } = new AbortController()
   let bytes = 0
   const heaps: number[] = []

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { ConnectionError, type ExportEntry, LetheClient } from '@lethe/client'
 import { exportEncodings } from '../../client/src/export-encodings.ts'
 import { splitExport } from '../../client/src/split-export.ts'
+import { listen } from '../support/listen.ts'
 import { success } from '../support/scripted-server.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
@@ -109,10 +109,7 @@ async function clientOf(t: TestContext, { packing, length, fetch }: Packed) {
     server.closeAllConnections()
     server.close()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const url = `http://127.0.0.1:${address.port}`
+  const url = `http://127.0.0.1:${await listen(server)}`
   return { asked, client: new LetheClient({ url, apiKey: 'x', fetch, retry: { maxAttempts: 1 } }) }
 }
 

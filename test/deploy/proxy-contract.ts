@@ -5,6 +5,7 @@ import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts
 import { addMember, password } from '../support/console.ts'
 import type { Answer } from '../support/documented.ts'
 import { inReverse } from '../support/in-reverse.ts'
+import { listen } from '../support/listen.ts'
 import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -267,16 +268,13 @@ export function proxyContract(
 
   test('it keeps its connections to the service', { skip }, async (t) => {
     let connections = 0
-    const upstream = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1')
+    const upstream = createServer((_request, response) => response.end('{}'))
     upstream.on('connection', () => connections++)
     t.after(() => {
       upstream.close()
       upstream.closeAllConnections()
     })
-    await new Promise((resolve) => upstream.once('listening', resolve))
-    const address = upstream.address()
-    assert.ok(address !== null && typeof address === 'object')
-    const proxy = await open(t, address.port)
+    const proxy = await open(t, await listen(upstream))
     for (let i = 0; i < 10; i++) assert.equal((await proxy.ask('/')).status, 200)
     assert.equal(connections, 1)
   })

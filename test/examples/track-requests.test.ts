@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { buildApp as buildExpress } from '../../examples/track-requests-express.js'
 import { buildApp as buildFastify } from '../../examples/track-requests-fastify.js'
 import { clientOf } from '../support/client.ts'
+import { listen } from '../support/listen.ts'
 import { startShop } from '../support/shop.ts'
 
 type Sender = Parameters<typeof buildFastify>[0]
@@ -15,12 +16,9 @@ interface RunningApp {
 }
 
 async function startExpress(sender: Sender): Promise<RunningApp> {
-  const server = buildExpress(sender).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  const server = createServer(buildExpress(sender))
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -6,6 +6,7 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { runCli } from '../../src/cli/run-cli.ts'
 import { programPath } from '../support/command-line.ts'
+import { listen } from '../support/listen.ts'
 import type { Lifetime } from '../support/service.ts'
 
 const endOfOutput = '\u0004 that was all\n'
@@ -94,11 +95,8 @@ const endOfCall = '\u0004'
  */
 export async function programHere(lifetime: Lifetime, folder: string): Promise<string> {
   const server = createServer((socket) => answer(socket, folder))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   lifetime.after(() => void server.close())
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : null
   return `[ -p /dev/stdin ] && ${programAlone}
 exec 3<>/dev/tcp/127.0.0.1/${port}
 { env -0; printf '%s\\0' '' "$@" $'\\4'; } >&3

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { pino } from 'pino'
 import { LetheError } from '../../src/domain/errors.ts'
 import { RequestContext, type Responder } from '../../src/http/request-context.ts'
 import { responder } from '../../src/http/response.ts'
+import { listen } from '../support/listen.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 
@@ -30,11 +30,9 @@ async function answered(
     server.close()
     server.closeAllConnections()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  const port = await listen(server)
   const headers = { 'accept-encoding': encoding }
-  const got = await fetch(`http://127.0.0.1:${address.port}`, { headers })
+  const got = await fetch(`http://127.0.0.1:${port}`, { headers })
     .then(async (response) => ({ status: response.status, body: await response.text() }))
     .catch((error: Error) => error)
   return { got, logged: logged.join('') }

@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Connections } from '../../src/http/connections.ts'
 import { SpoolRoom } from '../../src/http/spool.ts'
 import { ClientGone, StreamedBody, type StreamOptions } from '../../src/http/streamed-body.ts'
+import { listen } from '../support/listen.ts'
 import { noProc } from '../support/missing.ts'
 import { until } from '../support/until.ts'
 
@@ -62,11 +63,8 @@ async function serve(
     server.close()
     server.closeAllConnections()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
   return {
-    port: address.port,
+    port: await listen(server),
     connections,
     async end(path: string) {
       for (;;) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, describe, it, type TestContext } from 'node:test'
 import { register as globalRegistry } from 'prom-client'
 import { openMetricsListener } from '../../src/metrics/metrics-listener.ts'
 import { assertRefused, commandLine, jsonLines, startServe } from '../support/command-line.ts'
+import { listen } from '../support/listen.ts'
 import { everyMetric, readText, samplesOf } from '../support/metrics.ts'
 import { missing } from '../support/missing.ts'
 import { openRawConnection } from '../support/raw-http.ts'
@@ -15,14 +15,11 @@ import { until } from '../support/until.ts'
 const service = await startTestService({ after }, { LETHE_METRICS_PORT: '0' })
 
 /** Takes a port, until the test ends or it is given back. */
-async function listen(t: TestContext): Promise<{ port: number; close(): void }> {
-  const server = createServer().listen(0, '127.0.0.1')
+async function takePort(t: TestContext): Promise<{ port: number; close(): void }> {
+  const server = createServer()
   const close = () => void server.close()
   t.after(close)
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
-  return { port: address.port, close }
+  return { port: await listen(server), close }
 }
 
 /** Fails unless a text keeps to what OpenMetrics asks beyond the format of Prometheus. */
@@ -192,7 +189,7 @@ describe('the listener of the metrics', () => {
   })
 
   it('stops the start when its port is taken, with one line that names it and exit code 1', async (t) => {
-    const { port } = await listen(t)
+    const { port } = await takePort(t)
     const env = { LETHE_METRICS_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
     const outcome = await commandLine(t).run(['serve'], { env })
     assertRefused(
@@ -203,7 +200,7 @@ describe('the listener of the metrics', () => {
   })
 
   it('closes again when the port of the API is taken', async (t) => {
-    const [taken, free] = [await listen(t), await listen(t)]
+    const [taken, free] = [await takePort(t), await takePort(t)]
     free.close()
     const env = { LETHE_METRICS_PORT: String(free.port), LETHE_PORT: String(taken.port) }
     await assert.rejects(startTestService(t, env), {

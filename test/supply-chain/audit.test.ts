@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { after, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { auditVerdict } from '../../scripts/audit-verdict.ts'
+import { listen } from '../support/listen.ts'
 import { missing } from '../support/missing.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -63,13 +64,10 @@ function packageOf(url: string): object {
 
 /** Runs the audit with a registry that answers like this. */
 async function auditAt(answer: RequestListener): Promise<{ code: unknown; output: string }> {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address)
+  const server = createServer(answer)
   const env = {
     ...process.env,
-    npm_config_registry: `http://127.0.0.1:${address.port}/`,
+    npm_config_registry: `http://127.0.0.1:${await listen(server)}/`,
     npm_config_cache: temporaryFolder({ after }),
     npm_config_fetch_retries: '0',
   }

@@ -1,8 +1,7 @@
 import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 
 /** The answers of an untrustworthy provider. What is not given is correct. */
@@ -59,13 +58,11 @@ export async function startForgingProvider(t: Lifetime, clientId: string): Promi
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answers()[path] ?? {}))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${await listen(server)}`
   t.after(() => {
     server.closeAllConnections()
     server.close()
   })
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const provider: ForgingProvider = { issuer, forgery: {}, nonce: '', asked: [], credentials: 'none' }
 
   function answers(): Record<string, object> {

@@ -1,9 +1,8 @@
 /// <reference path="./oidc-provider.d.ts" />
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type Context, Provider } from 'oidc-provider'
+import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 
 export interface Account {
@@ -42,13 +41,11 @@ export async function startIdentityProvider(t: Lifetime): Promise<TestProvider> 
   let handle: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) =>
     response.destroy()
   let server: Server
-  async function listen(port: number): Promise<number> {
+  const start = (port = 0) => {
     server = createServer((request, response) => handle(request, response))
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port
+    return listen(server, { port })
   }
-  const port = await listen(0)
+  const port = await start()
   // For browsers, a different site from the service's `127.0.0.1`.
   const issuer = `http://localhost:${port}`
   const accounts = new Map<string, Account>()
@@ -137,7 +134,7 @@ export async function startIdentityProvider(t: Lifetime): Promise<TestProvider> 
       await new Promise((resolve) => server.close(resolve))
     },
     async start() {
-      await listen(port)
+      await start(port)
     },
   }
   t.after(() => test.stop())

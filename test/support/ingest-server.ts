@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
+import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 
 /** A batch that arrived, stored or not. */
@@ -82,14 +82,11 @@ export async function ingestServer(
     response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
     response.end(answer.body ?? success)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.after(() => {
     server.close()
     server.closeAllConnections()
   })
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
   return {
     ...{ url: `http://127.0.0.1:${port}`, batches, stored },
     next: (...more) => void behaviours.push(...more),

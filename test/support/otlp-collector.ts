@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { listen } from './listen.ts'
 import { type ReceivedMetric, type ReceivedSpan, readMetrics, readSpans } from './otlp-messages.ts'
 import type { Lifetime } from './service.ts'
 
@@ -39,14 +39,11 @@ export async function startCollector(lifetime: Lifetime): Promise<Collector> {
   server.on('connection', () => {
     collector.connections++
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const url = `http://127.0.0.1:${await listen(server)}`
   lifetime.after(() => {
     server.closeAllConnections()
     server.close()
   })
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   const collector: Collector = {
     url,
     bodies: [],

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RedisClient } from '@redis/client'
 import { freePort } from './free-port.ts'
+import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 import { until } from './until.ts'
 
@@ -120,9 +121,8 @@ export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url
       await pass(proxy.delayMs)
       client.write(bytes)
     })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const proxy = { url: `redis://127.0.0.1:${portOf(server)}`, delayMs: 0 }
+  })
+  const proxy = { url: `redis://127.0.0.1:${await listen(server)}`, delayMs: 0 }
   lifetime.after(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
@@ -150,10 +150,4 @@ async function run(port: number, options: string[]): Promise<ChildProcess> {
     return /ready to accept connections/i.test(said)
   })
   return child
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return address.port
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
+import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 
 /** What the server does with a request: sends these bytes and closes, or runs the function. */
@@ -35,14 +35,11 @@ export async function scriptedServer(
       else behaviour(socket)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.after(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
   return { url: `http://127.0.0.1:${port}`, requests }
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
 import { citusPrograms, query } from '../support/citus.ts'
+import { listen } from '../support/listen.ts'
 import type { Lifetime } from '../support/service.ts'
 import { oldCluster } from './old-cluster.ts'
 
@@ -32,12 +32,10 @@ async function openCuttingWay(t: Lifetime, url: string): Promise<{ url: string; 
       socket.on('close', () => other.end())
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.after(() => void server.close())
-  const address = server.address()
   const own = new URL(url)
-  own.port = String(typeof address === 'object' ? address?.port : '')
+  own.port = String(port)
   return { url: own.href, cuts: () => seen.size }
 }
 

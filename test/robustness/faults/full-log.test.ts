@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { type CommandLine, commandLine, jsonLines, programPath } from '../../support/command-line.ts'
+import { listen } from '../../support/listen.ts'
 import { readMetrics, sampleValue } from '../../support/metrics.ts'
 import { openRawConnection, requestText } from '../../support/raw-http.ts'
 import { until } from '../../support/until.ts'
@@ -96,17 +97,8 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
 }
 
 async function freePorts(host: string): Promise<[number, number]> {
-  const servers = await Promise.all(
-    [0, 0].map(async () => {
-      const server = createServer().listen(0, host)
-      await once(server, 'listening')
-      return server
-    }),
-  )
-  const [first = 0, second = 0] = servers.map((server) => {
-    const address = server.address()
-    return typeof address === 'object' && address !== null ? address.port : 0
-  })
+  const servers = [createServer(), createServer()]
+  const [first = 0, second = 0] = await Promise.all(servers.map((server) => listen(server, { host })))
   for (const server of servers) server.close()
   return [first, second]
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { listen } from '../../support/listen.ts'
 import type { Lifetime } from '../../support/service.ts'
 
 /** An address that leads to a server, and after a failover to another, as that of a load balancer does. */
@@ -31,15 +31,13 @@ export async function openRelay(t: Lifetime, url: string): Promise<Relay> {
   function cutOff(): void {
     for (const socket of sockets) socket.destroy()
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listen(server)
   t.after(() => {
     cutOff()
     server.close()
   })
-  const address = server.address()
   const own = new URL(url)
-  own.port = String(typeof address === 'object' ? address?.port : '')
+  own.port = String(port)
   return {
     url: own.href,
     leadTo(next) {

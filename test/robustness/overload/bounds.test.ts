@@ -9,6 +9,7 @@ import { Connections, connectionsWithin, maxUnreadBytes } from '../../../src/htt
 import { readSendQueues } from '../../../src/http/streamed-body.ts'
 import { dataOf } from '../../support/answers.ts'
 import { commandLine, programPath } from '../../support/command-line.ts'
+import { listen } from '../../support/listen.ts'
 import { noProc } from '../../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
 import { startShop, subjectPath, visit } from '../../support/shop.ts'
@@ -55,7 +56,7 @@ describe('answers that nobody reads', () => {
   })
 
   /** A server that knows its connections and answers when the test does. */
-  async function listen(t: TestContext) {
+  async function startServer(t: TestContext) {
     const server = createServer()
     // These tests tell the time themselves: a check by the real clock in between would find everyone stalled.
     t.mock.timers.enable({ apis: ['setInterval'] })
@@ -66,15 +67,12 @@ describe('answers that nobody reads', () => {
       connections.begin({ request, response })
       arrived.push(response)
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address)
-    return { server, connections, arrived, port: address.port, url: `http://127.0.0.1:${address.port}` }
+    const port = await listen(server)
+    return { server, connections, arrived, port, url: `http://127.0.0.1:${port}` }
   }
 
   it('end their connection when nothing of them is taken for long, but not while they are being made', async (t) => {
-    const { server, connections, arrived, url } = await listen(t)
+    const { server, connections, arrived, url } = await startServer(t)
     // Half a minute would be a long time to wait; a client on a busy machine may need some of this to send its request.
     server.timeout = 500
     const patient = fetch(url)
@@ -96,7 +94,7 @@ describe('answers that nobody reads', () => {
   })
 
   it('stay while something of them is taken, however little', { skip: noProc }, async (t) => {
-    const { connections, arrived, port } = await listen(t)
+    const { connections, arrived, port } = await startServer(t)
     const slow = connect(port, '127.0.0.1').pause()
     t.after(() => slow.destroy())
     slow.write(requestText('/'))
@@ -143,7 +141,7 @@ describe('answers that nobody reads', () => {
   })
 
   it('of one organisation cost no client of another its connection', async (t) => {
-    const { connections, arrived, url } = await listen(t)
+    const { connections, arrived, url } = await startServer(t)
     const clients = new AbusiveClients(t, url)
     const unread = async (owner: string, bytes: number) => {
       const number = arrived.length

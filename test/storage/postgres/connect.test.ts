@@ -3,18 +3,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { BatchingSocket } from '../../../src/storage/postgres/connect.ts'
+import { listen } from '../../support/listen.ts'
 
 describe('a socket to PostgreSQL', () => {
   it('sends statements written at the same time as one chunk, without delay', async (t) => {
     const server = createServer((peer) => peer.pipe(peer))
     t.after(() => server.close())
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address !== null)
+    const port = await listen(server)
     const socket = new BatchingSocket()
     t.after(() => socket.destroy())
-    socket.connect(address.port, '127.0.0.1')
+    socket.connect(port, '127.0.0.1')
     await once(socket, 'connect')
     let echoed = ''
     socket.on('data', (chunk) => {
