@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
 import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { openConsole } from '../support/console.ts'
-import { openRawConnection, requestText } from '../support/raw-http.ts'
+import { openConsole, rawPost } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -151,28 +150,15 @@ describe('the preview of a list', () => {
       return original.apply(search, args)
     })
     const text = Array.from({ length: 1_000 }, (_, i) => `nobody-${i}`).join('\n')
-    const body = JSON.stringify({ ...byId, text })
-    const connection = await openRawConnection(shop.url)
-    connection.send(
-      requestText('/console/api/erasure-lists/preview', {
-        method: 'POST',
-        headers: [
-          ['Content-Type', 'application/json'],
-          ['Content-Length', String(body.length)],
-          ['Origin', 'http://test'],
-          ['Cookie', client.cookie ?? ''],
-          ['X-Request-Id', '00000000-0000-4000-8000-00000000000d'],
-        ],
-        body,
-      }),
-    )
+    const requestId = '00000000-0000-4000-8000-00000000000d'
+    const request = await rawPost(shop, client, '/erasure-lists/preview', { ...byId, text }, { requestId })
     await reached.promise
     const begun = lookUps
     const second = preview('nobody')
     dataOf(await client.ask('/trackers'))
     assert.equal(lookUps, begun, 'the second has not begun')
-    connection.hangUp()
-    const logged = () => shop.logged.filter((line) => line.includes('00000000000d'))
+    request.hangUp()
+    const logged = () => shop.logged.filter((line) => line.includes(requestId))
     await until(() => logged().length > 0)
     first.resolve()
     dataOf(await second)
@@ -182,26 +168,11 @@ describe('the preview of a list', () => {
 
   test('reads long lists one at a time per organisation, without blocking others', async (t) => {
     // More than 64 KiB in few lines, so that a slow machine does not cut off the body that waits here.
-    const body = JSON.stringify({
-      ...byId,
-      text: Array.from({ length: 300 }, (_, i) => `${'nobody-'.repeat(35)}${i}`).join('\n'),
-    })
-    const connection = await openRawConnection(shop.url)
-    const headers: [string, string][] = [
-      ['Content-Type', 'application/json'],
-      ['Content-Length', String(body.length)],
-      ['Origin', 'http://test'],
-      ['Cookie', client.cookie ?? ''],
-    ]
+    const text = Array.from({ length: 300 }, (_, i) => `${'nobody-'.repeat(35)}${i}`).join('\n')
+    const body = { ...byId, text }
     const found = t.mock.method(shop.services.signIns, 'find')
     // Only the first part keeps the others waiting.
-    connection.send(
-      requestText('/console/api/erasure-lists/preview', {
-        method: 'POST',
-        headers,
-        body: body.slice(0, 50_000),
-      }),
-    )
+    const request = await rawPost(shop, client, '/erasure-lists/preview', body, { end: 50_000 })
     await until(() => found.mock.callCount() > 0)
     let isAnswered = false
     const second = client.ask('/erasure-lists/preview', { method: 'POST', body }).finally(() => {
@@ -211,10 +182,10 @@ describe('the preview of a list', () => {
     assert.equal(dataOf(await other.ask('/erasure-lists/preview', { method: 'POST', body })).nothing, 300)
     assert.equal(dataOf(await preview('nobody')).nothing, 1)
     assert.equal(isAnswered, false)
-    connection.send(body.slice(50_000))
-    assert.equal(dataOf(await connection.answer()).nothing, 300)
+    request.sendRest()
+    assert.equal(dataOf(await request.answer()).nothing, 300)
     assert.equal(dataOf(await second).nothing, 300)
-    connection.hangUp()
+    request.hangUp()
   })
 
   test('refuses a list that is too long or empty', async () => {
@@ -419,24 +390,12 @@ describe('a list', () => {
       await mayGoOn.promise
       return create(...args)
     })
-    const body = JSON.stringify({ ...byId, text: ids.join('\n'), subjects: 300, reference: 'Gone' })
-    const connection = await openRawConnection(shop.url)
-    connection.send(
-      requestText('/console/api/erasure-lists', {
-        method: 'POST',
-        headers: [
-          ['Content-Type', 'application/json'],
-          ['Content-Length', String(body.length)],
-          ['Origin', 'http://test'],
-          ['Cookie', client.cookie ?? ''],
-          ['X-Request-Id', '00000000-0000-4000-8000-00000000000e'],
-        ],
-        body,
-      }),
-    )
+    const body = { ...byId, text: ids.join('\n'), subjects: 300, reference: 'Gone' }
+    const requestId = '00000000-0000-4000-8000-00000000000e'
+    const request = await rawPost(shop, client, '/erasure-lists', body, { requestId })
     await reached.promise
-    connection.hangUp()
-    await until(() => shop.logged.some((line) => line.includes('00000000000e')))
+    request.hangUp()
+    await until(() => shop.logged.some((line) => line.includes(requestId)))
     mayGoOn.resolve()
     await untilClosed('Gone')
     assert.partialDeepStrictEqual(await groupOf('Gone'), { counts: { done: 300 }, erased: { subjects: 300 } })

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { openConsole } from '../support/console.ts'
-import { openRawConnection, requestText } from '../support/raw-http.ts'
+import { openConsole, rawPost } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -139,20 +138,11 @@ describe('a search with very many results', () => {
     })
     const lookUp = t.mock.method(search, 'subjects')
     const member = await openConsole(shop, shop.organisationId)
-    const body = JSON.stringify({ text: 'somebody' })
-    const id = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a99'
-    const headers: [string, string][] = [
-      ['Content-Type', 'application/json'],
-      ['Content-Length', String(body.length)],
-      ['Origin', 'http://test'],
-      ['Cookie', member.cookie ?? ''],
-      ['X-Request-Id', id],
-    ]
-    const connection = await openRawConnection(shop.url)
-    connection.send(requestText('/console/api/find', { method: 'POST', headers, body }))
+    const requestId = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a99'
+    const request = await rawPost(shop, member, '/find', { text: 'somebody' }, { requestId })
     await reached.promise
-    connection.hangUp()
-    const lines = () => shop.logged.filter((line) => line.includes(id))
+    request.hangUp()
+    const lines = () => shop.logged.filter((line) => line.includes(requestId))
     await until(() => lines().length > 0)
     released.resolve()
     dataOf(await member.ask('/trackers'))

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
 import { dataOf, errorOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
-import { openConsole } from '../support/console.ts'
+import { openConsole, rawPost } from '../support/console.ts'
 import { inclusionProof, rootOf } from '../support/make-receipt.ts'
-import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -103,19 +102,12 @@ describe('verifying a ledger', () => {
       const [entry] = await list.apply(ledger, [id, 0, 1])
       return Array.from({ length: limit }, () => entry ?? assert.fail())
     })
-    const connection = await openRawConnection(shop.url)
-    const headers: [string, string][] = [
-      ['Origin', 'http://test'],
-      ['Cookie', client.cookie ?? ''],
-      ['Content-Type', 'application/json'],
-      ['Content-Length', '2'],
-      ['X-Request-Id', 'gone-while-verifying'],
-    ]
-    connection.send(requestText('/console/api/ledger/verify', { method: 'POST', headers, body: '{}' }))
+    const requestId = 'gone-while-verifying'
+    const request = await rawPost(shop, client, '/ledger/verify', {}, { requestId })
     await reached.promise
     const waiting = verify()
-    connection.hangUp()
-    const lines = () => shop.logged.filter((line) => line.includes('gone-while-verifying'))
+    request.hangUp()
+    const lines = () => shop.logged.filter((line) => line.includes(requestId))
     await until(() => lines().length > 0)
     t.mock.method(ledger, 'list', async (...args: Parameters<typeof list>) => {
       reads += 1

@@ -3,9 +3,8 @@ import { after, describe, type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { recentSignInMs } from '../../src/domain/sign-in.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
-import { addMember, type ConsoleClient, note, openConsole } from '../support/console.ts'
+import { addMember, type ConsoleClient, note, openConsole, rawPost } from '../support/console.ts'
 import type { Answer } from '../support/documented.ts'
-import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -15,26 +14,20 @@ const { members, signIns, signInRules, activity, apiKeys } = service.services
 /** Sends a request, except for the last byte of its body, which follows `meanwhile`. */
 async function askSlowly(
   t: TestContext,
-  { cookie }: ConsoleClient,
+  client: ConsoleClient,
   path: string,
   body: object,
   meanwhile: () => unknown,
 ): Promise<Answer> {
   const find = t.mock.method(signIns, 'find')
-  const connection = await openRawConnection(service.url)
-  t.after(() => connection.hangUp())
-  const text = JSON.stringify(body)
-  const headers = {
-    ...{ Host: new URL(service.url).host, Origin: service.url, Cookie: cookie ?? '' },
-    ...{ 'Content-Type': 'application/json', 'Content-Length': String(text.length) },
-  }
-  connection.send(requestText(`/console/api${path}`, { method: 'POST', headers, body: text.slice(0, -1) }))
+  const request = await rawPost(service, client, path, body, { end: -1 })
+  t.after(() => request.hangUp())
   await until(() => find.mock.callCount() > 0)
   await Promise.all(find.mock.calls.map(({ result }) => result))
   await setImmediate()
   await meanwhile()
-  connection.send(text.slice(-1))
-  return connection.answer('POST')
+  request.sendRest()
+  return request.answer('POST')
 }
 
 /** What can happen to an admin whose request is on its way, and the error that it gets then. */

@@ -7,6 +7,7 @@ import { hashToken } from '../../src/domain/randomness.ts'
 import type { SignIn } from '../../src/domain/sign-in.ts'
 import { dataOf, objectIn, textIn } from './answers.ts'
 import type { Answer } from './documented.ts'
+import { openRawConnection, type RawConnection, requestText } from './raw-http.ts'
 import type { TestService } from './service.ts'
 import { until } from './until.ts'
 
@@ -141,6 +142,31 @@ export async function signedIn(service: TestService, member: Member): Promise<Co
 /** A second browser with a copy of the first one's session cookie. */
 export function copyOf(service: Pick<TestService, 'url'>, { cookie }: Pick<ConsoleClient, 'cookie'>) {
   return Object.assign(visitor(service), { cookie })
+}
+
+/** A request on its own connection, which a test can complete or break off. */
+export interface RawPost extends RawConnection {
+  /** Sends the rest of the body. */
+  sendRest(): void
+}
+
+/** Sends a POST as a browser does, with its body up to `end`. */
+export async function rawPost(
+  { url }: Pick<TestService, 'url'>,
+  { cookie }: Pick<ConsoleClient, 'cookie'>,
+  path: string,
+  body: object,
+  { requestId, end }: { requestId?: string; end?: number } = {},
+): Promise<RawPost> {
+  const text = JSON.stringify(body)
+  const headers = {
+    ...{ Host: new URL(url).host, Origin: url, Cookie: cookie ?? '' },
+    ...{ 'Content-Type': 'application/json', 'Content-Length': String(text.length) },
+    ...(requestId !== undefined && { 'X-Request-Id': requestId }),
+  }
+  const connection = await openRawConnection(url)
+  connection.send(requestText(`/console/api${path}`, { method: 'POST', headers, body: text.slice(0, end) }))
+  return { ...connection, sendRest: () => connection.send(text.slice(end ?? text.length)) }
 }
 
 /** Signs the same member in again in the same browser. */
