@@ -25,78 +25,30 @@ async function askTwice(target: string, request: RawRequest) {
   return { first, second }
 }
 
+const json = 'application/json'
+const inChunks = { 'Transfer-Encoding': 'chunked' }
+
+/** A request with a body whose length it tells. */
+function withBody(body: string, headers: Record<string, string> = {}): RawRequest {
+  return { headers: { ...headers, 'Content-Length': String(body.length) }, body }
+}
+
 const bodies: [what: string, request: RawRequest][] = [
-  ['a JSON type and no body', { headers: { 'Content-Type': 'application/json' } }],
-  [
-    'a JSON type and an empty body',
-    {
-      headers: { 'Content-Type': 'application/json', 'Content-Length': '0' },
-    },
-  ],
-  [
-    'JSON',
-    {
-      headers: { 'Content-Type': 'application/json', 'Content-Length': '13' },
-      body: '{"limit":"0"}',
-    },
-  ],
-  [
-    'broken JSON',
-    {
-      headers: { 'Content-Type': 'application/json', 'Content-Length': '9' },
-      body: '{"broken"',
-    },
-  ],
-  [
-    'text',
-    {
-      headers: { 'Content-Type': 'text/plain', 'Content-Length': '5' },
-      body: 'hello',
-    },
-  ],
-  [
-    'a form',
-    {
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '7' },
-      body: 'limit=0',
-    },
-  ],
-  [
-    'a type that is none',
-    {
-      headers: { 'Content-Type': ';;;/', 'Content-Length': '1' },
-      body: 'x',
-    },
-  ],
-  ['no type', { headers: { 'Content-Length': '3' }, body: 'xyz' }],
-  [
-    'an encoding it does not have',
-    {
-      headers: { 'Content-Encoding': 'gzip', 'Content-Length': '3' },
-      body: 'xyz',
-    },
-  ],
-  ['chunks', { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked('hello', 'world') }],
-  [
-    'chunks of a JSON type',
-    {
-      headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
-      body: chunked('{"a'),
-    },
-  ],
-  ['no chunks', { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked() }],
-  ['64 KiB', { headers: { 'Content-Length': String(limit) }, body: 'x'.repeat(limit) }],
-  [
-    '64 KiB in chunks',
-    { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked('x'.repeat(limit - 1), 'x') },
-  ],
-  [
-    'a wish to be told to go on',
-    {
-      headers: { Expect: '100-continue', 'Content-Length': '5' },
-      body: 'hello',
-    },
-  ],
+  ['a JSON type and no body', { headers: { 'Content-Type': json } }],
+  ['a JSON type and an empty body', withBody('', { 'Content-Type': json })],
+  ['JSON', withBody('{"limit":"0"}', { 'Content-Type': json })],
+  ['broken JSON', withBody('{"broken"', { 'Content-Type': json })],
+  ['text', withBody('hello', { 'Content-Type': 'text/plain' })],
+  ['a form', withBody('limit=0', { 'Content-Type': 'application/x-www-form-urlencoded' })],
+  ['a type that is none', withBody('x', { 'Content-Type': ';;;/' })],
+  ['no type', withBody('xyz')],
+  ['an encoding it does not have', withBody('xyz', { 'Content-Encoding': 'gzip' })],
+  ['chunks', { headers: inChunks, body: chunked('hello', 'world') }],
+  ['chunks of a JSON type', { headers: { 'Content-Type': json, ...inChunks }, body: chunked('{"a') }],
+  ['no chunks', { headers: inChunks, body: chunked() }],
+  ['64 KiB', withBody('x'.repeat(limit))],
+  ['64 KiB in chunks', { headers: inChunks, body: chunked('x'.repeat(limit - 1), 'x') }],
+  ['a wish to be told to go on', withBody('hello', { Expect: '100-continue' })],
 ]
 
 describe('a wish to be told to go on', () => {
@@ -128,7 +80,7 @@ describe('a body is ignored', () => {
   }
 
   test('in front of a failure', async () => {
-    const request: RawRequest = { headers: { 'Content-Length': '5' }, body: 'hello' }
+    const request = withBody('hello')
     for (const [target, method, code] of [
       ['/v1/nowhere', 'POST', 'not_found'],
       [subjectsPath, 'POST', 'invalid_request'],
@@ -142,10 +94,7 @@ describe('a body is ignored', () => {
   })
 
   test('where no key is needed', async () => {
-    const { first, second } = await askTwice('/healthz', {
-      headers: { 'Content-Length': '5' },
-      body: 'hello',
-    })
+    const { first, second } = await askTwice('/healthz', withBody('hello'))
     dataOf(first)
     dataOf(second)
   })
@@ -160,12 +109,9 @@ describe('a body is ignored', () => {
 
 describe('a body over 64 KiB', () => {
   for (const [what, request] of [
-    ['announced', { headers: { 'Content-Length': String(limit + 1) }, body: 'x'.repeat(limit + 1) }],
-    [
-      'in chunks',
-      { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked('x'.repeat(limit), 'x'.repeat(100)) },
-    ],
-    ['of many times that size', { headers: { 'Content-Length': '1000000' }, body: 'x'.repeat(1_000_000) }],
+    ['announced', withBody('x'.repeat(limit + 1))],
+    ['in chunks', { headers: inChunks, body: chunked('x'.repeat(limit), 'x'.repeat(100)) }],
+    ['of many times that size', withBody('x'.repeat(1_000_000))],
   ] satisfies [string, RawRequest][]) {
     test(`is a 400, and the connection goes on or closes: ${what}`, async () => {
       await shop.ingest(visit('berta'))
@@ -192,7 +138,7 @@ describe('a body over 64 KiB', () => {
 
   test('is a 400 before it has ended, when it comes in chunks', async () => {
     const body = `20000\r\n${'x'.repeat(0x20000)}`
-    const answer = await askRaw(url, subjectsPath, { key, headers: { 'Transfer-Encoding': 'chunked' }, body })
+    const answer = await askRaw(url, subjectsPath, { key, headers: inChunks, body })
     errorOf(answer, 'invalid_request')
   })
 
@@ -220,10 +166,8 @@ describe('a body that is broken', () => {
   test('is a 400 once, and the connection closes', async () => {
     await shop.ingest(visit('clara'))
     const connection = await openRawConnection(url)
-    const headers = { 'Transfer-Encoding': 'chunked' }
-    connection.send(
-      requestText(subjectPath('clara'), { key, method: 'DELETE', headers, body: 'zz\r\nhello' }),
-    )
+    const request: RawRequest = { headers: inChunks, body: 'zz\r\nhello' }
+    connection.send(requestText(subjectPath('clara'), { key, method: 'DELETE', ...request }))
     errorOf(await connection.answer(), 'invalid_request')
     assert.equal(await connection.rest(), '')
     dataOf(await shop.ask(subjectPath('clara'), { key }))
@@ -295,7 +239,7 @@ describe('a body of many fields', () => {
   }
 
   test('is refused before it has ended', async () => {
-    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }
+    const headers = { 'Content-Type': json, ...inChunks }
     const body = `{${unknownFields(1_001)}`
     const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
     const answer = await askRaw(url, searchPath, { key, method: 'POST', headers, body: chunk })
@@ -364,7 +308,7 @@ describe('a body of many fields', () => {
 
   test('may come a byte at a time', async () => {
     const body = JSON.stringify({ subjectId: 'no "body" \\ at all, é' })
-    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }
+    const headers = { 'Content-Type': json, ...inChunks }
     const bytes = chunked(...Buffer.from(body).toString('latin1'))
     dataOf(await askRaw(url, searchPath, { key, method: 'POST', headers, body: bytes }))
   })
