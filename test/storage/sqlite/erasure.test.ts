@@ -98,37 +98,30 @@ describe('the write-ahead log', () => {
     await until(() => logSize(path) === 0)
   })
 
-  it('is emptied by the next start if the process of an erasure was killed first', async (t) => {
-    const { store, path } = await openShop(t, { writesHere: true })
-    await ingest(store, eventsOf('anna', 100), 100)
-    const other = beginReading(path)
-    const child = runChild('child-erases.ts', path)
-    const ended = once(child, 'exit')
-    await until(async () => (await store.subjects.read(tracker, 'anna')) === null)
-    child.kill('SIGKILL')
-    await ended
-    const restarted = await openSqliteStore(path)
-    t.after(() => restarted.close())
-    await restarted.prepareToWrite?.()
-    assert.notEqual(logSize(path), 0)
-    other.close()
-    await until(() => logSize(path) === 0)
-  })
-
-  it('is emptied by the next writer if the process of an erasure was killed first', async (t) => {
-    const { store, path } = await openShop(t, { writesHere: true })
-    await ingest(store, eventsOf('anna', 100), 100)
-    const other = beginReading(path)
-    const child = runChild('child-erases.ts', path)
-    const ended = once(child, 'exit')
-    await until(async () => (await store.subjects.read(tracker, 'anna')) === null)
-    child.kill('SIGKILL')
-    await ended
-    await store.organisations.setPlan('acme', 'pro')
-    assert.notEqual(logSize(path), 0)
-    other.close()
-    await until(() => logSize(path) === 0)
-  })
+  const nextOwners: Record<string, (t: TestContext, store: Store, path: string) => Promise<unknown>> = {
+    async start(t, _store, path) {
+      const restarted = await openSqliteStore(path)
+      t.after(() => restarted.close())
+      await restarted.prepareToWrite?.()
+    },
+    writer: (_t, store) => store.organisations.setPlan('acme', 'pro'),
+  }
+  for (const [owner, begin] of Object.entries(nextOwners)) {
+    it(`is emptied by the next ${owner} if the process of an erasure was killed first`, async (t) => {
+      const { store, path } = await openShop(t, { writesHere: true })
+      await ingest(store, eventsOf('anna', 100), 100)
+      const other = beginReading(path)
+      const child = runChild('child-erases.ts', path)
+      const ended = once(child, 'exit')
+      await until(async () => (await store.subjects.read(tracker, 'anna')) === null)
+      child.kill('SIGKILL')
+      await ended
+      await begin(t, store, path)
+      assert.notEqual(logSize(path), 0)
+      other.close()
+      await until(() => logSize(path) === 0)
+    })
+  }
 
   it('is not changed by a start once everything is scrubbed', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
