@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, mock } from 'node:test'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
 import { eventsByDay } from '../../../src/storage/nouns/daily-total.ts'
 import { allWindows } from '../../../src/storage/nouns/retention.ts'
@@ -13,6 +13,7 @@ import { statementRunner } from '../../../src/storage/sqlite/connections.ts'
 import { commands } from '../../../src/storage/sqlite/message-handler.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { addShop } from '../../support/filled-store.ts'
+import { inReverse } from '../../support/in-reverse.ts'
 import { always, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -63,10 +64,9 @@ function subjectQueries(): SubjectQuery[] {
   return queries
 }
 
-/** Makes the store prepare all its statements. Returns their texts. */
-async function everyStatement(t: TestContext): Promise<{ path: string; statements: string[] }> {
-  const prepare = t.mock.method(DatabaseSync.prototype, 'prepare')
-  const path = join(temporaryFolder(t), 'lethe.db')
+/** Makes a new store prepare all its statements. Returns their texts. */
+async function everyStatement(path: string): Promise<string[]> {
+  const prepare = mock.method(DatabaseSync.prototype, 'prepare')
   const store = await openSqliteStore(path, { writesHere: true })
   await addShop(store)
   await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })], testKeys)
@@ -104,7 +104,7 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
   const texts = [...prepare.mock.calls.map((call) => call.arguments[0]), ...shared]
   prepare.mock.restore()
   const statements = [...new Set(texts)].filter((sql) => /^\s*(WITH|SELECT|UPDATE|DELETE|INSERT)/.test(sql))
-  return { path, statements: statements.filter((sql) => !sql.includes('sqlite_schema')) }
+  return statements.filter((sql) => !sql.includes('sqlite_schema'))
 }
 
 function planOf(db: DatabaseSync, sql: string): string[] {
@@ -115,9 +115,17 @@ function planOf(db: DatabaseSync, sql: string): string[] {
 }
 
 describe('every statement of the embedded store', () => {
-  it('uses an index: it scans no table and sorts nothing', async (t) => {
-    const { path, statements } = await everyStatement(t)
-    const db = new DatabaseSync(path)
+  const lifetime = inReverse({ after })
+  let statements: readonly string[]
+  let db: DatabaseSync
+  before(async () => {
+    const path = join(temporaryFolder(lifetime), 'lethe.db')
+    statements = await everyStatement(path)
+    db = new DatabaseSync(path)
+    lifetime.after(() => db.close())
+  })
+
+  it('uses an index: it scans no table and sorts nothing', () => {
     for (const sql of statements) {
       if (allowedToScan.includes(sql)) continue
       const plan = planOf(db, sql).filter(
@@ -135,12 +143,9 @@ describe('every statement of the embedded store', () => {
       assert.ok(sql !== null && statements.includes(sql), `${sql} is still there`)
     // The current number: fewer would mean that this test misses some.
     assert.ok(statements.length >= 95, `${statements.length} statements were seen`)
-    db.close()
   })
 
-  it('that lists the events of a session among many others seeks only to them', async (t) => {
-    const { path, statements } = await everyStatement(t)
-    const db = new DatabaseSync(path)
+  it('that lists the events of a session among many others seeks only to them', () => {
     const ofSession = statements.filter((sql) => /\sWHERE interleaved = 1/.test(sql))
     assert.equal(ofSession.length, 3)
     for (const sql of ofSession) {
@@ -152,12 +157,9 @@ describe('every statement of the embedded store', () => {
       )
       assert.deepEqual(others, [])
     }
-    db.close()
   })
 
-  it('that lists subjects seeks to both ends of its page', async (t) => {
-    const { path, statements } = await everyStatement(t)
-    const db = new DatabaseSync(path)
+  it('that lists subjects seeks to both ends of its page', () => {
     const lists = statements.filter((sql) => /FROM subjects WHERE tracker_id = .* ORDER BY/.test(sql))
     assert.equal(lists.length, 12)
     for (const sql of lists) {
@@ -170,23 +172,17 @@ describe('every statement of the embedded store', () => {
         assert.ok(plan.replaceAll(' ', '').includes(sought), `${condition} in ${plan}`)
       }
     }
-    db.close()
   })
 
-  it('that counts open requests reads only an index', async (t) => {
-    const { path, statements } = await everyStatement(t)
-    const db = new DatabaseSync(path)
+  it('that counts open requests reads only an index', () => {
     const counts = statements.filter((sql) => sql.includes('AS due_soon'))
     assert.equal(counts.length, 1)
     const steps = counts.flatMap((sql) => planOf(db, sql)).filter((step) => step.startsWith('SEARCH'))
     assert.equal(steps.length, 5)
     for (const step of steps) assert.match(step, /^SEARCH privacy_requests USING COVERING INDEX/)
-    db.close()
   })
 
-  it('that lists requests as groups seeks from group to group, and skips the rest of each', async (t) => {
-    const { path, statements } = await everyStatement(t)
-    const db = new DatabaseSync(path)
+  it('that lists requests as groups seeks from group to group, and skips the rest of each', () => {
     const ofGroups = statements.filter((sql) => sql.includes('WITH RECURSIVE listed'))
     assert.equal(ofGroups.length, 6)
     for (const sql of ofGroups) {
@@ -199,16 +195,12 @@ describe('every statement of the embedded store', () => {
     }
     const alone = statements.filter((sql) => sql.includes('INDEXED BY privacy_requests_alone'))
     assert.equal(alone.length, 12)
-    db.close()
   })
 
-  it('that sums a group reads only an index', async (t) => {
-    const { path, statements } = await everyStatement(t)
-    const db = new DatabaseSync(path)
+  it('that sums a group reads only an index', () => {
     const sums = statements.filter((sql) => sql.includes('AS resting'))
     assert.equal(sums.length, 1)
     for (const sql of sums)
       assert.match(planOf(db, sql).join(), /^SEARCH privacy_requests USING COVERING INDEX[^,]*$/)
-    db.close()
   })
 })
