@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../src', import.meta.url))
 
 /**
- * What the files of each part may import: other parts by the name of their folder or file, `node:…` modules (`node:*` for
- * any), and `npm` for packages. A part that is not named here may not exist.
+ * What the files of each part may import: other parts by folder or file name, `node:…` modules (`node:*` for
+ * any), and `npm` for packages. Parts that are not listed must not exist.
  */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:buffer', 'node:crypto', 'node:stream', 'node:zlib'],
@@ -32,7 +32,7 @@ const allowed: Record<string, readonly string[]> = {
     'node:perf_hooks',
     'npm',
   ],
-  // Sees what it measures from outside, as metrics do.
+  // Like metrics, it observes the parts that it measures from outside.
   otlp: ['otlp', 'metrics', 'maintenance', 'http', 'domain', 'node:async_hooks', 'npm'],
   cli: [
     'cli',
@@ -47,7 +47,7 @@ const allowed: Record<string, readonly string[]> = {
     'node:*',
     'npm',
   ],
-  // Touches the machine: files, standard output, chance. It puts backups and journals into place.
+  // The parts that access the machine: files, standard output, randomness. It restores backups and journals.
   runtime: [
     'runtime',
     'config.ts',
@@ -62,7 +62,7 @@ const allowed: Record<string, readonly string[]> = {
     'node:*',
     'npm',
   ],
-  // Reads the addresses of the store and of the limiter with the functions of the modules that open them.
+  // It parses the addresses of the store and the limiter with functions of the modules that open them.
   'config.ts': [
     'domain',
     'storage/open-store.ts',
@@ -102,7 +102,9 @@ function read(file: string, folder = root): string {
   return readFileSync(join(folder, file), 'utf8')
 }
 
-/** What a file imports: `node:…` and packages as they stand, our own files by their path in the folder. */
+/**
+ * The imports of a file: `node:…` modules and packages unchanged, our own files by their path in the folder.
+ */
 function importsOf(file: string, folder = root): string[] {
   const pattern = /(?:(?<!')\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*|\bthreadScript\(\s*)'([^']+)'/g
   return Array.from(read(file, folder).matchAll(pattern), ([, specifier = '']) =>
@@ -126,13 +128,13 @@ function isAllowed(part: string, imported: string): boolean {
   const rules = allowed[part] ?? []
   if (imported.startsWith('node:')) return rules.includes('node:*') || rules.includes(imported)
   if (isOurs(imported)) return rules.includes(partOf(imported)) || rules.includes(imported)
-  // A folder of data beside the code, such as the migrations.
+  // A folder of data next to the code, such as the migrations.
   if (imported.startsWith(`${part}/`)) return true
   return rules.includes(imported) || (rules.includes('npm') && !imported.startsWith('.'))
 }
 
 describe('the directions of imports', () => {
-  it('can be told: files were found, and imports in them', () => {
+  it('are checked on files and imports that were found', () => {
     assert.ok(files.length > 50)
     assert.ok(importsOf('start.ts').includes('http/server.ts'))
     assert.ok(importsOf('runtime/randomness.ts').includes('node:crypto'))
@@ -140,7 +142,7 @@ describe('the directions of imports', () => {
     assert.ok(importsOf('storage/sqlite/writer.ts').includes('storage/sqlite/writer-thread.ts'))
   })
 
-  it('are known for every part of the source, and for no other', () => {
+  it('are defined for every part of the source, and for no other', () => {
     assert.deepEqual([...new Set(files.map(partOf))].sort(), Object.keys(allowed).sort())
   })
 
@@ -155,17 +157,17 @@ describe('the directions of imports', () => {
     })
   }
 
-  it('never lead to main.ts', () => {
+  it('never include main.ts', () => {
     assert.deepEqual(
       files.filter((file) => importsOf(file).includes('main.ts')),
       [],
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened there and by a restore', () => {
+  it('meet only in start.ts: nothing else imports HTTP, the limiters or the metrics; stores are opened there and by a restore', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
-    // Traces show what its pipelines do.
+    // Tracing observes the pipeline.
     const tracing = ['otlp/open-otlp.ts', 'otlp/request-spans.ts', 'otlp/sent-trace.ts']
     assert.deepEqual(knows('http'), [...tracing, 'start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'runtime/service-log.ts', 'start.ts'])
@@ -180,7 +182,7 @@ describe('imports', () => {
       const folder = fileURLToPath(new URL(`../../${name}`, import.meta.url))
       const left = new Map(sourcesIn(folder).map((file) => [file, importsOf(file, folder)]))
       assert.ok(left.size > 10)
-      // What imports nothing that is left, or is imported by nothing that is left, lies on no circle.
+      // A file without imports, or that no remaining file imports, is not part of a cycle.
       for (let before = Number.NaN; before !== left.size; ) {
         before = left.size
         for (const [file, imported] of left) {
@@ -197,7 +199,7 @@ describe('imports', () => {
 describe('the commands that ask a service', () => {
   const remote = files.filter((file) => file.startsWith('cli/remote/'))
 
-  it('do so with the client alone, and know no store and no operation', () => {
+  it('use only the client, and import no store and no operation', () => {
     assert.ok(remote.length >= 5)
     for (const file of remote) {
       const wrong = importsOf(file).filter((other) => other.startsWith('operations/') || other === 'start.ts')
@@ -223,7 +225,7 @@ describe('the client', () => {
     'openfeature-web.ts': ['@openfeature/web-sdk'],
   }
 
-  it('imports nothing but its own files, so that it runs wherever there is fetch', () => {
+  it('imports only its own files, so that it runs wherever `fetch` exists', () => {
     assert.ok(modules.length > 10)
     for (const file of modules) {
       assert.deepEqual(
@@ -234,7 +236,7 @@ describe('the client', () => {
     }
   })
 
-  it('knows Node and OpenFeature in a few files alone, which nothing else of it imports', () => {
+  it('uses Node and OpenFeature only in a few files, which its other files do not import', () => {
     const special = Object.keys(foreignImports)
     const importers = modules.filter((file) =>
       importsOfModule(file).some((other) => special.includes(other.replace('./', ''))),
@@ -249,7 +251,7 @@ describe('the client', () => {
     }
   })
 
-  it('takes time and chance from one place', () => {
+  it('reads time and randomness in one place', () => {
     const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\b/
     const takers = modules.filter((file) => takes.test(readFileSync(join(sources, file), 'utf8')))
     assert.deepEqual(takers, ['runtime.ts'])
@@ -257,15 +259,15 @@ describe('the client', () => {
 })
 
 describe('the environment', () => {
-  it('is read where the configuration is, and where the process is handed to the commands', () => {
+  it('is read only by the configuration, and where commands get their process', () => {
     const readers = files.filter((file) => /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file)))
     for (const file of readers) assert.ok(['config.ts', 'cli/terminal.ts'].includes(file), file)
     assert.ok(readers.length > 0)
   })
 })
 
-describe('time and chance', () => {
-  it('are handed in: only the composition root takes them from the machine', () => {
+describe('time and randomness', () => {
+  it('are injected: only the composition root reads them', () => {
     const inner = files.filter((file) =>
       ['domain', 'convert', 'operations', 'storage', 'limiter', 'metrics', 'http', 'console'].includes(
         partOf(file),

@@ -20,7 +20,7 @@ describe('the single executable', { skip: noTarget }, () => {
   const binary = join(built, binaryName(target ?? 'linux-x64'))
   before(() => build(built))
 
-  it('does all of a first day in an empty folder, with neither Node nor npm on the path', async (t) => {
+  it('does everything of a first day in an empty folder, without Node and npm on the PATH', async (t) => {
     const folder = temporaryFolder(t)
     const program = { command: [binary], folder, env: { PATH: '/nowhere', HOME: folder } }
     await useFactors(t, program, await useAsStranger(t, program))
@@ -38,7 +38,7 @@ describe('the single executable', { skip: noTarget }, () => {
       : process.getuid?.() === 0
         ? missing('ldd') || missing('chroot')
         : 'a chroot takes root'
-  it('runs where there is nothing but the libraries it names', { skip: noChroot }, async (t) => {
+  it('runs with only the libraries that it links to', { skip: noChroot }, async (t) => {
     const place = temporaryFolder(t)
     chmodSync(place, 0o755)
     for (const library of librariesOf(binary)) {
@@ -47,7 +47,8 @@ describe('the single executable', { skip: noTarget }, () => {
     }
     copyFileSync(binary, join(place, 'lethe'))
     mkdirSync(join(place, 'state'))
-    // Without a shell in there, chroot itself cannot change to the folder: the program is told where its store is.
+    // Without a shell in the root, chroot cannot change the directory, so the program gets the path of its
+    // store.
     const command = ['chroot', place, '/lethe']
     t.diagnostic(`beside it: ${librariesOf(binary).join(' ')}`)
     const program = { command, folder: place, env: { LETHE_STORE: 'sqlite:/state/lethe.db' } }
@@ -55,7 +56,7 @@ describe('the single executable', { skip: noTarget }, () => {
     assert.ok(existsSync(join(place, 'state/lethe.db')))
   })
 
-  it('comes out the same, byte for byte, when it is made again', (t) => {
+  it('is identical, byte for byte, when it is built again', (t) => {
     const hash = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
     const folder = temporaryFolder(t)
     build(folder)
@@ -67,7 +68,7 @@ function build(folder: string): void {
   execFileSync(process.execPath, ['scripts/build-binary.ts', '--out', folder], { cwd: root })
 }
 
-/** The files that the system's loader takes for a program, the loader among them. */
+/** The shared libraries of a program, including the loader. */
 function librariesOf(program: string): string[] {
   return [...execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)].map(
     ([, file = '']) => file,

@@ -6,14 +6,14 @@ import { ownTarget } from '../../scripts/packaging/targets.ts'
 
 const own = ownTarget() ?? 'none'
 
-/** The target of what Linux alone has: packages and images. */
+/** The target of what is built only on Linux: packages and images. */
 export const target = hasArchitecture(own) ? own : 'linux-x64'
 
-/** Why there can be none here, or `false`. */
+/** Why tests of these are skipped; `false` if they run. */
 export const notOnLinux =
   !hasArchitecture(own) && `it is made on Linux, not on ${process.platform}-${process.arch}`
 
-/** Makes the single executable where the build of packages and images looks for it, and hands back its folder. */
+/** Builds the single executable where the builds of packages and images expect it, and returns its folder. */
 export function buildBinary(): string {
   execFileSync(process.execPath, ['scripts/build-binary.ts'], {
     cwd: root,

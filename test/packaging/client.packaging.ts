@@ -15,7 +15,7 @@ const packed = temporaryFolder({ after })
 const project = join(packed, 'project')
 before(() => install(pack('client', packed), project))
 
-/** Asks a service and verifies a receipt. `shown` tells of all of it. */
+/** A program that sends requests to a service and verifies a receipt. `shown` holds all results. */
 const body = `
 const client = new LetheClient({ url: process.env.LETHE_URL, apiKey: process.env.LETHE_API_KEY })
 const { counts } = await client.readSubject('shop', 'visitor-1')

@@ -22,7 +22,7 @@ const parts: DebParts = {
 }
 
 describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () => {
-  // Not in memory: the machine mounts a memory of its own when it boots, and would hide it.
+  // Not in memory: the machine mounts its own tmpfs when it boots, which would hide the folder.
   const folder = mkdtempSync('/var/tmp/lethe-deb-')
   let now = ''
   before(async () => {
@@ -31,17 +31,17 @@ describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () =
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  test('is the same, byte for byte, when it is made once more', async (t) => {
+  test('is identical, byte for byte, when it is built again', async (t) => {
     const again = await makeDeb(parts, temporaryFolder(t))
     assert.ok(readFileSync(again).equals(readFileSync(now)))
   })
 
-  test('has no errors in the eyes of lintian', { skip: missing('lintian') }, () => {
+  test('has no lintian errors', { skip: missing('lintian') }, () => {
     const { status, stdout } = spawnSync('lintian', ['--fail-on', 'error', now], { encoding: 'utf8' })
     assert.equal(status, 0, stdout)
   })
 
-  test('is installed, upgraded, removed and purged as Debian has it, under systemd', {
+  test('is installed, upgraded, removed and purged as Debian requires, under systemd', {
     skip: noMachine || missing('apt-get'),
     timeout: 600_000,
   }, async (t) => {
@@ -53,7 +53,7 @@ describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () =
       run(`DEBIAN_FRONTEND=noninteractive apt-get -qq -y ${args.join(' ')} </dev/null`)
     const ready = (port: number) =>
       run(`curl -s --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:${port}/readyz`)
-    // Where packages are installed in passing, this keeps their services from starting.
+    // In container images, this file prevents packages from starting their services.
     await run('rm -f /usr/sbin/policy-rc.d')
 
     await apt('install', now)
@@ -100,7 +100,7 @@ describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () =
   })
 })
 
-/** Runs what root types in the machine, and hands back what it printed. */
+/** Runs a script as root in the machine. Returns its output. */
 async function runIn(machine: Machine, script: string): Promise<string> {
   const [program = '', ...args] = [...machine.within(), 'bash', '-e', '-c', script]
   const { stdout } = await promisify(execFile)(program, args)

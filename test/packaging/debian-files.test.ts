@@ -16,7 +16,7 @@ const scripts = ['postinst', 'prerm', 'postrm', 'backup'].map((name) => `scripts
 const unit = packagedUnit(read('deploy/systemd/lethe.service'))
 
 describe('the files of the Debian package', () => {
-  test('have a unit that is as locked in as the one for a clone, with a user of its own', (t) => {
+  test('have a unit with the same sandbox as the one for a clone, and its own user', (t) => {
     assert.match(unit, /^\[Unit\]\n/)
     assert.match(unit, /^ExecStart=\/usr\/lib\/lethe\/lethe serve --json$/m)
     assert.match(unit, /^User=lethe\nGroup=lethe$/m)
@@ -32,7 +32,7 @@ describe('the files of the Debian package', () => {
   test('have a unit for backups that is well-formed', { skip: missing('systemd-analyze') }, (t) => {
     const folder = temporaryFolder(t)
     const files = ['lethe-backup.service', 'lethe-backup.timer'].map((name) => {
-      // Whether the command is there is looked at as well.
+      // The verification also requires the command to exist.
       const text = read(`scripts/packaging/debian/${name}`).replace('/usr/lib/lethe/backup', '/bin/true')
       writeFileSync(join(folder, name), text)
       return join(folder, name)
@@ -43,7 +43,7 @@ describe('the files of the Debian package', () => {
     assert.deepEqual([status, stderr], [0, ''])
   })
 
-  test('have scripts that every shell reads', {
+  test('have scripts that every shell accepts', {
     skip: !existsSync('/bin/sh') && 'there is no /bin/sh',
   }, (t) => {
     const wrapper = join(temporaryFolder(t), 'lethe')
@@ -54,7 +54,7 @@ describe('the files of the Debian package', () => {
     }
   })
 
-  test('are made for every Linux that there is a binary for', () => {
+  test('are made for every Linux architecture with a binary', () => {
     assert.deepEqual(
       Object.keys(architectures),
       Object.keys(targets).filter((target) => target.startsWith('linux')),
@@ -76,7 +76,7 @@ describe('the manual page', () => {
     for (const name of Object.keys(variables)) assert.ok(page.includes(`.B ${name}\n`), name)
   })
 
-  test('is one that the formatter has nothing to say about', { skip: missing('groff') }, async () => {
+  test('has no formatter warnings', { skip: missing('groff') }, async () => {
     const input = await manPage(new Date(0))
     const { status, stdout, stderr } = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-Kutf8'], {
       input,

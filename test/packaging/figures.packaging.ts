@@ -11,7 +11,7 @@ import { type InstalledProgram, lethe, serve } from './installed-program.ts'
 import { install, pack, root } from './packed.ts'
 
 const rounds = 7
-/** A service that has nothing to do has come to rest by then. */
+/** Long enough for an idle service to settle. */
 const restMs = 2_000
 const target = ownTarget()
 const noFigures =
@@ -24,7 +24,7 @@ interface Figures {
   idleMb: number[]
 }
 
-describe('what each way to install it costs, beside the clone,', { skip: noFigures }, () => {
+describe('the cost of each way to install it, compared to the clone,', { skip: noFigures }, () => {
   const folder = temporaryFolder({ after })
   const binary = join(folder, 'binary', binaryName(target ?? 'linux-x64'))
   const commands: Record<string, string[]> = {
@@ -41,7 +41,7 @@ describe('what each way to install it costs, beside the clone,', { skip: noFigur
 
   it('is no more processor time to start, and no more memory', async (t) => {
     const figures = new Map<string, Figures>()
-    // In turns, and once for nothing: whatever else the machine does happens to all of them.
+    // In turns, so that other load affects all of them equally. The first round is not counted.
     for (let round = -1; round < rounds; round++) {
       for (const [name, command] of Object.entries(commands)) {
         const own = figures.get(name) ?? { versionMs: [], startMs: [], firstAnswerMs: [], idleMb: [] }
@@ -65,7 +65,7 @@ describe('what each way to install it costs, beside the clone,', { skip: noFigur
     const [clone, ...others] = figures.values()
     assert.ok(clone)
     for (const other of others) {
-      // A tenth is what two runs of the same differ by.
+      // Two runs of the same program differ by up to a tenth.
       for (const what of ['versionMs', 'startMs', 'idleMb'] as const) {
         assert.ok(median(other[what]) <= 1.1 * median(clone[what]), what)
       }
@@ -89,7 +89,7 @@ async function measure(t: { after(work: () => void): void }, program: InstalledP
   return { versionMs, startMs, firstAnswerMs, idleMb }
 }
 
-/** The processor time of a command, its children included, as a shell counts it. */
+/** The CPU time of a command and its children. */
 function cpuOf({ command, folder }: InstalledProgram, args: readonly string[]): number {
   const script = 'TIMEFORMAT=\'%U %S\'; time "$@" >/dev/null'
   const { stderr } = spawnSync('bash', ['-c', script, 'bash', ...command, ...args], {

@@ -40,7 +40,7 @@ describe('the image', { skip, timeout: 900_000 }, () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('says who runs it, where its state is, and what it is', () => {
+  test('declares its user, its volume and its labels', () => {
     const { OCIv1 } = JSON.parse(buildah('inspect', '--type', 'container', container))
     const { User, Volumes, Entrypoint, Cmd, Labels, ExposedPorts, WorkingDir } = OCIv1.config
     assert.deepEqual(
@@ -63,13 +63,13 @@ describe('the image', { skip, timeout: 900_000 }, () => {
     ])
   })
 
-  test('is the same, byte for byte, when it is made once more', () => {
+  test('is identical, byte for byte, when it is built again', () => {
     const again = join(folder, 'again.oci.tar')
     makeImage(parts, again)
     assert.ok(readFileSync(again).equals(readFileSync(archive)))
   })
 
-  test('is smaller than 200 MB, and holds nothing but the program, its libraries and its licences', () => {
+  test('is smaller than 200 MB, and contains only the program, its libraries and its licences', () => {
     const bytes = Number(execFileSync('du', ['-sb', files], { encoding: 'utf8' }).split('\t')[0])
     assert.ok(bytes < 200e6, `${bytes} bytes`)
     const listed = execFileSync('find', ['.', '-type', 'f'], { cwd: files, encoding: 'utf8' })
@@ -83,13 +83,13 @@ describe('the image', { skip, timeout: 900_000 }, () => {
     ])
   })
 
-  test('lets its user write to the state and to /tmp, and nowhere else', () => {
+  test('lets its user write only to the state and to /tmp', () => {
     const writable = '. ( -uid 65532 -o -gid 65532 -o -perm -o=w ) ! -type l'.split(' ')
     const found = execFileSync('find', writable, { cwd: files, encoding: 'utf8' })
     assert.deepEqual(found.trimEnd().split('\n').toSorted(), ['./tmp', './var/lib/lethe'])
   })
 
-  test('serves, says that it is ready, and keeps what it is given', async (t) => {
+  test('serves, reports that it is ready, and keeps its data', async (t) => {
     const port = await freePort()
     const state = join(folder, 'state')
     mkdirSync(state)
@@ -117,7 +117,7 @@ describe('the image', { skip, timeout: 900_000 }, () => {
     const owner = execFileSync('stat', ['-c', '%u', join(state, 'lethe.db')], { encoding: 'utf8' })
     assert.equal(owner, '65532\n')
 
-    /** Buildah hands on no signal; the service is the process that runs the executable with this port. */
+    /** Buildah does not forward signals, so this signals the process that runs the executable. */
     function stopInside(): void {
       const pids = execFileSync('pgrep', ['-u', '65532', '-f', '/usr/bin/lethe serve --json'], {
         encoding: 'utf8',

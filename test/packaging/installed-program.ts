@@ -5,16 +5,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lifetime } from '../support/service.ts'
 
-/** The program as somebody installed it, with a folder to work in. */
+/** An installed program, with a folder to work in. */
 export interface InstalledProgram {
-  /** What starts it, before the words of a command. */
+  /** The words that start it, before those of a command. */
   command: readonly string[]
-  /** Where it works, as we see it. */
+  /** Its working directory, as seen from this machine. */
   folder: string
   env?: Record<string, string>
 }
 
-/** Runs a command that must succeed, and hands back what it printed. */
+/** Runs a command that must succeed, and returns its output. */
 export async function lethe(
   program: InstalledProgram,
   args: readonly string[],
@@ -27,7 +27,7 @@ export async function lethe(
   return output.stdout
 }
 
-/** Starts the service on a free port, and hands back where it listens. It ends with the test. */
+/** Starts the service on a free port, and returns its address. It is killed when the test ends. */
 export async function serve(t: Lifetime, program: InstalledProgram, env: Record<string, string> = {}) {
   const child = start(program, ['serve'], { LETHE_PORT: '0', ...env })
   const output = collect(child)
@@ -43,7 +43,7 @@ export async function serve(t: Lifetime, program: InstalledProgram, env: Record<
   return {
     url,
     pid: child.pid ?? 0,
-    /** Asks it to end, and hands back its exit code. */
+    /** Stops it with SIGTERM, and returns its exit code. */
     async stop(): Promise<unknown> {
       child.kill('SIGTERM')
       const [code] = await ended
@@ -53,8 +53,8 @@ export async function serve(t: Lifetime, program: InstalledProgram, env: Record<
 }
 
 /**
- * Does with the program what somebody does on the first day: fills a store, answers a person who asks, erases, proves it, backs it up.
- * Hands back the organisation.
+ * Uses the program as on the first day: fills a store, answers a person's request, erases, proves it, and
+ * makes a backup. Returns the organisation.
  */
 export async function useAsStranger(t: Lifetime, program: InstalledProgram): Promise<string> {
   const json = async (...args: string[]) => JSON.parse(await lethe(program, [...args, '--json']))

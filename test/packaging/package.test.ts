@@ -29,7 +29,7 @@ describe('the package lethe', () => {
     assert.deepEqual(manifest, { name, version, description, license, type, engines, bin })
   })
 
-  it('holds JavaScript alone, with the pages, the migrations, completions and everybody’s licence', () => {
+  it('contains only JavaScript, with the pages, migrations, completions and all licences', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     assert.deepEqual(
       files.filter((file) => file.endsWith('.ts')),
@@ -45,7 +45,7 @@ describe('the package lethe', () => {
     assert.ok(statSync(join(folder, 'bin/lethe.js')).mode & 0o100)
   })
 
-  it('keeps the server in ASCII, because a single character beyond Latin-1 would double its memory', () => {
+  it('keeps the server in ASCII, because a single character outside Latin-1 would double its memory', () => {
     const modules = readdirSync(join(folder, 'src')).filter((file) => file.endsWith('.js'))
     const texts = modules.map((file) => readFileSync(join(folder, 'src', file)))
     const server = texts.find((text) => text.includes('// src/http/server.ts'))
@@ -67,12 +67,12 @@ describe('the package lethe', () => {
 })
 
 describe('the script inside the single executable', () => {
-  it('asks for nothing but Node’s own modules, and is made of what runs, not of what develops', async (t) => {
+  it('requires only Node’s own modules, and contains no development dependencies', async (t) => {
     const { inputs, outputs } = await bundleScripts(temporaryFolder(t))
     const outside = Object.values(outputs).flatMap((output) => output.imports.map(({ path }) => path))
     assert.deepEqual(
       outside.filter((path) => !isBuiltin(path)),
-      // Asked for by options that nobody here sets.
+      // Loaded only with options that are not used here.
       ['pg-native', '@node-rs/xxhash'],
     )
     const packages = packagesIn({ inputs, outputs })

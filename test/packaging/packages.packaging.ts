@@ -21,7 +21,7 @@ describe('the package lethe, installed in an empty folder', () => {
       install(tarball, folder, path)
       const installed = readdirSync(join(folder, 'node_modules')).filter((entry) => !entry.startsWith('.'))
       assert.deepEqual(installed, ['lethe'])
-      // Named by its path, as a shell finds it; the first Node on the path is this one.
+      // Runs the command by its path, as a shell would. The first Node on the PATH is the one under test.
       const PATH = [dirname(path), process.env.PATH].join(delimiter)
       const program = { command: [join(folder, 'node_modules/.bin/lethe')], folder, env: { PATH } }
       await useFactors(t, program, await useAsStranger(t, program))

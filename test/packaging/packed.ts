@@ -6,7 +6,7 @@ import { npmCommand } from '../../bin/launch/child.js'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Builds a package and packs it; hands back the tarball. */
+/** Builds a package and packs it. Returns the path of the tarball. */
 export function pack(name: 'lethe' | 'client', folder: string): string {
   execFileSync(process.execPath, ['scripts/build.ts', '--only', name, '--out', folder], { cwd: root })
   runNpm(join(folder, name), ['pack', '--silent', '--pack-destination', folder])
@@ -14,11 +14,11 @@ export function pack(name: 'lethe' | 'client', folder: string): string {
   return join(folder, tarball)
 }
 
-/** Installs a tarball in an empty folder, as somebody does whose only Node is this one. */
+/** Installs a tarball in an empty folder, with the given Node. */
 export function install(tarball: string, folder: string, node = process.execPath): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"name":"empty","private":true}')
-  // Nothing may be needed from elsewhere.
+  // Nothing may be downloaded.
   const options = ['--offline', '--no-audit', '--no-fund', '--engine-strict']
   runNpm(folder, ['install', ...options, tarball], node)
 }

@@ -12,14 +12,14 @@ const texts = readdirSync(sources, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => ({ name, text: readFileSync(join(sources, name), 'utf8') }))
 
-/** The paths that the sources hand to a function. */
+/** The paths that the sources pass to a function. */
 function askedFor(name: string): string[] {
   const calls = texts.flatMap(({ text }) => [...text.matchAll(new RegExp(`\\b${name}\\('([^']+)'\\)`, 'g'))])
   return [...new Set(calls.map(([, path = '']) => path))].sort()
 }
 
-describe('the files that the program brings along', () => {
-  it('are asked for in one place: no other source knows where it lies', () => {
+describe('the files that the program carries', () => {
+  it('are located in one place: no other source knows its own path', () => {
     const knowing = texts.filter(({ text }) => /\bimport\.meta\b|'node:sea'/.test(text))
     assert.deepEqual(
       knowing.map(({ name }) => name),
@@ -27,13 +27,13 @@ describe('the files that the program brings along', () => {
     )
   })
 
-  it('are all packed, for any caller, and no others', () => {
+  it('are exactly those that callers ask for', () => {
     const asked = ['programFolder', 'programFile', 'migrationSteps'].flatMap(askedFor)
     assert.deepEqual(asked.sort(), carriedPaths)
     assert.deepEqual(askedFor('threadScript'), threads)
   })
 
-  it('are packed under the names by which they are asked for, without sources', async (t) => {
+  it('are packed under the names that callers use, without sources', async (t) => {
     const files = await carriedFiles(temporaryFolder(t))
     const names = [...files.keys()]
     for (const folder of ['src/storage/sqlite/migrations', 'src/storage/postgres/migrations']) {
@@ -50,14 +50,14 @@ describe('the files that the program brings along', () => {
     )
   })
 
-  it('are found in a clone, a thread among them', () => {
+  it('are found in a clone, including a thread', () => {
     assert.ok(programFolder('console/dist').names().includes('index.html'))
     const { script, eval: isText } = threadScript('src/storage/sqlite/writer-thread.ts')
     assert.equal(isText, false)
     assert.ok(readFileSync(script).includes('parentPort'))
   })
 
-  it('are named in order and with a slash, at any depth; a folder that is not there has none', (t) => {
+  it('are listed in order with slashes, at any depth; a missing folder has none', (t) => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'b'))
     writeFileSync(join(folder, 'b', 'one.txt'), 'one')

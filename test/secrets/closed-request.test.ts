@@ -19,7 +19,10 @@ import { until } from '../support/until.ts'
 import { fileIn, readZip } from '../support/zip.ts'
 import { assertAbsent } from './markers.ts'
 
-/** What names the person, in every form that a request takes, and what members write about it. */
+/**
+ * Everything that identifies the person, in every form that a request accepts, and what members write about
+ * them.
+ */
 const marks = {
   email: 'Ada.request-marker@example.com',
   userId: `user "request-marker" ünï/42`,
@@ -43,7 +46,7 @@ async function fill(store: Store): Promise<void> {
   const about = { identifiers: { email: marks.email }, attributes: { note: marks.attribute } }
   const rows = [
     ...visit(marks.shop, about),
-    // More than connections hold, which nothing packs, so that an export can break off.
+    // Incompressible, and more than sockets buffer, so that an export can be interrupted.
     ...Array.from({ length: 1_000 }, (_, i) =>
       eventRow({
         ...{ subjectId: marks.shop, sessionId: 's1', eventId: `large-${i}`, occurredAt: anHourAgo },
@@ -56,7 +59,7 @@ async function fill(store: Store): Promise<void> {
   await store.ingest.ingest(rows, testKeys)
 }
 
-/** What members do besides, on a request that is not closed. */
+/** Adds what members can add to an open request. */
 async function handle({ requestHandling }: Store, id: string): Promise<void> {
   const ref = { organisationId: 'acme', id }
   const note = (kind: 'request.note-added' | 'request.record-excluded') =>
@@ -79,7 +82,7 @@ async function handle({ requestHandling }: Store, id: string): Promise<void> {
   assert.equal(outcome, 'excluded')
 }
 
-/** Sends every kind of request about the person, with those that fail, and closes them in every way. */
+/** Sends every kind of request about the person, including failing ones, and closes them in every way. */
 async function useRequests(
   url: string,
   key: string,
@@ -110,7 +113,7 @@ async function useRequests(
   const [done, access, rejected, cancelled] = [
     ...[await create('erasure'), await create('access'), await create('erasure'), await create('access')],
   ]
-  // Requests that fail.
+  // Failing requests.
   await send('', { kind: marks.email, person, reference: 'a'.repeat(300) }, marked)
   await send('', { kind: 'erasure', person: { ...person, name: marks.email } }, marked)
   await send('', { kind: 'erasure', person: marks.email })
@@ -118,7 +121,7 @@ async function useRequests(
   await send(`/${encodeURIComponent(marks.email)}/erase`, {}, marked)
   for (const query of [`state=${marks.named}`, `cursor=${marks.named}`])
     await ask(`?${query}`, { method: 'GET', headers: marked })
-  // Exports: one that is complete, and one that breaks off.
+  // One complete export, and one interrupted export.
   const whole = await ask(`/${access}/export`, { method: 'GET', headers: marked })
   assert.ok(fileIn(readZip(Buffer.from(await whole.arrayBuffer())), 'index.html').includes(marks.email))
   const broken = await ask(`/${access}/export`, { method: 'GET', headers: { 'accept-encoding': 'identity' } })
@@ -151,7 +154,7 @@ async function useRequests(
 }
 
 describe('a person whose requests are closed', () => {
-  it('is in no file of the store, nor in the journal, the log, the metrics, a backup or what commands say', async (t) => {
+  it('is in no file of the store, nor in the journal, the log, the metrics, a backup or command output', async (t) => {
     const cli = commandLine(t)
     const temporary = join(cli.folder, 'temporary')
     mkdirSync(temporary)

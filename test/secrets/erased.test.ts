@@ -13,7 +13,7 @@ import { askRaw } from '../support/raw-http.ts'
 import { subjectPath, visit } from '../support/shop.ts'
 import { assertAbsent } from './markers.ts'
 
-/** Ids that some part might write down in a form of its own. */
+/** IDs that a component might encode differently when it writes them. */
 const ids = [
   'plain-erased-marker',
   'ünïcödé/erased-marker?#%2F&=+',
@@ -25,7 +25,7 @@ const ids = [
   '__proto__-erased-marker',
   '‮right-to-left-erased-marker',
 ]
-/** All that is said of them. */
+/** Everything stored about them. */
 const facts = { session: 'session-erased-marker', attribute: 'attribute-erased-marker' }
 const secrets: Record<string, string> = {
   ...Object.fromEntries(ids.map((id, i) => [`id ${i}`, id])),
@@ -56,7 +56,7 @@ describe('an erased person', () => {
   const env = { LETHE_JOURNAL: journal, LETHE_LOG_LEVEL: 'trace', LETHE_METRICS_PORT: '0' }
   const input = join(cli.folder, 'input.ndjson')
   const old = join(cli.folder, 'old.backup')
-  /** What programs said, by where they said it. */
+  /** The output of programs, with its source. */
   const said: [where: string, text: string][] = []
   let server: RunningProgram & { url: string }
 
@@ -75,11 +75,11 @@ describe('an erased person', () => {
     said.push(['the log', stdout + stderr])
   }
 
-  /** Erases all of them by requests that fail first in every way. */
+  /** Erases all of them, after requests that fail in every way. */
   async function eraseAll(key: string): Promise<void> {
     for (const id of ids) {
       const path = subjectPath(id)
-      // A longer one would be refused.
+      // A longer ID would be refused.
       const requestId = encodeURIComponent(`erase ${id}`)
       const headers: [string, string][] = requestId.length <= 200 ? [['X-Request-Id', requestId]] : []
       const ask = (target: string, method: string) => askRaw(server.url, target, { key, method, headers })
@@ -101,7 +101,7 @@ describe('an erased person', () => {
     await run(['backup', old])
     const key = await createKey(cli)
     server = await startRoomyServer(cli, env)
-    // The first erasure is not answered as done: a folder stands where its journal should be.
+    // The first erasure fails, because a folder is in the place of its journal.
     rmSync(journal, { force: true })
     mkdirSync(journal, { recursive: true })
     const failed = await askRaw(server.url, subjectPath(ids[0] ?? ''), { key, method: 'DELETE' })
@@ -130,7 +130,7 @@ describe('an erased person', () => {
     for (const [where, text] of said) assertAbsent(secrets, text, where)
   }
 
-  it('is in no file after a scrub, nor in the journal, a backup, the log, the metrics or what commands say', async () => {
+  it('is in no file after a scrub, nor in the journal, a backup, the log, the metrics or command output', async () => {
     await run(['scrub'])
     await run(['backup', join(cli.folder, 'new.backup')])
     for (const args of [
@@ -144,7 +144,7 @@ describe('an erased person', () => {
     assertAbsent(secrets, readFileSync(`${old}.json`), 'what is told of a backup')
   })
 
-  it('is as gone when a backup with all of them in it is restored, from the store in place or from the journal', async () => {
+  it('stays erased if an older backup is restored, by the replaced store or by the journal', async () => {
     await run(['restore', old, '--yes'])
     assertGone([input, old])
     for (const suffix of ['', '-wal', '-shm']) rmSync(cli.storePath + suffix, { force: true })
@@ -153,7 +153,7 @@ describe('an erased person', () => {
     assertGone([input, old])
   })
 
-  it('is as gone when others have restored it, and the journal is replayed', async () => {
+  it('stays erased if a backup is restored by other means and the journal is replayed', async () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(cli.storePath + suffix, { force: true })
     writeFileSync(cli.storePath, readFileSync(old))
     await run(['journal', 'replay', journal])
@@ -161,7 +161,7 @@ describe('an erased person', () => {
     assertGone([input, old])
   })
 
-  it('is in no table of a PostgreSQL that an old store was copied to', async (t) => {
+  it('is in no table of a PostgreSQL database that an old store was copied to', async (t) => {
     const [from, to] = [join(cli.folder, 'copied.db'), await freshStore(t)]
     writeFileSync(from, readFileSync(old))
     const secret = { LETHE_SECRET_FILE: join(cli.folder, 'lethe.secret') }

@@ -1,7 +1,7 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { subjectKey } from '../../src/domain/subject.ts'
 
-/** What a thief has: every value of every table of a store, and everyone who may have been erased. */
+/** What an attacker has: every value in every table of a store, and everyone who may have been erased. */
 export interface Loot {
   values: readonly (string | Uint8Array)[]
   organisationIds: readonly string[]
@@ -10,8 +10,8 @@ export interface Loot {
 }
 
 /**
- * Whom a thief can tell to have been erased: tries every candidate under these secrets, or every one that could be guessed or was found,
- * with each way of hashing that our sources tell of or that comes to mind, and looks for what comes out among all that was stolen.
+ * Returns the candidates that an attacker can identify as erased: hashes each one with every method in our
+ * sources and some others, under the given, guessed or stolen secrets, and looks for the results.
  */
 export function guessErased(loot: Loot, secrets: readonly Uint8Array[] = guessedSecrets(loot)): Set<string> {
   const found = new Set<string>()
@@ -60,7 +60,7 @@ function messagesOf({ organisationIds }: Loot, trackerId: string, candidate: str
   return [candidate, ...pairs, ...triples]
 }
 
-/** What the ledger would hold, had the erasure been made under the secret of which this key is derived. */
+/** The ledger's commitments if the erasure used the secret of this key. */
 function commitmentsUnder(
   nonceKey: Uint8Array,
   trackerId: string,
@@ -80,7 +80,9 @@ function hmac(key: Uint8Array, message: string): Buffer {
   return createHmac('sha256', key).update(message).digest()
 }
 
-/** How a stolen value, or a part of it, begins if it is a hash, whole or cut, as text or as bytes. */
+/**
+ * The first bytes of each part of a stolen value that may be a hash, complete or truncated, as text or bytes.
+ */
 function beginningsOf(value: string | Uint8Array): string[] {
   if (typeof value !== 'string') return [beginningOf(value)]
   const words = value.replaceAll(/\b(\w{8})-(\w{4})-(\w{4})-(\w{4})-(\w{12})\b/g, '$1$2$3$4$5')
@@ -90,7 +92,7 @@ function beginningsOf(value: string | Uint8Array): string[] {
   ])
 }
 
-/** Eight bytes tell hashes apart. */
+/** Eight bytes are enough to distinguish hashes. */
 function beginningOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).subarray(0, 8).toString('hex')
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** Fails when a secret stands in what was written somewhere: as it is, or in a form that reads back to it immediately. */
+/** Fails if a text contains a secret, unchanged or in a common encoding. */
 export function assertAbsent(secrets: Record<string, string>, written: string | Buffer, where: string): void {
   const bytes = Buffer.from(written)
   for (const [what, secret] of Object.entries(secrets)) {
@@ -18,7 +18,7 @@ function formsOf(secret: string): [form: string, text: Buffer][] {
     ['in hexadecimal digits', Buffer.from(Buffer.from(secret).toString('hex'))],
     ['percent-encoded', Buffer.from(encodeURIComponent(secret))],
   ]
-  // In Base64 a text looks different depending on where it begins; its first and last digits depend on what is around it.
+  // The Base64 form depends on the offset of the secret; its first and last characters also on its neighbours.
   for (const before of [0, 1, 2]) {
     const whole = Buffer.from('.'.repeat(before) + secret)
     for (const encoding of ['base64', 'base64url'] as const) {

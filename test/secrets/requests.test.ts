@@ -10,7 +10,7 @@ import { visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 import { assertAbsent } from './markers.ts'
 
-/** What names somebody, each in a form of its own. */
+/** Identifiers that need escaping in different encodings. */
 const email = 'request-marker+ünï%@example.com'
 const userId = `"request'marker-id\\`
 const secrets = { email, userId, subject: 'request-marker-visitor', any: 'request-marker' }
@@ -80,7 +80,7 @@ describe('the person of a request that was closed', () => {
     const erasure = await create('erasure')
     await erase(erasure)
     dataOf(await ask(`/${erasure}/certificate`))
-    // Now nothing is held.
+    // Nothing is held any more.
     dataOf(await ask(`/${await create('access')}/close`, {}))
     await erase(await create('erasure'))
     const [, metricsUrl = ''] = await server.waitFor('stdout', /"metricsUrl":"([^"]+)"/)

@@ -29,17 +29,17 @@ const passwords = { right: 'right-password-marker', wrong: 'wrong-password-marke
 const attribute = 'attribute-marker'
 const sessionId = 'session-id-marker'
 
-describe('secrets that come in by every way', { skip: noProc }, () => {
+describe('secrets that enter in every way', { skip: noProc }, () => {
   const cli = commandLine({ after })
   let server: RunningProgram & { url: string }
   let provider: TestProvider
   const oidc: Record<string, string> = {}
   let metricsUrl: string
-  /** What nothing may hold that is written, but for the store the rows of a live subject. */
+  /** What must not be written anywhere, except the rows of a live subject in the store. */
   const personal: Record<string, string> = { subject, attribute, sessionId, ...passwords }
-  /** What not even the store may hold, ever. */
+  /** What must never be in the store either. */
   const credentials: Record<string, string> = { ...passwords }
-  /** What the commands and tests said. */
+  /** The output of the commands and tests. */
   let told = ''
 
   before(async () => {
@@ -61,7 +61,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     ;[, metricsUrl = ''] = await server.waitFor('stdout', /"metricsUrl":"([^"]+)"/)
     const key = await createKey(cli)
     const list = dataOf(await askRaw(server.url, `${subjectsPath}?limit=1`, { key }))
-    // The id of a key is no secret; what follows it is.
+    // The ID of a key is not secret; the rest is.
     const secret = key.slice(-38)
     Object.assign(credentials, { key: secret, cursor: textIn(list, 'nextCursor') })
     await useTheApi(key, textIn(list, 'nextCursor'))
@@ -143,7 +143,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     Object.assign(personal, { email })
   }
 
-  /** Signs in with every factor and with single sign-on, also wrongly, and leaves questions open. */
+  /** Signs in with every factor and with single sign-on, also incorrectly, and leaves challenges open. */
   async function useEveryFactor(): Promise<void> {
     const at = { url: server.url.replace('127.0.0.1', 'localhost') }
     provider.register(at.url)
@@ -197,7 +197,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     assertAbsent(credentials, JSON.stringify(activity), 'the activity')
   }
 
-  it('are in no line that lethe config, status or activity writes', async () => {
+  it('are in no output of lethe config, status or activity', async () => {
     for (const args of [
       ['config'],
       ['config', '--json'],
@@ -210,7 +210,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     }
   })
 
-  it('are in no line of the log at its most talkative, and in no metric', async () => {
+  it('are in no log line at the most verbose level, and in no metric', async () => {
     await until(() => /"status":400.*\n.*"keyId":null/.test(server.stdout()))
     const metrics = await (await fetch(metricsUrl)).text()
     assert.ok(server.stdout().split('\n').length > 30)
@@ -221,7 +221,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     }
   })
 
-  it('are in no error of an import, whatever is wrong with a line', async (t) => {
+  it('are in no import error, whatever is wrong with a line', async (t) => {
     const lines = [
       `{"type":"event","subjectId":"${subject}","sessionId":"${sessionId}"`,
       `"${subject}" ${attribute}`,
@@ -268,7 +268,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     )
   })
 
-  it('are not repeated when they stand in a setting that will not do', async () => {
+  it('are not repeated if an invalid setting contains them', async () => {
     const password = 'setting-password-marker'
     const settings: Record<string, string>[] = [
       { LETHE_STORE: `postgres:/lethe:${password}@127.0.0.1/lethe` },
@@ -288,7 +288,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     }
   })
 
-  it('are in no command line, and a report that Node is made to write leaves the environment out', async () => {
+  it('are in no command line, and a Node report leaves the environment out', async () => {
     assertAbsent(
       { ...personal, ...credentials },
       readFileSync(`/proc/${server.pid}/cmdline`),
@@ -305,7 +305,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     }
   })
 
-  it('are in no answer and no line when the store breaks', async () => {
+  it('are in no answer and no log line if the store breaks', async () => {
     const key = await createKey(cli, 'for the end')
     const db = new DatabaseSync(cli.storePath, { timeout: 10_000 })
     db.exec('PRAGMA foreign_keys = OFF; ALTER TABLE events RENAME TO elsewhere')
@@ -331,7 +331,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     assertAbsent({ ...personal, ...credentials, key: key.slice(-38) }, server.stdout(), 'the log')
   })
 
-  it('are, if they let somebody in, in no file of the store; and after an erasure and a scrub nothing is', async () => {
+  it('are in no file of the store if they are credentials; after an erasure and a scrub, none are', async () => {
     const files = () =>
       readdirSync(cli.folder)
         .filter((file) => file.startsWith('lethe.db'))

@@ -23,7 +23,9 @@ const others = ['ben@example.com']
 const organisationIds = ['acme', 'umbrella']
 const trackerIds = ['acme-shop', 'umbrella-shop']
 
-/** A store with erasures of the same people in several trackers, one of them twice, as a thief finds it. */
+/**
+ * A store with erasures of the same people in several trackers, one of them twice, as an attacker gets it.
+ */
 async function steal(t: Lifetime, address: string): Promise<Loot> {
   const journal = join(temporaryFolder(t), 'journal')
   const env = { LETHE_STORE: address, LETHE_SECRET_FILE: testSecretFile(), LETHE_JOURNAL: journal }
@@ -65,12 +67,12 @@ for (const [engine, address] of Object.entries(engines)) {
       loot = await steal(lifetime, await address())
     })
 
-    it('tells nobody without the secret who was erased; with it, it does', () => {
+    it('reveals who was erased only with the secret', () => {
       assert.deepEqual([...guessErased(loot)], [])
       assert.deepEqual([...guessErased(loot, [testSecret()])], erased)
     })
 
-    it('has no mark that one person leaves in two trackers, and in the ledger none that it leaves twice', () => {
+    it('links no person across two trackers, and no two ledger entries of one person', () => {
       const { values } = loot
       const records = values.filter(
         (value) => typeof value === 'string' && value.startsWith('{"alreadyErased"'),
@@ -81,14 +83,15 @@ for (const [engine, address] of Object.entries(engines)) {
       const tombstones = values
         .map((value) => /"digest":"([^"]+)"/.exec(String(value))?.[1])
         .filter((digest) => digest !== undefined)
-      // Someone who is erased again in one tracker can be recognised there with the store: that is how imports are refused.
+      // Repeated erasures in one tracker can be linked with the store, because imports need to recognise the
+      // subject.
       assert.equal(new Set(tombstones).size, erased.length * trackerIds.length)
     })
   })
 }
 
 describe('the files of a stolen store on SQLite', () => {
-  it('hold neither an id that was erased nor the key it was stored under', () => {
+  it('hold neither an erased ID nor the key under which it was stored', () => {
     for (const name of readdirSync(folder)) {
       const bytes = readFileSync(join(folder, name))
       for (const subjectId of erased) {

@@ -39,7 +39,7 @@ describe('a PostgreSQL server for tests', () => {
     assert.deepEqual(await query(server.url, 'SELECT * FROM kept'), [['fast'], ['immediate'], ['killed']])
   })
 
-  test('can be silent for a while, with all its connections', async (t) => {
+  test('can be paused with all its connections', async (t) => {
     const server = await startPostgres()
     t.after(() => server.remove())
     const client = new Client(server.url)
@@ -52,11 +52,11 @@ describe('a PostgreSQL server for tests', () => {
     await client.end()
   })
 
-  test('says why it does not start', async () => {
+  test('reports why it does not start', async () => {
     await assert.rejects(startPostgres({ shared_buffers: 'none' }), /did not start: .*shared_buffers/s)
   })
 
-  test('ends with the process that has started it, even a killed one', async () => {
+  test('ends with the process that started it, even if that is killed', async () => {
     const program = "const { startPostgres } = await import('./test/support/postgres.ts')"
     const child = spawn(
       process.execPath,
@@ -71,7 +71,7 @@ describe('a PostgreSQL server for tests', () => {
 })
 
 describe('a fresh database', () => {
-  test('is empty, one more each time, and in UTF-8', async (t) => {
+  test('is empty, separate each time, and in UTF-8', async (t) => {
     const urls = [await freshDatabase(t), await freshDatabase(t)]
     for (const url of urls) {
       await query(url, 'CREATE TABLE mine ()')
@@ -79,7 +79,7 @@ describe('a fresh database', () => {
     }
   })
 
-  test('sorts text otherwise than by bytes, unless told', async (t) => {
+  test('does not sort text by bytes by default', async (t) => {
     const letters = "FROM unnest(ARRAY['a', 'B']) letter"
     const [byDefault] = await query(
       await freshDatabase(t),
@@ -88,7 +88,7 @@ describe('a fresh database', () => {
     assert.deepEqual(byDefault, ['a', 'B'])
   })
 
-  test('goes when its test does, even if clients are connected', async () => {
+  test('is dropped when its test ends, even if clients are connected', async () => {
     const endings: (() => void | Promise<void>)[] = []
     const url = await freshDatabase({ after: (work) => endings.push(work) })
     const client = new Client(url)

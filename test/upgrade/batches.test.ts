@@ -11,7 +11,8 @@ import { openStoreAt } from '../support/empty-store.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// The store of 0.2.0 in test/fixtures has a running and a paused batch of a list. These are the others.
+// The store of 0.2.0 in test/fixtures has one running and one paused batch of a list. These are the other
+// cases.
 
 const [startedAt, endedAt] = ['2026-01-31T10:00:00.000Z', '2026-01-31T11:00:00.000Z'].map(Date.parse)
 const ada = { identifiers: [{ name: 'email', value: 'ada@example.com' }], subjects: [] }
@@ -129,7 +130,7 @@ for (const [engine, write] of Object.entries(engines)) {
         entry?.ledgerIndex ?? null,
       ])
 
-    it('each line of a finished list is done, with what it proved', async (t) => {
+    it('each line of a finished list is done, with its proofs', async (t) => {
       const store = await open(t)
       const [first, last, ...others] = await requestsOf(store, batches.finished)
       assert.ok(first && last)
@@ -155,7 +156,7 @@ for (const [engine, write] of Object.entries(engines)) {
       })
     })
 
-    it('those of a stopped list that were not erased are cancelled', async (t) => {
+    it('the lines of a stopped list that were not erased are cancelled', async (t) => {
       const store = await open(t)
       const requests = await requestsOf(store, batches.stopped)
       assert.deepEqual(
@@ -169,7 +170,7 @@ for (const [engine, write] of Object.entries(engines)) {
       assert.ok(requests.every(({ person, closedAt }) => person === null && closedAt === endedAt))
     })
 
-    it('a person is one request on no line: done, running or open as the batch was', async (t) => {
+    it('a person becomes one request without a line: done, running or open like the batch', async (t) => {
       const store = await open(t)
       const [done, ...others] = await requestsOf(store, batches.person)
       assert.ok(done && others.length === 0)
@@ -204,7 +205,7 @@ for (const [engine, write] of Object.entries(engines)) {
       assert.deepEqual(await outcomesOf(store, paused), [], 'it is searched for again when it is started')
     })
 
-    it('no request is recognised by its person, for which the migration would need the secret', async (t) => {
+    it('no request is recognised by its person, because the migration does not have the secret', async (t) => {
       const store = await open(t)
       for (const reference of Object.values(batches))
         for (const request of await requestsOf(store, reference))

@@ -38,7 +38,7 @@ const engines = {
   },
 }
 
-/** Today's service on a store of 0.1.0, at the moment when 0.1.0 was asked. */
+/** The current service on a store of 0.1.0, with the clock at the time when the answers were recorded. */
 async function serve(t: Lifetime, { address }: OldStore): Promise<TestService> {
   const shiftMs = Date.parse(manifest.recordedAt) - Date.now()
   return startTestService(t, { LETHE_STORE: address }, { shiftMs })
@@ -48,7 +48,7 @@ async function assertAnswersAsBefore(service: TestService, answers = oldAnswers)
   for (const { org, path, status, data } of answers) {
     const answer = await service.ask(path, { key: manifest.keys[org] })
     assert.equal(answer.status, status, path)
-    // What 0.1.0 did not tell may stand beside what it did.
+    // Fields that 0.1.0 did not have may be added.
     if (data) assert.partialDeepStrictEqual(dataOf(answer), data, path)
   }
 }
@@ -63,9 +63,9 @@ for (const [engine, open] of Object.entries(engines)) {
       service = await serve(lifetime, store)
     })
 
-    it('tells of everybody what it told, and of nobody else', () => assertAnswersAsBefore(service))
+    it('returns the same data about the same people', () => assertAnswersAsBefore(service))
 
-    it('lets in the keys and the members that it let in', async () => {
+    it('accepts the keys and the members that it accepted', async () => {
       const { keys, member } = manifest
       const subjects = '/v1/analytics/trackers/shop/subjects'
       assert.equal((await service.ask(subjects, { key: keys.renewed })).status, 200)
@@ -76,7 +76,7 @@ for (const [engine, open] of Object.entries(engines)) {
       assert.equal((await anna.ask('/sign-in', { method: 'POST', body: member })).status, 200)
     })
 
-    it('erases, with a receipt that holds and a ledger that is clean, and goes on with its activity', async () => {
+    it('erases with a valid receipt and ledger, and continues its activity', async () => {
       const key = manifest.keys.acme
       const subjectId = '😀 family 👨‍👩‍👧'
       const path = `/v1/analytics/trackers/shop/subjects/${encodeURIComponent(subjectId)}`
@@ -104,7 +104,7 @@ for (const [engine, open] of Object.entries(engines)) {
 describe('an upgrade from 0.1.0 that is killed halfway', () => {
   const someAnswers = oldAnswers.filter((_, i) => i % 10 === 0)
 
-  it('leaves the embedded store as it was, and the next start upgrades it', async (t) => {
+  it('leaves the embedded store unchanged, and the next start upgrades it', async (t) => {
     const store = await engines.SQLite(t)
     const program = childProgram(new URL('child-migrates.ts', import.meta.url))
     const child = spawn(process.execPath, [program, store.cli.storePath], {
@@ -121,11 +121,11 @@ describe('an upgrade from 0.1.0 that is killed halfway', () => {
     await assertAnswersAsBefore(await serve(t, store), someAnswers)
   })
 
-  it('leaves the database as it was, and the next start upgrades it', async (t) => {
+  it('leaves the database unchanged, and the next start upgrades it', async (t) => {
     const store = await engines.PostgreSQL(t)
     const [other, watcher] = [new Client(store.address), new Client(store.address)]
     await Promise.all([other.connect(), watcher.connect()])
-    // The upgrade comes as far as it does without this table, which is nearly to its end.
+    // Without this table, the upgrade stops shortly before its end.
     await other.query('BEGIN; LOCK TABLE activity')
     const upgrade = store.cli.startProgram(['migrate'])
     const connections = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`

@@ -22,11 +22,11 @@ import { oldCluster } from './old-cluster.ts'
 after(scryptOnce())
 
 interface Manifest {
-  /** When 0.2.0 gave its answers: at another time, other data would have aged out. */
+  /** When the answers were recorded: at another time, other data would have aged out. */
   recordedAt: string
   member: { email: string; password: string }
   batches: { running: string; paused: string }
-  /** The key of the ledger before the secret was rotated, and all keys afterwards. */
+  /** The ledger's key before the secret was rotated, and all its keys afterwards. */
   firstKey: string
   verifierKeys: string[]
   checkpoints: string[]
@@ -42,7 +42,7 @@ interface OldAnswer {
   data?: object
 }
 
-/** A store of 0.2.0, with its own secret file and journal. */
+/** A store of 0.2.0, with its secret file and journal. */
 interface OldStore {
   cli: CommandLine
   env: { LETHE_STORE: string; LETHE_SECRET_FILE: string; LETHE_JOURNAL: string }
@@ -50,14 +50,14 @@ interface OldStore {
   answers: OldAnswer[]
 }
 
-/** What 0.2.0 left on an engine. */
+/** The files of 0.2.0 on an engine. */
 interface Engine {
   skip?: string | false
-  /** Its last store. */
+  /** The store as 0.2.0 left it. */
   openStore(t: Lifetime): Promise<OldStore>
-  /** The backup made before the last changes, brought up to date with the journal by a command. */
+  /** The backup from before the last changes, restored with the journal by a command. */
   restoreBackup(t: Lifetime): Promise<OldStore>
-  /** The same backup as the store, as it is, beside the journal that knows more. */
+  /** The same backup in place of the store, with a journal that is ahead. */
   setBack(t: Lifetime): Promise<OldStore>
 }
 
@@ -143,13 +143,13 @@ const engines: Record<string, Engine> = {
   },
 }
 
-/** What happened after the backup: three erasures, one of them by a batch, and two changes of keys. */
+/** The changes since the backup: three erasures, one of them by a batch, and two changes to keys. */
 const sinceBackup = {
   ...{ entries: 3, tombstones: 3, rotatedKeys: 1, revokedKeys: 1 },
   removed: { subjects: 3, sessions: 4, events: 5 },
 }
 
-/** Today's service on a store of 0.2.0, at the moment when 0.2.0 was asked. */
+/** The current service on a store of 0.2.0, with the clock at the time when the answers were recorded. */
 function serve(t: Lifetime, { env, manifest }: OldStore): Promise<TestService> {
   const shiftMs = Date.parse(manifest.recordedAt) - Date.now()
   return startTestService(t, { LETHE_BATCH_PACE: '100/second', ...env }, { shiftMs })
@@ -170,7 +170,9 @@ async function assertKeys(service: TestService, { manifest: { keys, refused } }:
   }
 }
 
-/** Everyone who was erased has a receipt for the same entry again, and the ledger has only grown since each checkpoint. */
+/**
+ * Everyone who was erased can get a receipt for the same entry again, and the ledger extends each checkpoint.
+ */
 async function assertProofs(service: TestService, { manifest }: OldStore): Promise<void> {
   const key = manifest.keys.acme
   const { verifierKeys, checkpoints } = manifest
@@ -195,7 +197,7 @@ async function assertProofs(service: TestService, { manifest }: OldStore): Promi
   }
 }
 
-/** The ledger goes on: one more erasure, with a receipt that anybody who trusts the first key can verify. */
+/** The ledger continues: another erasure has a receipt that can be verified with the first key. */
 async function assertErases(service: TestService, { manifest, env }: OldStore): Promise<void> {
   const key = manifest.keys.acme
   const subjectId = '😀 family 👨‍👩‍👧'
@@ -210,7 +212,9 @@ async function assertErases(service: TestService, { manifest, env }: OldStore): 
   assert.equal((await service.ask(subjectPath('shop', subjectId), { key })).status, 404)
 }
 
-/** The ledger is sound, also beside its journal and beside everything that 0.2.0 handed out, saved with an extra newline. */
+/**
+ * The ledger is valid, and matches its journal and everything that 0.2.0 issued, saved with an extra newline.
+ */
 async function assertVerified({ cli, env, manifest }: OldStore): Promise<void> {
   const save = (text: string, i: number, kind: string) => {
     const file = join(cli.folder, `${kind}-${i}.txt`)
@@ -238,11 +242,11 @@ for (const [name, engine] of Object.entries(engines)) {
       anna = visitor(service)
     })
 
-    it('answers as it did', async () => {
+    it('answers as before', async () => {
       for (const { org, path, status, data } of store.answers) {
         const answer = await service.ask(path, { key: store.manifest.keys[org] })
         assert.equal(answer.status, status, path)
-        // Fields and entries may have come since.
+        // Fields and entries may have been added since.
         if (data) assert.partialDeepStrictEqual(dataOf(answer), data, path)
       }
     })
@@ -333,7 +337,7 @@ for (const [name, engine] of Object.entries(engines)) {
   })
 
   describe(`a backup and a journal of 0.2.0 on ${name}`, { skip }, () => {
-    /** Nothing comes back that was erased or withdrawn since the backup, and the ledger goes on where it was. */
+    /** What was erased or revoked since the backup stays so, and the ledger continues where it ended. */
     async function assertRestored(t: Lifetime, store: OldStore): Promise<void> {
       const service = await serve(t, store)
       const key = store.manifest.keys.acme
@@ -347,13 +351,13 @@ for (const [name, engine] of Object.entries(engines)) {
       await assertVerified(store)
     }
 
-    it('restore the ledger, and neither people erased nor keys withdrawn since the backup', async (t) => {
+    it('restore the ledger, but neither people erased nor keys revoked since the backup', async (t) => {
       const store = await engine.restoreBackup(t)
       await assertVerified(store)
       await assertRestored(t, store)
     })
 
-    it('recover by themselves when a service starts on the backup', async (t) => {
+    it('recover automatically when a service starts on the backup', async (t) => {
       await assertRestored(t, await engine.setBack(t))
     })
   })

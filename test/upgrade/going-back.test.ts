@@ -32,13 +32,13 @@ describe('the program of 0.1.0, after an upgrade', { skip: missing('git') || noO
     })
     mkdirSync(join(folder, 'node_modules', '@lethe'), { recursive: true })
     execFileSync('tar', ['-x', '-C', folder], { input: archive })
-    // Its own client, and what it depends on from this clone.
+    // Its own client, and the dependencies of this clone.
     symlinkSync(join(folder, 'client'), join(folder, 'node_modules', '@lethe', 'client'))
     symlinkSync(join(clone, 'node_modules'), join(outer, 'node_modules'))
     runOld = (await import(pathToFileURL(join(folder, 'src/cli/run-cli.ts')).href)).runCli
   })
 
-  /** Runs a command of 0.1.0 in this process, which loads its sources once for all of them. */
+  /** Runs a command of 0.1.0 in this process, so that its sources are loaded only once. */
   async function old(store: string, ...args: string[]) {
     let [stdout, stderr] = ['', '']
     const status = await runOld(args, {

@@ -9,8 +9,10 @@ import { oldCluster } from './old-cluster.ts'
 
 const programs = citusPrograms()
 
-/** A way to a server on which each new statement is the last one of its connection: the server does it, and nobody waits for it. */
-async function openCuttingWay(t: Lifetime, url: string): Promise<{ url: string; cuts(): number }> {
+/**
+ * A proxy that closes the connection after each new statement: the server executes it, but no answer arrives.
+ */
+async function startCuttingProxy(t: Lifetime, url: string): Promise<{ url: string; cuts(): number }> {
   const seen = new Set<string>()
   const server = createServer((client) => {
     const { hostname, port } = new URL(url)
@@ -40,8 +42,8 @@ async function openCuttingWay(t: Lifetime, url: string): Promise<{ url: string; 
 }
 
 /**
- * What every table of a store contains, but for the instant at which batches were converted, and which tables Citus
- * knows, with the bytes that the coordinator itself holds of them.
+ * The contents of all tables, except the time of the conversion; the tables that Citus knows; and the size of
+ * the data that the coordinator holds for each.
  */
 async function contents(address: string): Promise<Record<string, unknown>> {
   const tables = await query(
@@ -64,27 +66,27 @@ async function contents(address: string): Promise<Record<string, unknown>> {
   return { ...rows, known }
 }
 
-describe('a store that 0.2.0 has distributed', {
+describe('a store distributed by 0.2.0', {
   skip: !programs && 'no Citus extension is installed',
 }, () => {
-  it('is the same after its conversion was killed at every statement as after one that was not', async (t) => {
+  it('is the same whether or not its conversion was killed at every statement', async (t) => {
     const [interrupted, undisturbed] = await Promise.all([
       oldCluster(t, programs ?? ''),
       oldCluster(t, programs ?? ''),
     ])
-    const way = await openCuttingWay(t, interrupted)
+    const proxy = await startCuttingProxy(t, interrupted)
     for (;;) {
-      const before = way.cuts()
-      const store = await openPostgresStore(way.url).catch((error) => {
-        if (way.cuts() === before) throw error
+      const before = proxy.cuts()
+      const store = await openPostgresStore(proxy.url).catch((error) => {
+        if (proxy.cuts() === before) throw error
         return null
       })
       if (store === null) continue
       await store.close()
       break
     }
-    t.diagnostic(`killed at ${way.cuts()} statements`)
-    assert.ok(way.cuts() > 20)
+    t.diagnostic(`killed at ${proxy.cuts()} statements`)
+    assert.ok(proxy.cuts() > 20)
     const store = await openPostgresStore(undisturbed)
     await store.close()
     assert.deepEqual(await contents(interrupted), await contents(undisturbed))

@@ -4,14 +4,14 @@ import { withDatabase } from '../robustness/fleet/fleet.ts'
 import { startCitus } from '../support/citus.ts'
 import type { Lifetime } from '../support/service.ts'
 
-/** What 0.2.0 copied to every node, in its order. */
+/** The tables that 0.2.0 copied to every node, in its order. */
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
   ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines'],
   ...['erasure_batches', 'erasure_batch_items', 'key_days'],
 ]
 
-/** What it distributed, by which column and beside which table. */
+/** The tables that it distributed, with their distribution column and colocated table. */
 const distributed = [
   ['subjects', 'subject_key', 'none'],
   ['sessions', 'subject_key', 'subjects'],
@@ -22,8 +22,8 @@ const distributed = [
 ]
 
 /**
- * Starts a cluster with a store that 0.2.0 has filled and distributed, and tells its address. With `isKilled`, its
- * command was killed before it removed the copy on the coordinator.
+ * Starts a cluster with a store that 0.2.0 filled and distributed, and returns its address. With `isKilled`,
+ * its command was killed before it removed the coordinator's copy.
  */
 export async function oldCluster(
   t: Lifetime,

@@ -5,13 +5,13 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import type { Lifetime } from '../support/service.ts'
 
 interface Manifest {
-  /** When 0.1.0 gave the answers: at another time, other things would have aged out. */
+  /** When the answers were recorded: at another time, other data would have aged out. */
   recordedAt: string
   keys: { acme: string; globex: string; renewed: string; refused: Record<string, string> }
   member: { email: string; password: string }
 }
 
-/** What 0.1.0 answered to a request with the key of an organisation; without `data`, an error. */
+/** An answer of 0.1.0 to a request with an organisation's key. Errors have no `data`. */
 interface OldAnswer {
   org: 'acme' | 'globex'
   path: string
@@ -29,12 +29,12 @@ export const oldAnswers: OldAnswer[] = fixture('answers.ndjson')
   .split('\n')
   .map((line) => JSON.parse(line))
 
-/** Puts the embedded store of 0.1.0 at a path. */
+/** Writes the embedded store of 0.1.0 to a path. */
 export function putOldStore(path: string): void {
   writeFileSync(path, gunzipSync(fixture('store.sqlite.gz')), { mode: 0o600 })
 }
 
-/** A database with the store of 0.1.0 in it. */
+/** A database with the store of 0.1.0. */
 export async function oldDatabase(lifetime: Lifetime): Promise<string> {
   const url = await freshDatabase(lifetime)
   await putOldTables(url)
