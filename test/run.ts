@@ -95,8 +95,8 @@ function bundleGroups(folder: string, suite: string): Promise<{ program: string;
     // The runner sorts what it is given, so the order is in the name.
     const path = join(folder, `${String(number).padStart(3, '0')}.ts`)
     const loads = files.map((file) => `  ${JSON.stringify(file)}: () => import(${inRoot(file)}),\n`)
-    const together = `import { together } from ${inRoot('test/support/together.ts')}\n`
-    writeFileSync(path, `${together}together({\n${loads.join('')}})\n`)
+    const imported = `import { runTestFiles } from ${inRoot('test/support/run-test-files.ts')}\n`
+    writeFileSync(path, `${imported}runTestFiles({\n${loads.join('')}})\n`)
     return path
   })
   return bundleProgram(join(folder, 'bundled'), entries)

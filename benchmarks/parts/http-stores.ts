@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { startPostgres } from '../../test/support/postgres.ts'
-import { noRedisOfOurOwn, startRedis } from '../../test/support/redis.ts'
+import { noOwnRedis, startRedis } from '../../test/support/redis.ts'
 import type { Bench } from '../bench.ts'
 import type { HttpSize } from '../sizes.ts'
 import { type BenchStore, emptyStore } from '../stores/empty-store.ts'
@@ -43,7 +43,7 @@ export async function openHttpStore(
   return { ...store, name, notes: parts.notes, versions: parts.versions, env: { ...store.env, ...parts.env } }
 
   async function startFleetParts(): Promise<Parts | string> {
-    if (noRedisOfOurOwn) return `Not measured: ${noRedisOfOurOwn}.`
+    if (noOwnRedis) return `Not measured: ${noOwnRedis}.`
     // With PostgreSQL's defaults: every commit is synced before it is confirmed.
     const postgres = await startPostgres({})
     lifetime.after(() => postgres.remove())

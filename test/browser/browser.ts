@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { ensureConsole } from '../../bin/launch/console.js'
 import type { ConsoleClient } from '../support/console.ts'
+import { closeAfterLastFile } from '../support/run-test-files.ts'
 import type { Lifetime, TestService } from '../support/service.ts'
-import { closeWithLast } from '../support/together.ts'
 
 const usualPaths = [
   // Chromium without windows: half the work.
@@ -31,7 +31,7 @@ export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
   if (!opened?.isConnected()) {
     opened = await launch()
-    closeWithLast(lifetime, () => opened?.close())
+    closeAfterLastFile(lifetime, () => opened?.close())
   }
   const browser = opened
   lifetime.after(async () => {

@@ -7,7 +7,7 @@ import { dataOf, textIn } from '../support/answers.ts'
 import { clientOf } from '../support/client.ts'
 import { eraseWithRequest, openConsole } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
-import { emails, holdsNothing } from '../support/nothing-held.ts'
+import { emails, recordNothingHeld } from '../support/nothing-held.ts'
 import { greenPng } from '../support/png.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -182,7 +182,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
   })
 
   test('says that nothing was held, without figures of zero', async () => {
-    const [nothing] = await holdsNothing(shop.services, shop.organisationId, emails('eva@example.com'))
+    const [nothing] = await recordNothingHeld(shop.services, shop.organisationId, emails('eva@example.com'))
     assert.ok(nothing)
     const told = await open(`/console/erasures/certificates/${nothing.ledgerIndex + 1}`)
     assert.match(told, /Certificate that nothing is held No\. 73\s+Nothing was held under one identifier\./)

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import type { CDPSession, Page } from 'playwright-core'
 import { recentSignInMs } from '../../src/domain/sign-in.ts'
 import { totpCode, totpStep } from '../../src/factors/totp-codes.ts'
-import { addMember, openConsole, password, signInAnew } from '../support/console.ts'
+import { addMember, openConsole, password, signInAgain } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -217,7 +217,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     const note = { ...rules, kind: 'sign-in-rules.changed', target: null, requestId: null } as const
     await service.services.signInRules.change(organisationId, { secondFactor: 'required' }, note)
     const carl = { ...client, member: ben }
-    await signInAnew(service, carl)
+    await signInAgain(service, carl)
     await signInAs(page, carl, at.url)
     await page.goto('/console/keys')
     await page.getByRole('heading', { name: 'Add a second factor' }).waitFor()

@@ -12,11 +12,11 @@ import {
   type LocalOutcome,
   onlyJson,
 } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
 /** An organisation with two trackers, a key and a member, and two visits of the first tracker. */
 const shop = preparedStore(async (cli) => {
-  const make = running(
+  const make = runCommands(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
     ...['shop', 'blog'].map((id) => [
       'trackers',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { commandLine, jsonLines, type LocalOutcome } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 
 /** The one JSON object that a failed command printed, which says what people read on standard error. */
@@ -17,7 +17,7 @@ function failureIn({ stdout, stderr }: LocalOutcome): Record<string, unknown> {
   return error
 }
 
-const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
+const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 describe('a command that fails with --json', { concurrency: true }, () => {
   it('prints why as JSON, wrong usage and configuration included', async (t) => {

@@ -5,9 +5,9 @@ import { readKeyId } from '../../src/domain/api-key.ts'
 import { createKey } from '../../src/operations/api-key.ts'
 import { openServices } from '../../src/start.ts'
 import { assertRefused, type CommandLine, jsonLines, onlyJson, textOf } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
-const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
+const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 const reader = ['keys', 'create', '--org', 'acme', '--name', 'reader', '--scope', 'analytics:view']
 

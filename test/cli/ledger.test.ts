@@ -15,11 +15,11 @@ import { readLedger } from '../../src/operations/ledger.ts'
 import { openServices } from '../../src/start.ts'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { freshStore } from '../support/fresh-database.ts'
-import { emails, holdsNothing } from '../support/nothing-held.ts'
+import { emails, recordNothingHeld } from '../support/nothing-held.ts'
 import { preparedStore } from '../support/prepared-store.ts'
 import { at } from '../support/rows.ts'
 import { visit } from '../support/shop.ts'
-import { blindKeys, testSecretFile } from '../support/test-keyring.ts'
+import { testSecretFile, unrelatedKeys } from '../support/test-keyring.ts'
 
 interface Place {
   cli: CommandLine
@@ -127,7 +127,9 @@ for (const [engine, open] of [
 
     it('finds a ledger whole with entries that nothing is held, which have no tombstone', async (t) => {
       const place = await open(t)
-      const [proven] = await place.inStore((services) => holdsNothing(services, 'acme', emails('ada@b.c')))
+      const [proven] = await place.inStore((services) =>
+        recordNothingHeld(services, 'acme', emails('ada@b.c')),
+      )
       const file = join(place.cli.folder, 'receipt')
       writeFileSync(file, proven?.receipt ?? '')
       const { stdout, code } = await place.cli.run(['ledger', 'verify', '--receipt', file])
@@ -143,7 +145,7 @@ for (const [engine, open] of [
         const later = Date.now() + 3_600_000
         await ingest.ingest(visit('visitor-1', { sessionId: 's2', startedAt: later }), keyring.tombstoneKeys)
         // A door that forgot to look at the tombstones.
-        const blind = await blindKeys({ secrets })
+        const blind = await unrelatedKeys({ secrets })
         await ingest.ingest(visit('visitor-2', { events: 3 }), blind)
         await ingest.ingest(visit('visitor-2', { sessionId: 's2', startedAt: later }), blind)
       })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
 const create = ['members', 'create', '--org', 'acme', '--email', 'Ada@Acme.example']
 
-const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
+const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 describe('lethe members', () => {
   it('create prints a link alone, and tells people what it is', async (t) => {

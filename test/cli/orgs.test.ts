@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 import { eventRow } from '../support/rows.ts'
 
-const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
+const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 /** An organisation on the plan pro, with a visit of a year ago. */
 const withOldVisit = preparedStore(async (cli) => {
   await fillStore(cli.storePath, [
     eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 }),
   ])
-  await running(['orgs', 'set-plan', 'acme', 'pro'])(cli)
+  await runCommands(['orgs', 'set-plan', 'acme', 'pro'])(cli)
 })
 
 describe('lethe orgs create', { concurrency: true }, () => {

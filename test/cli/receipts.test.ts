@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
-import { emails, holdsNothing } from '../support/nothing-held.ts'
+import { emails, recordNothingHeld } from '../support/nothing-held.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 import { visit } from '../support/shop.ts'
 
@@ -54,7 +54,7 @@ describe('lethe receipts', { concurrency: true }, () => {
 
   it('verifies that nothing is held, about the one identifier that was searched for', async (t) => {
     const { receipts, file, vkey, services, organisationId } = await withErased(t)
-    const [proven] = await holdsNothing(services, organisationId, emails('ada@example.com'))
+    const [proven] = await recordNothingHeld(services, organisationId, emails('ada@example.com'))
     writeFileSync(file, proven?.receipt ?? '')
     const verify = ['verify', file, '--key', vkey]
     const nothing = /^The receipt is valid: at \S+Z nothing was held about (a|this) person in any tracker\.\n/

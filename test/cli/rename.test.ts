@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { assertRefused, type CommandLine, jsonLines, onlyJson } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
 const withShop = preparedStore(
-  running(
+  runCommands(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
     ['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'acme-shop'],
     ['keys', 'create', '--org', 'acme', '--name', 'nightly', '--scope', 'analytics:view'],

@@ -13,7 +13,7 @@ import {
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
 import { eventRow } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
-import { blindKeys, eraseIn } from '../support/test-keyring.ts'
+import { eraseIn, unrelatedKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 
 const day = 86_400_000
@@ -47,7 +47,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     const sweeps = () => service.logged.filter((line) => line.includes('"msg":"swept"')).length
     await until(() => sweeps() === 1)
     await inStore(cli.storePath, async (store) =>
-      store.ingest.ingest([visit('visitor-late', 400)], await blindKeys(store)),
+      store.ingest.ingest([visit('visitor-late', 400)], await unrelatedKeys(store)),
     )
     await until(() => sweeps() === 2)
     await service.stop()

@@ -22,7 +22,7 @@ import { inStore, shop } from '../support/filled-store.ts'
 import { listen } from '../support/listen.ts'
 import { startTestService } from '../support/service.ts'
 import { visit } from '../support/shop.ts'
-import { blindKeys } from '../support/test-keyring.ts'
+import { unrelatedKeys } from '../support/test-keyring.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -244,7 +244,7 @@ async function endedWithin(program: RunningProgram, ms: number) {
 /** Gives the shop the subject `busy` with so many events. */
 async function addBusy(cli: CommandLine, events: number): Promise<void> {
   await inStore(cli.storePath, async (store) =>
-    store.ingest.ingest(visit('busy', { events }), await blindKeys(store)),
+    store.ingest.ingest(visit('busy', { events }), await unrelatedKeys(store)),
   )
 }
 

@@ -20,7 +20,7 @@ import { assertRefused, commandLine, jsonLines } from '../support/command-line.t
 import {
   answerLost,
   type BatchBehaviour,
-  brokenOff,
+  connectionReset,
   failed,
   ingestServer,
   proxyFailed,
@@ -349,7 +349,7 @@ describe('lethe ship', { concurrency: true }, () => {
   it('survives outages, says so once, and loses and repeats nothing', async (t) => {
     const { server, file, follow, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
-    server.next(brokenOff, failed(500, 'internal_error'))
+    server.next(connectionReset, failed(500, 'internal_error'))
     const program = follow()
     await program.waitFor('stderr', /Cannot reach the service.*Lines wait until then\.\n/)
     await program.waitFor('stderr', /The service accepts lines again\.\n/)

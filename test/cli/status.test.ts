@@ -10,14 +10,14 @@ import { value } from '../storage/sqlite/open-shop.ts'
 import { type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
-import { noRedis, someRedis } from '../support/redis.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
+import { anyRedis, noRedis } from '../support/redis.ts'
 import { at, eventRow } from '../support/rows.ts'
-import { blindKeys } from '../support/test-keyring.ts'
+import { unrelatedKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 
 const create = ['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--plan', 'pro']
-const created = preparedStore(running(create))
+const created = preparedStore(runCommands(create))
 
 /** Every file of the folder with what it holds. */
 function files({ folder }: CommandLine): Record<string, string> {
@@ -87,7 +87,7 @@ describe('lethe status of the embedded store', () => {
           occurredAt: at('2020-01-01T00:00:00.000Z'),
         }),
       ],
-      await blindKeys(store),
+      await unrelatedKeys(store),
     )
     const earliest = new Date().toISOString()
     await cli.run(['sweep'])
@@ -218,7 +218,7 @@ describe('lethe status of a limiter', () => {
 
   it('tells that a Redis can be reached', { skip: noRedis }, async (t) => {
     const cli = await created(t)
-    const env = { LETHE_LIMITER: await someRedis(t) }
+    const env = { LETHE_LIMITER: await anyRedis(t) }
     // One that answers slowly, as beside other tests, is not used either.
     await until(async () => {
       const { limiter } = onlyJson(await cli.run(['status', '--json'], { env }))

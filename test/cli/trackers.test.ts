@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
 const withOrganisations = preparedStore(
-  running(...['acme', 'other'].map((id) => ['orgs', 'create', '--name', id, '--id', id])),
+  runCommands(...['acme', 'other'].map((id) => ['orgs', 'create', '--name', id, '--id', id])),
 )
 
 describe('lethe trackers create', { concurrency: true }, () => {

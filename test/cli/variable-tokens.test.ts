@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readTokenId, tokenStringPattern } from '../../src/domain/variable-token.ts'
 import { assertRefused, type CommandLine, jsonLines, onlyJson, textOf } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
 const withTracker = preparedStore(
-  running(
+  runCommands(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
     ...['shop', 'blog'].map((id) => ['trackers', 'create', '--org', 'acme', '--name', id, '--id', id]),
   ),

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { keptVersions, maxVariables } from '../../src/domain/variable.ts'
 import { assertRefused, type CommandLine, jsonLines, onlyJson } from '../support/command-line.ts'
-import { preparedStore, running } from '../support/prepared-store.ts'
+import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
 const onShop = ['--tracker', 'shop']
 const withTracker = preparedStore(
-  running(
+  runCommands(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
     ['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'],
     ['variables', 'set', ...onShop, 'banner={"text":"Sale","until":null}', 'limit=3'],

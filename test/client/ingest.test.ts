@@ -5,7 +5,7 @@ import { clientOf, movedTime } from '../support/client.ts'
 import {
   accepted,
   answerLost,
-  brokenOff,
+  connectionReset,
   failed,
   type IngestServer,
   ingestServer,
@@ -87,7 +87,7 @@ describe('a batch of lines', { concurrency: true }, () => {
 
   it('is repeated after what passes, with the same content', async (t) => {
     const { server, client, time } = await meeting(t)
-    const passing = [failed(500, 'internal_error'), brokenOff, answerLost, proxyFailed(502)]
+    const passing = [failed(500, 'internal_error'), connectionReset, answerLost, proxyFailed(502)]
     server.next(...passing)
     await client.ingest('shop', [event(1), event(2)])
     assert.equal(new Set(server.batches.map(({ text }) => text)).size, 1)

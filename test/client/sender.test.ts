@@ -13,7 +13,7 @@ import { clientOf, movedTime, recordingFetch, type VirtualTime, virtualTime } fr
 import {
   accepted,
   answerLost,
-  brokenOff,
+  connectionReset,
   failed,
   type IngestServer,
   ingestServer,
@@ -117,7 +117,7 @@ describe('a sender', { concurrency: true }, () => {
 
   it('keeps the order, with one batch at a time, and sends a batch again as it was', async (t) => {
     const { sender, server, time, errors } = await sending(t, { maxBatchLines: 2 })
-    server.next(failed(500, 'internal_error'), accepted(), answerLost, brokenOff)
+    server.next(failed(500, 'internal_error'), accepted(), answerLost, connectionReset)
     for (const each of visits(0, 6)) sender.track(each)
     await passUntil(time, () => sender.counts.delivered === 6)
     assert.deepEqual(sizes(server), [2, 2, 2, 2, 2, 2])
@@ -439,7 +439,7 @@ async function runProgram(server: IngestServer, lines: readonly string[]) {
 describe('a process with a sender', { concurrency: true }, () => {
   it('ends by itself, and delivers before', async (t) => {
     const server = await ingestServer(t)
-    server.next(brokenOff)
+    server.next(connectionReset)
     const outcome = await runProgram(server, ['sender.track(visit)'])
     assert.deepEqual(outcome, { stdout: 'ConnectionError\n', signal: null })
     assert.equal(server.stored.length, 1)

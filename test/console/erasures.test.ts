@@ -4,7 +4,7 @@ import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { eraseAtConsole, openConsole } from '../support/console.ts'
-import { emails, holdsNothing } from '../support/nothing-held.ts'
+import { emails, recordNothingHeld } from '../support/nothing-held.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -104,7 +104,7 @@ describe('an entry that nothing is held', () => {
     const browser = await openConsole(own, own.organisationId)
     const receiptFor = async (body: object) =>
       dataOf(await browser.ask('/erasures/receipt', { method: 'POST', body: { index: 0, ...body } })).receipt
-    const [proven] = await holdsNothing(own.services, own.organisationId, emails('ada@example.com'))
+    const [proven] = await recordNothingHeld(own.services, own.organisationId, emails('ada@example.com'))
     assert.ok(proven)
     const checkedAt = new Date(proven.checkedAt).toISOString()
     const row = { kind: 'nothing-held', index: 0, checkedAt, request: null }

@@ -11,7 +11,7 @@ import { commandLine, startServe } from '../support/command-line.ts'
 import { freePort } from '../support/free-port.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
-import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
+import { noOwnRedis, startRedis } from '../support/redis.ts'
 import { startTestService } from '../support/service.ts'
 import { runGuide } from './run-guide.ts'
 import { sampleUrl, startSampleService } from './sample-service.ts'
@@ -132,7 +132,7 @@ const file = 'docs/guides/deploying.md'
 const defaultBudgets = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
 
 test('the commands for a fleet print what the guide shows, with two services', {
-  skip: noRedisOfOurOwn,
+  skip: noOwnRedis,
 }, async (t) => {
   const lifetime = inReverse(t)
   const store = await freshDatabase(lifetime)

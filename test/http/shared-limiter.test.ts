@@ -3,13 +3,13 @@ import { after, describe, type TestContext, test } from 'node:test'
 import { assertUnmetered, budgetOf, dataOf, errorOf, isObject } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
 import { askRaw } from '../support/raw-http.ts'
-import { noRedisOfOurOwn, redisInTurn, slowProxy, startRedis, type TestRedis } from '../support/redis.ts'
+import { noOwnRedis, reusedRedis, slowProxy, startRedis, type TestRedis } from '../support/redis.ts'
 import type { Lifetime } from '../support/service.ts'
 import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const skip = noRedisOfOurOwn
-const freshRedis = skip ? () => assert.fail(skip) : await redisInTurn({ after })
+const skip = noOwnRedis
+const freshRedis = skip ? () => assert.fail(skip) : await reusedRedis({ after })
 const both = ['analytics:view', 'analytics:delete-data'] as const
 
 function startShared(t: Lifetime, redis: TestRedis, env: Record<string, string> = {}): Promise<Shop> {

@@ -4,15 +4,15 @@ import { availableParallelism } from 'node:os'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Budget, type BudgetState, type Limiter, requestWaitMs } from '../../src/domain/budget.ts'
-import { askRedis, noRedisOfOurOwn, redisInTurn, slowProxy, startRedis } from '../support/redis.ts'
-import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
+import { askRedis, noOwnRedis, reusedRedis, slowProxy, startRedis } from '../support/redis.ts'
+import { openRedisLimiter, withoutDeadline } from '../support/redis-limiter.ts'
 import type { Lifetime } from '../support/service.ts'
 import { until, watchTimers } from '../support/until.ts'
 import { takeMany } from './contract.ts'
 
-const skip = noRedisOfOurOwn
+const skip = noOwnRedis
 const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
-const freshRedis = skip ? () => assert.fail(skip) : await redisInTurn({ after })
+const freshRedis = skip ? () => assert.fail(skip) : await reusedRedis({ after })
 
 /**
  * The three steps of a request: what they were told, and how long they took in all. By how much timers came late meanwhile is not
@@ -132,7 +132,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
   it('is lost and found by itself, with one report of each', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
-    await takeMany(patient(limiter), perKey, 'a', 100)
+    await takeMany(withoutDeadline(limiter), perKey, 'a', 100)
     redis.pause()
     // Nobody asks: the limiter notices without them.
     await until(() => !limiter.isReachable())
@@ -143,7 +143,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     redis.resume()
     await until(() => limiter.isReachable())
     assert.deepEqual(reports, ['lost: no answer', 'found'])
-    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 18)
+    assert.equal((await withoutDeadline(limiter).take(perKey, 'a')).remaining, 18)
   })
 
   it('keeps nothing for later while nobody answers', async (t) => {
@@ -154,7 +154,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     for (let i = 0; i < 200; i++) await limiter.take(perKey, `holder ${i}`)
     redis.resume()
     await until(() => limiter.isReachable())
-    assert.equal((await patient(limiter).take(perKey, 'holder 199')).remaining, 118)
+    assert.equal((await withoutDeadline(limiter).take(perKey, 'holder 199')).remaining, 118)
     const keys = await redis.ask('KEYS', 'lethe:key:holder*')
     assert.deepEqual(keys, ['lethe:key:holder 199'])
   })
@@ -215,7 +215,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     await redis.start()
     await until(() => limiter.isReachable())
     assert.deepEqual(reports, ['lost: ECONNREFUSED', 'found'])
-    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 118)
+    assert.equal((await withoutDeadline(limiter).take(perKey, 'a')).remaining, 118)
   })
 
   it('a limiter opens all the same when somebody listens and says nothing', async (t) => {
@@ -245,7 +245,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
   it('grants no more than the budget when Redis falls silent in the middle of a burst', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
-    const before = await takeMany(patient(limiter), perKey, 'a', 100)
+    const before = await takeMany(withoutDeadline(limiter), perKey, 'a', 100)
     redis.pause()
     const states = [...before, ...(await takeMany(limiter, perKey, 'a', 200))]
     assert.equal(granted(states), 120)
@@ -260,7 +260,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     assert.ok(states.every(({ isStandIn }) => isStandIn))
     redis.resume()
     await until(() => limiter.isReachable())
-    const later = await takeMany(patient(limiter), perKey, 'a', 200)
+    const later = await takeMany(withoutDeadline(limiter), perKey, 'a', 200)
     assert.equal(granted([...states, ...later]), 120)
     const told = later.filter((state) => state.granted).map(({ remaining }) => remaining)
     assert.deepEqual(
@@ -288,7 +288,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     const { limiter } = await openRedisLimiter(t, redis.url)
     const states: BudgetState[] = []
     for (let round = 0; round < 3; round++) {
-      states.push(...(await takeMany(patient(limiter), perKey, 'a', 25)))
+      states.push(...(await takeMany(withoutDeadline(limiter), perKey, 'a', 25)))
       await redis.kill()
       states.push(...(await takeMany(limiter, perKey, 'a', 25)))
       await redis.start()
@@ -302,9 +302,9 @@ describe('a Redis that forgets', { skip }, () => {
   it('its scripts, is given them again', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
-    await takeMany(patient(limiter), perKey, 'a', 10)
+    await takeMany(withoutDeadline(limiter), perKey, 'a', 10)
     await redis.ask('SCRIPT', 'FLUSH')
-    const states = await takeMany(patient(limiter), perKey, 'a', 200)
+    const states = await takeMany(withoutDeadline(limiter), perKey, 'a', 200)
     assert.equal(states.filter(({ granted }) => granted).length, 110)
     for (const { isStandIn } of states) assert.equal(isStandIn, false)
     assert.deepEqual(reports, [])
@@ -314,12 +314,12 @@ describe('a Redis that forgets', { skip }, () => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const other = await openRedisLimiter(t, redis.url)
-    const first = await takeMany(patient(limiter), perKey, 'a', 110)
+    const first = await takeMany(withoutDeadline(limiter), perKey, 'a', 110)
     await redis.ask('FLUSHALL')
-    const [next] = await takeMany(patient(limiter), perKey, 'a', 1)
+    const [next] = await takeMany(withoutDeadline(limiter), perKey, 'a', 1)
     assert.deepEqual([next?.granted, next?.remaining, next?.isStandIn], [true, 9, false])
-    assert.equal(granted([...first, ...(await takeMany(patient(limiter), perKey, 'a', 50))]), 119)
-    const fresh = await patient(other.limiter).take(perKey, 'a')
+    assert.equal(granted([...first, ...(await takeMany(withoutDeadline(limiter), perKey, 'a', 50))]), 119)
+    const fresh = await withoutDeadline(other.limiter).take(perKey, 'a')
     assert.deepEqual([fresh.granted, fresh.isStandIn], [true, false])
     assert.deepEqual(reports, [])
   })
@@ -345,7 +345,7 @@ describe('a Redis that refuses', { skip }, () => {
     const [primary, replica] = [await startRedis(t), await freshRedis()]
     const { limiter, reports } = await openRedisLimiter(t, replica.url)
     await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port))
-    await until(async () => (await patient(limiter).take(perKey, 'a')).isStandIn)
+    await until(async () => (await withoutDeadline(limiter).take(perKey, 'a')).isStandIn)
     // Long enough for several attempts, each of which finds somebody who answers.
     await sleep(500)
     assert.deepEqual(reports, ['lost: READONLY'])
@@ -358,7 +358,7 @@ describe('a Redis that refuses', { skip }, () => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1')
-    assert.equal((await patient(limiter).take(perKey, 'a')).isStandIn, true)
+    assert.equal((await withoutDeadline(limiter).take(perKey, 'a')).isStandIn, true)
     assert.deepEqual(reports, ['lost: OOM'])
     await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
     await until(() => limiter.isReachable())

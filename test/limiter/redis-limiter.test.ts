@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { Budget } from '../../src/domain/budget.ts'
-import { askRedis, noRedis, someRedis } from '../support/redis.ts'
-import { openRedisLimiter, patient, timedRedisLimiter } from '../support/redis-limiter.ts'
+import { anyRedis, askRedis, noRedis } from '../support/redis.ts'
+import { openRedisLimiter, timedRedisLimiter, withoutDeadline } from '../support/redis-limiter.ts'
 import { until } from '../support/until.ts'
 import { limiterContract, takeMany } from './contract.ts'
 
 const skip = noRedis
 const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
-const url = skip ? '' : await someRedis({ after })
+const url = skip ? '' : await anyRedis({ after })
 
 /** What the clock of Redis says, in milliseconds. */
 async function serverNow(): Promise<number> {
@@ -28,7 +28,7 @@ describe('limiters on one Redis', { skip }, () => {
       Array.from({ length: 300 }, async (_, i) => {
         const opened = three[i % 3]
         assert.ok(opened)
-        return patient(opened.limiter).take(perKey, bucketKey)
+        return withoutDeadline(opened.limiter).take(perKey, bucketKey)
       }),
     )
     const granted = states.filter((state) => state.granted)
@@ -40,12 +40,14 @@ describe('limiters on one Redis', { skip }, () => {
   it('ask once for all requests of a moment, and tell each what is its own', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const [spent, fresh] = [randomUUID(), randomUUID()]
-    await takeMany(patient(limiter), perKey, spent, 118)
+    await takeMany(withoutDeadline(limiter), perKey, spent, 118)
     const calls = async () =>
       Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await askRedis(url, 'INFO', 'commandstats')))?.[1])
     const before = await calls()
     const states = await Promise.all(
-      Array.from({ length: 100 }, (_, i) => patient(limiter).take(perKey, i % 2 === 0 ? spent : fresh)),
+      Array.from({ length: 100 }, (_, i) =>
+        withoutDeadline(limiter).take(perKey, i % 2 === 0 ? spent : fresh),
+      ),
     )
     // A heartbeat of this limiter, or of one of another test, may come in between.
     assert.ok((await calls()) - before < 10)
@@ -62,7 +64,7 @@ describe('limiters on one Redis', { skip }, () => {
   it('go by the clock of Redis, not by their own', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const before = await serverNow()
-    const { countedAt } = await patient(limiter).take(perKey, randomUUID())
+    const { countedAt } = await withoutDeadline(limiter).take(perKey, randomUUID())
     assert.ok(countedAt >= before && countedAt <= (await serverNow()))
   })
 
@@ -71,11 +73,11 @@ describe('limiters on one Redis', { skip }, () => {
     const short: Budget = { name: 'key', limit: 3, windowMs: 200 }
     const bucketKey = randomUUID()
     for (let window = 0; window < 2; window++) {
-      const [first] = await takeMany(patient(limiter), short, bucketKey, 4)
+      const [first] = await takeMany(withoutDeadline(limiter), short, bucketKey, 4)
       assert.ok(first)
       await until(async () => (await serverNow()) >= first.resetsAt)
     }
-    const states = await takeMany(patient(limiter), short, bucketKey, 4)
+    const states = await takeMany(withoutDeadline(limiter), short, bucketKey, 4)
     assert.deepEqual(states.map(({ granted }) => granted).sort(), [false, true, true, true])
   })
 
@@ -85,17 +87,17 @@ describe('limiters on one Redis', { skip }, () => {
     assert.equal((await limiter.take(perKey, bucketKey, { waitMs: 0 })).isStandIn, true)
     assert.equal(limiter.isReachable(), true)
     // What was granted without them counts on.
-    assert.equal((await patient(limiter).take(perKey, bucketKey)).remaining, 118)
+    assert.equal((await withoutDeadline(limiter).take(perKey, bucketKey)).remaining, 118)
     assert.deepEqual(reports, [])
   })
 
   it('agree when one of them grants fewer than another', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
-    await takeMany(patient(limiter), perKey, bucketKey, 50)
-    const fewer = await patient(limiter).take({ ...perKey, limit: 20 }, bucketKey)
+    await takeMany(withoutDeadline(limiter), perKey, bucketKey, 50)
+    const fewer = await withoutDeadline(limiter).take({ ...perKey, limit: 20 }, bucketKey)
     assert.deepEqual([fewer.granted, fewer.limit, fewer.remaining], [false, 20, 0])
-    assert.equal((await patient(limiter).take(perKey, bucketKey)).remaining, 69)
+    assert.equal((await withoutDeadline(limiter).take(perKey, bucketKey)).remaining, 69)
   })
 })
 
@@ -103,8 +105,8 @@ describe('a window in Redis', { skip }, () => {
   it('is one key with its count and its reset, which expires with it', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
-    await takeMany(patient(limiter), perKey, bucketKey, 7)
-    const { resetsAt } = await patient(limiter).take(perKey, bucketKey)
+    await takeMany(withoutDeadline(limiter), perKey, bucketKey, 7)
+    const { resetsAt } = await withoutDeadline(limiter).take(perKey, bucketKey)
     const key = `lethe:key:${bucketKey}`
     assert.equal(await askRedis(url, 'GET', key), `8 ${resetsAt}`)
     const before = await serverNow()
@@ -117,7 +119,7 @@ describe('a window in Redis', { skip }, () => {
   it('is not written to by a request it refuses', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
-    await takeMany(patient(limiter), { ...perKey, limit: 2 }, bucketKey, 50)
+    await takeMany(withoutDeadline(limiter), { ...perKey, limit: 2 }, bucketKey, 50)
     assert.match(String(await askRedis(url, 'GET', `lethe:key:${bucketKey}`)), /^2 \d+$/)
   })
 
@@ -126,7 +128,7 @@ describe('a window in Redis', { skip }, () => {
     const bucketKey = randomUUID()
     const late = (await serverNow()) + 3_600_000
     await askRedis(url, 'SET', `lethe:key:${bucketKey}`, `120 ${late}`, 'PX', '3600000')
-    const { granted, remaining, resetsAt, countedAt } = await patient(limiter).take(perKey, bucketKey)
+    const { granted, remaining, resetsAt, countedAt } = await withoutDeadline(limiter).take(perKey, bucketKey)
     assert.deepEqual([granted, remaining, resetsAt], [true, 119, countedAt + 60_000])
     assert.ok(Number(await askRedis(url, 'PTTL', `lethe:key:${bucketKey}`)) <= 60_000)
   })
@@ -135,6 +137,6 @@ describe('a window in Redis', { skip }, () => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     await askRedis(url, 'SET', `lethe:key:${bucketKey}`, 'something else', 'PX', '60000')
-    assert.equal((await patient(limiter).take(perKey, bucketKey)).remaining, 119)
+    assert.equal((await withoutDeadline(limiter).take(perKey, bucketKey)).remaining, 119)
   })
 })

@@ -11,7 +11,7 @@ import { everyTracker, fillEverything } from '../support/everything.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { rowsAt } from '../support/raw-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { blindKeys, eraseIn } from '../support/test-keyring.ts'
+import { eraseIn, unrelatedKeys } from '../support/test-keyring.ts'
 
 const quietly = { onRows() {} }
 
@@ -258,7 +258,7 @@ describe('what happens to the source during a copy', () => {
             properties: {},
           },
         ],
-        await blindKeys(source.store),
+        await unrelatedKeys(source.store),
       )
     })
     const { verification } = await copyStore({ source: changing, target: target.store }, quietly)

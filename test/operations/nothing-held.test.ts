@@ -8,7 +8,7 @@ import { LedgerJournal } from '../../src/operations/journal.ts'
 import { proveNothingHeld } from '../../src/operations/nothing-held.ts'
 import { proveReceipt, reissueReceipt } from '../../src/operations/receipt.ts'
 import { verifyLedger } from '../../src/operations/verify-ledger.ts'
-import { emails, holdsNothing } from '../support/nothing-held.ts'
+import { emails, recordNothingHeld } from '../support/nothing-held.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testMark } from '../support/test-keyring.ts'
 import { addTracker, failure, openDeps } from './fixture.ts'
@@ -30,7 +30,7 @@ describe('that nothing is held', () => {
   it('is proven by a receipt for each identifier, once however it is written', async (t) => {
     const { all, organisationId, verifierKeys } = await open(t)
     const asked = [...emails('Ada@example.com', 'ada@EXAMPLE.com'), { name: 'userId', value: '42' }]
-    const proven = await holdsNothing(all, organisationId, asked)
+    const proven = await recordNothingHeld(all, organisationId, asked)
     assert.deepEqual(
       proven.map(({ name, ledgerIndex, checkedAt }) => [name, ledgerIndex, checkedAt]),
       [
@@ -55,7 +55,7 @@ describe('that nothing is held', () => {
     const { all, tracker, organisationId, file } = await open(t)
     // An erasure whose answer was lost, and that the journal therefore lacks.
     await all.subjects.erase(tracker, 'anna', testMark(tracker, 'anna', 1))
-    await holdsNothing(all, organisationId, emails('ada@example.com'))
+    await recordNothingHeld(all, organisationId, emails('ada@example.com'))
     const known = new KnownChanges()
     for await (const line of file.read()) known.add(line)
     assert.deepEqual([known.ledger(organisationId).next, known.ledger(organisationId).gaps()], [2, []])
@@ -64,7 +64,7 @@ describe('that nothing is held', () => {
   it('gets its receipt again from the sealed nonce, and from the identifier, and from nothing else', async (t) => {
     const { all, tracker, organisationId, verifierKeys } = await open(t)
     const [ada] = emails('ada@example.com')
-    const [proven] = await holdsNothing(all, organisationId, emails('ada@example.com'))
+    const [proven] = await recordNothingHeld(all, organisationId, emails('ada@example.com'))
     assert.ok(ada && proven)
     await all.subjects.erase(tracker, 'anna', testMark(tracker, 'anna', 1))
     const head = openHead(all.keyring.headKeys, organisationId, await all.ledger.head(organisationId))

@@ -24,7 +24,7 @@ import { systemRandomness } from '../../src/runtime/randomness.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { addShop } from '../support/filled-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
-import { emails, holdsNothing } from '../support/nothing-held.ts'
+import { emails, recordNothingHeld } from '../support/nothing-held.ts'
 import { storeRequest } from '../support/privacy-request.ts'
 import { always } from '../support/rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -331,10 +331,10 @@ for (const [engine, address] of Object.entries(engines)) {
       const journal = new LedgerJournal(new FileJournal(join(temporaryFolder(t), 'lethe.journal')), store)
       const deps = { ...store, journal, keyring: testKeyring, clock: () => 5 }
       await store.subjects.erase(tracker, 'a', testMark(tracker, 'a', 1))
-      const [one, two] = await holdsNothing(deps, 'acme', emails('ada@example.com', 'eva@example.com'))
+      const [one, two] = await recordNothingHeld(deps, 'acme', emails('ada@example.com', 'eva@example.com'))
       assert.deepEqual([one?.ledgerIndex, two?.ledgerIndex], [1, 2])
       await store.subjects.erase(tracker, 'b', testMark(tracker, 'b', 5))
-      await holdsNothing(deps, 'acme', emails('Ida@example.com'))
+      await recordNothingHeld(deps, 'acme', emails('Ida@example.com'))
       const known = new KnownChanges()
       for await (const line of journal.read()) known.add(line)
       assert.equal(known.ledger('acme').next, 5)
@@ -351,9 +351,9 @@ for (const [engine, address] of Object.entries(engines)) {
       const deps = { keyring: testKeyring, clock: () => 5 }
       await replayChanges(store, testKeyring, told(a))
       await replayChanges(other, testKeyring, told(a))
-      const [own] = await holdsNothing({ ...store, ...deps }, 'acme', emails('own@example.com'))
+      const [own] = await recordNothingHeld({ ...store, ...deps }, 'acme', emails('own@example.com'))
       await store.subjects.erase(tracker, 'b', testMark(tracker, 'b', 5))
-      const [theirs] = await holdsNothing({ ...other, ...deps }, 'acme', emails('theirs@example.com'))
+      const [theirs] = await recordNothingHeld({ ...other, ...deps }, 'acme', emails('theirs@example.com'))
       const record = theirs?.entry.record ?? ''
       const line = {
         kind: 'nothing-held',

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { binaryName, ownTarget } from '../../scripts/packaging/targets.ts'
 import { missing } from '../support/missing.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { useAsStranger } from './installed-program.ts'
+import { useOnFirstDay } from './installed-program.ts'
 import { useFactors } from './use-factors.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -23,7 +23,7 @@ describe('the single executable', { skip: noTarget }, () => {
   it('does everything of a first day in an empty folder, without Node and npm on the PATH', async (t) => {
     const folder = temporaryFolder(t)
     const program = { command: [binary], folder, env: { PATH: '/nowhere', HOME: folder } }
-    await useFactors(t, program, await useAsStranger(t, program))
+    await useFactors(t, program, await useOnFirstDay(t, program))
   })
 
   it('unpacks nothing', async (t) => {
@@ -52,7 +52,7 @@ describe('the single executable', { skip: noTarget }, () => {
     const command = ['chroot', place, '/lethe']
     t.diagnostic(`beside it: ${librariesOf(binary).join(' ')}`)
     const program = { command, folder: place, env: { LETHE_STORE: 'sqlite:/state/lethe.db' } }
-    await useFactors(t, program, await useAsStranger(t, program))
+    await useFactors(t, program, await useOnFirstDay(t, program))
     assert.ok(existsSync(join(place, 'state/lethe.db')))
   })
 

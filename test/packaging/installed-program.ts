@@ -56,7 +56,7 @@ export async function serve(t: Lifetime, program: InstalledProgram, env: Record<
  * Uses the program as on the first day: fills a store, answers a person's request, erases, proves it, and
  * makes a backup. Returns the organisation.
  */
-export async function useAsStranger(t: Lifetime, program: InstalledProgram): Promise<string> {
+export async function useOnFirstDay(t: Lifetime, program: InstalledProgram): Promise<string> {
   const json = async (...args: string[]) => JSON.parse(await lethe(program, [...args, '--json']))
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.equal(await lethe(program, ['--version']), `${version}\n`)

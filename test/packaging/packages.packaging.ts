@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { lethe, useAsStranger } from './installed-program.ts'
+import { lethe, useOnFirstDay } from './installed-program.ts'
 import { install, pack } from './packed.ts'
 import { nodes } from './tools.ts'
 import { useFactors } from './use-factors.ts'
@@ -24,7 +24,7 @@ describe('the package lethe, installed in an empty folder', () => {
       // Runs the command by its path, as a shell would. The first Node on the PATH is the one under test.
       const PATH = [dirname(path), process.env.PATH].join(delimiter)
       const program = { command: [join(folder, 'node_modules/.bin/lethe')], folder, env: { PATH } }
-      await useFactors(t, program, await useAsStranger(t, program))
+      await useFactors(t, program, await useOnFirstDay(t, program))
       const { node } = JSON.parse(await lethe(program, ['status', '--json']))
       t.diagnostic(`ran on Node ${node}`)
     })

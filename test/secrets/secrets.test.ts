@@ -17,7 +17,7 @@ import {
 } from '../support/identity-provider.ts'
 import { noProc } from '../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
-import { hashesCheaply } from '../support/scrypt-once.ts'
+import { cheapHashing } from '../support/scrypt-once.ts'
 import { subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
@@ -54,7 +54,7 @@ describe('secrets that enter in every way', { skip: noProc }, () => {
       ...oidc,
       LETHE_LOG_LEVEL: 'trace',
       LETHE_METRICS_PORT: '0',
-      NODE_OPTIONS: `--report-on-signal --report-on-fatalerror --report-directory=${cli.folder} ${hashesCheaply}`,
+      NODE_OPTIONS: `--report-on-signal --report-on-fatalerror --report-directory=${cli.folder} ${cheapHashing}`,
       LETHE_API_KEY: '',
       LETHE_TEST_MARKER: 'environment-marker',
     })

@@ -99,7 +99,7 @@ export function assertUnmetered({ headers }: Answer): void {
  * An answer without its request ID, timestamp and budgets: equal for two answers that a client cannot
  * distinguish.
  */
-export function indistinct({ status, headers, body }: Answer): Json {
+export function comparableAnswer({ status, headers, body }: Answer): Json {
   const shared = [...headers].filter(([name]) => !/^(x-request-id|date|(x-)?ratelimit.*)$/.test(name))
   const meta = { requestId: 'any', timestamp: 'any' }
   return { status, headers: shared, body: isObject(body) ? { ...body, meta } : body }

@@ -22,8 +22,8 @@ export async function bundleProgram(
     entryPoints: [...entries, ...children.map((path) => ({ in: path, out: path.slice(0, -3) }))],
     // They load files relative to their own.
     external: ['esbuild', 'playwright-core'],
-    define: asked,
-    plugins: [tellPlaces(outdir)],
+    define: locationNames,
+    plugins: [keepLocations(outdir)],
     // Stack traces of failures then show the sources.
     sourcemap: 'linked',
   })
@@ -36,7 +36,7 @@ export async function bundleProgram(
 }
 
 /** What modules read to find files relative to their own. */
-const asked = {
+const locationNames = {
   'import.meta.url': 'moduleUrl',
   'import.meta.dirname': 'moduleFolder',
   'import.meta.filename': 'modulePath',
@@ -46,17 +46,25 @@ const asked = {
  * Gives each module the location that it expects: test modules that of their source, modules of the program
  * that of the bundle, which holds the files that the program needs.
  */
-function tellPlaces(outdir: string): Plugin {
+function keepLocations(outdir: string): Plugin {
   const sources = join(root, 'src/')
   return {
-    name: 'tell places',
+    name: 'keep locations',
     setup({ onLoad }) {
       onLoad({ filter: /\.[jt]s$/ }, ({ path }) => {
         const text = readFileSync(path, 'utf8')
-        if (!Object.keys(asked).some((name) => text.includes(name))) return null
-        const place = path.startsWith(sources) ? join(outdir, `${path.slice(sources.length, -3)}.js`) : path
-        const told = { moduleUrl: pathToFileURL(place).href, moduleFolder: dirname(place), modulePath: place }
-        const lines = Object.entries(told).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`)
+        if (!Object.keys(locationNames).some((name) => text.includes(name))) return null
+        const location = path.startsWith(sources)
+          ? join(outdir, `${path.slice(sources.length, -3)}.js`)
+          : path
+        const values = {
+          moduleUrl: pathToFileURL(location).href,
+          moduleFolder: dirname(location),
+          modulePath: location,
+        }
+        const lines = Object.entries(values).map(
+          ([name, value]) => `const ${name} = ${JSON.stringify(value)};`,
+        )
         // Prepended to the first line, so that line numbers stay the same.
         return { contents: lines.join(' ') + text, loader: path.endsWith('.ts') ? 'ts' : 'js' }
       })

@@ -31,20 +31,20 @@ export async function startCitus(lifetime: Lifetime, programs: string): Promise<
 }
 
 /** A cluster whose nodes can be stopped. */
-export interface WholeCluster {
+export interface Cluster {
   coordinator: PostgresServer
   workers: [PostgresServer, PostgresServer]
 }
 
 /** Starts a coordinator and two workers, with PostgreSQL's default durability. */
-export async function startWholeCluster(
+export async function startCluster(
   lifetime: Lifetime,
   programs: string,
   settings: Record<string, string> = {},
-): Promise<WholeCluster> {
+): Promise<Cluster> {
   const start = () =>
     startNode(lifetime, programs, { wal_level: 'logical', 'citus.shard_count': '8', ...settings })
-  const cluster: WholeCluster = { coordinator: await start(), workers: [await start(), await start()] }
+  const cluster: Cluster = { coordinator: await start(), workers: [await start(), await start()] }
   const { url } = cluster.coordinator
   await query(url, `SELECT citus_set_coordinator_host('127.0.0.1', ${new URL(url).port})`)
   for (const worker of cluster.workers) await addWorker(cluster.coordinator, worker)

@@ -170,7 +170,7 @@ export async function rawPost(
 }
 
 /** Signs the same member in again in the same browser. */
-export async function signInAnew(service: TestService, client: ConsoleClient): Promise<void> {
+export async function signInAgain(service: TestService, client: ConsoleClient): Promise<void> {
   client.cookie = `lethe-console=${await signInToken(service, client.member)}`
 }
 

@@ -4,14 +4,14 @@ import { readConfig } from '../../src/config.ts'
 import type { Services } from '../../src/domain/services.ts'
 import { openServices } from '../../src/start.ts'
 import type { CommandLine } from './command-line.ts'
-import { preparedStore, running } from './prepared-store.ts'
+import { preparedStore, runCommands } from './prepared-store.ts'
 import { always } from './rows.ts'
 
 export type Line = Record<string, unknown>
 
 /** A command line on a store with the organisation `acme`, on the free plan, and its tracker `shop`. */
 export const withShop = preparedStore(
-  running(
+  runCommands(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
     ['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'],
   ),
@@ -47,7 +47,10 @@ export function write(cli: CommandLine, name: string, text: string | Uint8Array)
 }
 
 /** Reads the store through a separate connection. */
-async function look<Found>(cli: CommandLine, read: (services: Services) => Found): Promise<Awaited<Found>> {
+async function readStore<Found>(
+  cli: CommandLine,
+  read: (services: Services) => Found,
+): Promise<Awaited<Found>> {
   const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   try {
     return await read(services)
@@ -60,12 +63,12 @@ async function look<Found>(cli: CommandLine, read: (services: Services) => Found
 export async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
   const query = { limit: 100, after: null, sessionId: null }
   const tracker = { organisationId: 'acme', trackerId, since: always }
-  const page = await look(cli, ({ events }) => events.list(tracker, subjectId, query))
+  const page = await readStore(cli, ({ events }) => events.list(tracker, subjectId, query))
   return page?.rows ?? null
 }
 
 /** The record of a subject; `null` if it does not exist. */
 export function recordOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
   const tracker = { organisationId: 'acme', trackerId, since: always }
-  return look(cli, ({ subjects }) => subjects.read(tracker, subjectId))
+  return readStore(cli, ({ subjects }) => subjects.read(tracker, subjectId))
 }

@@ -34,7 +34,7 @@ export function accepted(headers: Record<string, string> = {}): BatchBehaviour {
   return { stores: true, answer: { status: 200, headers } }
 }
 
-export const brokenOff: BatchBehaviour = { stores: false, answer: 'reset' }
+export const connectionReset: BatchBehaviour = { stores: false, answer: 'reset' }
 export const answerLost: BatchBehaviour = { stores: true, answer: 'reset' }
 export const neverAnswered: BatchBehaviour = { stores: false, answer: 'silence' }
 

@@ -8,7 +8,7 @@ import type { SubjectIdentifier } from '../../src/domain/subject-identifier.ts'
 import { type NothingHeld, proveNothingHeld } from '../../src/operations/nothing-held.ts'
 
 /** Proves that nothing is held about a person with these identifiers, in a separate transaction. */
-export async function holdsNothing(
+export async function recordNothingHeld(
   { ledger, ...deps }: { ledger: LedgerStore; clock: Clock; keyring: Keyring; journal?: Journal | undefined },
   organisationId: string,
   identifiers: readonly SubjectIdentifier[],

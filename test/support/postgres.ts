@@ -22,7 +22,7 @@ import { postgresProgram, postgresUser, preparePostgres } from './postgres-progr
 const execute = promisify(execFile)
 
 /** Settings for a server that may lose its data if the machine stops. */
-export const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+export const withoutDurability = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /** How a server ends: it closes its connections, drops them, or is killed. */
 const endings = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
@@ -47,7 +47,7 @@ export interface PostgresServer {
  * Creates and starts a server: fast, without durability, or with these settings and PostgreSQL's defaults.
  */
 export async function startPostgres(
-  settings: Record<string, string> = careless,
+  settings: Record<string, string> = withoutDurability,
   makeCluster = createCluster,
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-postgres-'))

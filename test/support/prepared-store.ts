@@ -43,7 +43,9 @@ async function prepareFiles(prepare: (cli: CommandLine) => Promise<unknown>): Pr
 }
 
 /** Runs commands, and fails if one of them fails. */
-export function running(...commands: readonly (readonly string[])[]): (cli: CommandLine) => Promise<void> {
+export function runCommands(
+  ...commands: readonly (readonly string[])[]
+): (cli: CommandLine) => Promise<void> {
   return async (cli) => {
     for (const command of commands) {
       const { code, stderr } = await cli.run(command)

@@ -24,7 +24,7 @@ export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: C
 }
 
 /** Waits without a limit, so that a busy machine does not change the counts. */
-export function patient(limiter: Limiter): Pick<Limiter, 'take'> {
+export function withoutDeadline(limiter: Limiter): Pick<Limiter, 'take'> {
   const waitBudget = () => ({ waitMs: Number.POSITIVE_INFINITY })
   return {
     take: (budget, bucketKey) => limiter.take(budget, bucketKey, waitBudget()),
@@ -56,7 +56,7 @@ export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promis
     limiter: {
       async take(budget, bucketKey) {
         keys.add(`lethe:${budget.name}:${own} ${bucketKey}`)
-        const state = await patient(limiter).take(budget, `${own} ${bucketKey}`)
+        const state = await withoutDeadline(limiter).take(budget, `${own} ${bucketKey}`)
         return { ...state, resetsAt: state.resetsAt + passedMs, countedAt: state.countedAt + passedMs }
       },
     },

@@ -22,10 +22,10 @@ export const noRedis =
   given || program ? false : 'neither LETHE_TEST_REDIS nor redis-server or valkey-server on the PATH'
 
 /** The same for tests that stop, kill or configure Redis, which must not be shared. */
-export const noRedisOfOurOwn = program ? false : 'no redis-server or valkey-server on the PATH'
+export const noOwnRedis = program ? false : 'no redis-server or valkey-server on the PATH'
 
 /** The address of a Redis that others may use too: a test may touch only its own keys. */
-export async function someRedis(lifetime: Lifetime): Promise<string> {
+export async function anyRedis(lifetime: Lifetime): Promise<string> {
   return given ?? (await startRedis(lifetime)).url
 }
 
@@ -80,7 +80,7 @@ export async function startRedis(lifetime: Lifetime, options: string[] = []): Pr
  * Gives each test in turn the same Redis, emptied. Its port stays the same: a client for another address
  * takes longer to create than most tests take to run.
  */
-export async function redisInTurn(lifetime: Lifetime): Promise<() => Promise<TestRedis>> {
+export async function reusedRedis(lifetime: Lifetime): Promise<() => Promise<TestRedis>> {
   const redis = await startRedis(lifetime)
   return async () => {
     await redis.kill()
@@ -118,7 +118,7 @@ export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url
     }
     client.on('close', () => redis.destroy()).pipe(redis)
     redis.on('data', async (bytes) => {
-      await pass(proxy.delayMs)
+      await waitInSteps(proxy.delayMs)
       client.write(bytes)
     })
   })
@@ -133,7 +133,7 @@ export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url
 /**
  * Waits in steps as short as the limiter's, so that time in which this process is blocked counts for neither.
  */
-async function pass(ms: number): Promise<void> {
+async function waitInSteps(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5) await sleep(Math.min(left, 5))
 }
 

@@ -34,6 +34,6 @@ export function scryptOnce(cost?: number): () => void {
 }
 
 /** For `NODE_OPTIONS`: lets a process of the program hash passwords at a low cost. */
-export const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
+export const cheapHashing = `--import=data:text/javascript,${encodeURIComponent(
   `import { scryptOnce } from '${new URL('./scrypt-once.ts', import.meta.url)}'; scryptOnce(16)`,
 )}`

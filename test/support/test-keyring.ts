@@ -32,7 +32,7 @@ export const testKeyring = new Keyring([testSecret()], 'lethe.local')
 export const { tombstoneKeys: testKeys } = testKeyring
 
 /** Keys with the fingerprints of a store's secrets that match no tombstone. */
-export async function blindKeys({ secrets }: { secrets: SecretStore }): Promise<TombstoneKey[]> {
+export async function unrelatedKeys({ secrets }: { secrets: SecretStore }): Promise<TombstoneKey[]> {
   const key = createSecretKey(testSecret('blind'))
   return (await secrets.list()).map((fingerprint) => ({ fingerprint, key }))
 }

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { setImmediate, setTimeout, setTimeout as sleep } from 'node:timers/promises'
 
 /** The number of event-loop turns to poll without a pause: work in this process needs few. */
-const turns = 50
+const turnsWithoutPause = 50
 
 /** Polls until the condition holds. Fails after `timeoutMs`. */
-export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 120_000): Promise<void> {
+export async function until(isMet: () => boolean | Promise<boolean>, timeoutMs = 120_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
-  for (let looks = 1; !(await isSo()); looks++) {
+  for (let attempt = 1; !(await isMet()); attempt++) {
     assert.ok(performance.now() < deadline, 'what was waited for never came')
     // Another process does not finish sooner if it is polled without a pause.
-    await (looks < turns ? setImmediate() : setTimeout(5))
+    await (attempt < turnsWithoutPause ? setImmediate() : setTimeout(5))
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { citusPrograms, query, startWholeCluster, type WholeCluster } from '../../support/citus.ts'
+import { type Cluster, citusPrograms, query, startCluster } from '../../support/citus.ts'
 import { type CommandLine, commandLine, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
@@ -18,12 +18,12 @@ const kept = ids('kept', 200)
 
 describe('a cluster whose parts fail', { skip: !programs && 'no Citus extension is installed' }, () => {
   const lifetime = inReverse({ after })
-  let cluster: WholeCluster
+  let cluster: Cluster
   let cli: CommandLine
   let key = ''
   let server: RunningProgram & { url: string }
   before(async () => {
-    cluster = await startWholeCluster(lifetime, programs ?? '')
+    cluster = await startCluster(lifetime, programs ?? '')
     const rows = [...kept, ...ids('doomed', 3_000)].flatMap((id) => visit(id, { events: 5 }))
     await buildShopAt(cluster.coordinator.url, rows, (store) => store.maintenance.distribute())
     cli = commandLine(lifetime, cluster.coordinator.url)

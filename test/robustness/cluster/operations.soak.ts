@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   addWorker,
+  type Cluster,
   citusPrograms,
   citusSettings,
   query,
+  startCluster,
   startNode,
-  startWholeCluster,
-  type WholeCluster,
 } from '../../support/citus.ts'
 import { type CommandLine, commandLine, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
@@ -30,13 +30,13 @@ describe('a cluster is changed while it serves', {
   skip: !programs && 'no Citus extension is installed',
 }, () => {
   const lifetime = inReverse({ after })
-  let cluster: WholeCluster
+  let cluster: Cluster
   let store = ''
   let cli: CommandLine
   let key = ''
   let server: RunningProgram & { url: string }
   before(async () => {
-    cluster = await startWholeCluster(lifetime, programs ?? '')
+    cluster = await startCluster(lifetime, programs ?? '')
     store = cluster.coordinator.url
     const rows = [...kept, ...ids('doomed', 5_000)].flatMap((id) => visit(id, { events: 20 }))
     await buildShopAt(store, rows)

@@ -4,7 +4,7 @@ import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { citusPrograms, query, startWholeCluster, type WholeCluster } from '../../support/citus.ts'
+import { type Cluster, citusPrograms, query, startCluster } from '../../support/citus.ts'
 import { type CommandLine, commandLine, onlyJson, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import type { PostgresServer } from '../../support/postgres.ts'
@@ -58,14 +58,14 @@ describe('a cluster is restored to a restore point', {
   skip: !programs && 'no Citus extension is installed',
 }, () => {
   const lifetime = inReverse({ after })
-  let cluster: WholeCluster
+  let cluster: Cluster
   let store = ''
   let cli: CommandLine
   let env: Record<string, string> = {}
   let key = ''
   let server: RunningProgram & { url: string }
   before(async () => {
-    cluster = await startWholeCluster(lifetime, programs ?? '', archiving)
+    cluster = await startCluster(lifetime, programs ?? '', archiving)
     store = cluster.coordinator.url
     const rows = [...kept, ...doomed].flatMap((id) => visit(id, { events: 5 }))
     await buildShopAt(store, rows, ({ maintenance }) => maintenance.distribute())

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { budgetOf } from '../../support/answers.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
-import { noRedisOfOurOwn, startRedis, type TestRedis } from '../../support/redis.ts'
+import { noOwnRedis, startRedis, type TestRedis } from '../../support/redis.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { subjectPath, subjectsPath } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
@@ -122,7 +122,7 @@ interface Plan {
 
 /** Lets everything go wrong that may, in random order, while a fleet is at work, and looks at what clients see and what is stored. */
 export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): void {
-  describe('three processes under load, whatever happens to them,', { skip: noRedisOfOurOwn }, () => {
+  describe('three processes under load, whatever happens to them,', { skip: noOwnRedis }, () => {
     it('answer as they should, lose no erasure and recover by themselves', async (t) => {
       const lifetime = inReverse(t)
       const random = seededRandom()

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { budgetOf, dataOf, errorOf } from '../../support/answers.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
-import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
+import { noOwnRedis, startRedis } from '../../support/redis.ts'
 import { subjectsPath } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { createKey } from '../kill/server.ts'
@@ -15,7 +15,7 @@ import { sweepByOne, sweepSeconds } from './sweep-by-one.ts'
 
 const count = 150
 
-describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOurOwn }, () => {
+describe('three processes on one PostgreSQL and one Redis', { skip: noOwnRedis }, () => {
   const lifetime = inReverse({ after })
   let fleet: Fleet
   before(async () => {

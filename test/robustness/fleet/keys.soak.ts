@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { commandLine, startServe } from '../../support/command-line.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
-import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
+import { noOwnRedis, startRedis } from '../../support/redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
 import { roomy } from '../kill/server.ts'
@@ -17,7 +17,7 @@ for (const [what, work] of [
   ['show changed variables', changeVariables],
 ] as const) {
   test(`three processes each ${what} at the very next request, 1,000 times in a row`, {
-    skip: noRedisOfOurOwn,
+    skip: noOwnRedis,
   }, async (t) => {
     const lifetime = inReverse(t)
     const { url: redis } = await startRedis(lifetime)

@@ -12,7 +12,7 @@ import { type ConsoleAsk, password, visitor } from '../../support/console.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { clientId, clientSecret, startIdentityProvider } from '../../support/identity-provider.ts'
 import { inReverse } from '../../support/in-reverse.ts'
-import { hashesCheaply } from '../../support/scrypt-once.ts'
+import { cheapHashing } from '../../support/scrypt-once.ts'
 import { roomy } from '../kill/server.ts'
 import { clientAddress } from './fleet.ts'
 
@@ -50,7 +50,7 @@ describe('two processes on one PostgreSQL', () => {
       LETHE_OIDC_CLIENT_ID: clientId,
       LETHE_OIDC_CLIENT_SECRET_FILE: secretFile,
       LETHE_LOG_LEVEL: 'trace',
-      NODE_OPTIONS: hashesCheaply,
+      NODE_OPTIONS: cheapHashing,
     }
     const [one, other] = await Promise.all([startServe(cli, env), startServe(cli, env)])
     urls = [one.url, other.url]

@@ -284,7 +284,7 @@ export function ageingContract(fixture: Fixture): void {
       assert.deepEqual(erased, { sessions: 2, events: 3 })
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben'])
-      await assertBeginsAnew(tracker)
+      await assertStartsAgain(tracker)
     })
 
     it('of which everything has aged out returns zeros, and deletes everything', async () => {
@@ -292,11 +292,11 @@ export function ageingContract(fixture: Fixture): void {
       const erased = await eraseIn(fixture.store, { ...tracker, since: since + 4 * day }, 'anna')
       assert.deepEqual(erased, { sessions: 0, events: 0 })
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben'])
-      await assertBeginsAnew(tracker)
+      await assertStartsAgain(tracker)
     })
 
     /** Fails if any of Anna's sessions or events were kept: they would become visible again. */
-    async function assertBeginsAnew(tracker: TrackerView): Promise<void> {
+    async function assertStartsAgain(tracker: TrackerView): Promise<void> {
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
         [

@@ -39,7 +39,7 @@ function areWaiting(count: number): Promise<void> {
  * Starts the operations one by one while a lock is held, each once the earlier ones wait; then releases the
  * lock.
  */
-async function inTurn(lock: string, works: (() => Promise<unknown>)[]): Promise<unknown[]> {
+async function startInOrder(lock: string, works: (() => Promise<unknown>)[]): Promise<unknown[]> {
   await blocker.query('BEGIN')
   await blocker.query(lock)
   const begun: Promise<unknown>[] = []
@@ -60,7 +60,7 @@ describe('a deletion', () => {
     ]
     await fixture.store.ingest.ingest(rows('e1'), testKeys)
     const isHeld = `SELECT 1 FROM subjects WHERE tracker_id = '${tracker.trackerId}' FOR UPDATE`
-    const outcomes = await inTurn(isHeld, [
+    const outcomes = await startInOrder(isHeld, [
       () => fixture.store.ingest.ingest(rows('e2'), testKeys),
       () => deleteTracker(fixture, tracker),
     ])
@@ -76,7 +76,7 @@ describe('a deletion', () => {
     // Blocks the deletion halfway, after it has marked the organisation.
     const isHeld = `SELECT 1 FROM trackers WHERE id = '${tracker.trackerId}' FOR KEY SHARE`
     const id = fixture.fresh('tracker')
-    const outcomes = await inTurn(isHeld, [
+    const outcomes = await startInOrder(isHeld, [
       () => deleteOrganisation(fixture, organisationId),
       () => fixture.store.apiKeys.create(key, 'a'.repeat(64)),
       () => fixture.store.trackers.create({ id, organisationId, name: id, createdAt: 1 }),

@@ -10,7 +10,7 @@ import { dataOf } from '../../support/answers.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { missing } from '../../support/missing.ts'
-import { careless, createCluster, startPostgres, startStandby } from '../../support/postgres.ts'
+import { createCluster, startPostgres, startStandby, withoutDurability } from '../../support/postgres.ts'
 import { postgresUser } from '../../support/postgres-program.ts'
 import { startShop, subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
@@ -20,15 +20,18 @@ const store = await freshStore({ after })
 /** A server for this file, with a certificate of a private CA if one can be created. */
 const certificates = missing('openssl')
 let ca = ''
-const primary = await startPostgres(certificates ? undefined : { ...careless, ssl: 'on' }, async (folder) => {
-  const password = await createCluster(folder)
-  if (!certificates) ca = certify(join(folder, 'data'))
-  return password
-})
+const primary = await startPostgres(
+  certificates ? undefined : { ...withoutDurability, ssl: 'on' },
+  async (folder) => {
+    const password = await createCluster(folder)
+    if (!certificates) ca = certify(join(folder, 'data'))
+    return password
+  },
+)
 after(primary.remove)
 
 /** The same address with a first host on which nothing listens. */
-function besideNobody(url: string): string {
+function withUnusedHost(url: string): string {
   return url.replace(/@([^/]+)/, '@127.0.0.1:1,$1')
 }
 
@@ -92,7 +95,7 @@ describe('a server with a certificate of a private CA', { skip: certificates }, 
 
 describe('several hosts', () => {
   it('are tried in order until one responds', async (t) => {
-    const opened = await openPostgresStore(besideNobody(store))
+    const opened = await openPostgresStore(withUnusedHost(store))
     t.after(() => opened.close())
     await opened.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
     assert.equal((await opened.organisations.list()).length, 1)
@@ -101,7 +104,7 @@ describe('several hosts', () => {
 
   it('that all fail are named, without the password', async () => {
     const url = new URL(store)
-    const dead = besideNobody(store).replace(url.host, '127.0.0.1:2')
+    const dead = withUnusedHost(store).replace(url.host, '127.0.0.1:2')
     await assert.rejects(openPostgresStore(dead), (error: Error) => {
       assert.match(error.message, /^Cannot open the store postgres:\/\/…@127\.0\.0\.1:1,127\.0\.0\.1:2\//)
       assert.match(error.message, /127\.0\.0\.1:1 does not answer: .*; 127\.0\.0\.1:2 does not answer: /)
@@ -112,7 +115,7 @@ describe('several hosts', () => {
 
   it('cannot be used to select a read-only server', async () => {
     await assert.rejects(
-      openPostgresStore(`${besideNobody(store)}?target_session_attrs=standby`),
+      openPostgresStore(`${withUnusedHost(store)}?target_session_attrs=standby`),
       /target_session_attrs takes any, read-write or primary/,
     )
   })

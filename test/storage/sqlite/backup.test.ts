@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
-import { talesIn, tellTale, value } from './open-shop.ts'
+import { markedSubject, marksIn, value } from './open-shop.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -54,22 +54,23 @@ async function contentsOf(store: Store): Promise<unknown> {
 describe('a backup', () => {
   it('opens as a store with the same data, readable only by its owner', async (t) => {
     const { store, copy } = await openShop(t)
-    for (let number = 0; number < 20; number++) await store.ingest.ingest(tellTale(number).rows, testKeys)
+    for (let number = 0; number < 20; number++)
+      await store.ingest.ingest(markedSubject(number).rows, testKeys)
     await store.maintenance.backup(copy)
     assert.equal(statSync(copy).mode & 0o777, 0o600)
     assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
     const opened = await openCopy(t, copy)
     assert.deepEqual(await contentsOf(opened), await contentsOf(store))
     // The copy works as a store: it accepts data and erases subjects.
-    await opened.ingest.ingest(tellTale(99).rows, testKeys)
-    assert.deepEqual(await eraseIn(opened, tracker, tellTale(3).subjectId), { sessions: 2, events: 8 })
-    assert.ok(await store.subjects.read(tracker, tellTale(3).subjectId))
-    assert.equal(await store.subjects.read(tracker, tellTale(99).subjectId), null)
+    await opened.ingest.ingest(markedSubject(99).rows, testKeys)
+    assert.deepEqual(await eraseIn(opened, tracker, markedSubject(3).subjectId), { sessions: 2, events: 8 })
+    assert.ok(await store.subjects.read(tracker, markedSubject(3).subjectId))
+    assert.equal(await store.subjects.read(tracker, markedSubject(99).subjectId), null)
   })
 
   it('creates one file, and nothing beside it', async (t) => {
     const { store, path, copy } = await openShop(t)
-    await store.ingest.ingest(tellTale(1).rows, testKeys)
+    await store.ingest.ingest(markedSubject(1).rows, testKeys)
     const before = readdirSync(join(path, '..'))
     await store.maintenance.backup(copy)
     assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])
@@ -79,7 +80,7 @@ describe('a backup', () => {
   it('holds no text of erased or swept data, even without a scrub', async (t) => {
     const { store, copy } = await openShop(t)
     const subjects = Array.from({ length: 120 }, (_, number) =>
-      tellTale(number, number % 3 === 0 ? start - 1e9 : start),
+      markedSubject(number, number % 3 === 0 ? start - 1e9 : start),
     )
     const rows = subjects.flatMap((subject) => subject.rows)
     // In mixed order, so that subjects share pages.
@@ -95,7 +96,7 @@ describe('a backup', () => {
     assert.equal((await store.maintenance.scrubState()).isDue, true)
     await store.maintenance.backup(copy)
     const kept = subjects.filter((_, number) => number % 3 === 2)
-    assert.deepEqual(talesIn(readFileSync(copy)), new Set(kept.flatMap(({ texts }) => texts)))
+    assert.deepEqual(marksIn(readFileSync(copy)), new Set(kept.flatMap(({ texts }) => texts)))
   })
 
   it('is a snapshot, while another process keeps writing', async (t) => {
@@ -129,7 +130,7 @@ describe('a backup', () => {
 
   it('replaces the partial file of an earlier backup that was killed', async (t) => {
     const { store, copy } = await openShop(t)
-    await store.ingest.ingest(tellTale(1).rows, testKeys)
+    await store.ingest.ingest(markedSubject(1).rows, testKeys)
     writeFileSync(`${copy}.partial`, 'the first half of a store')
     await store.maintenance.backup(copy)
     assert.equal(existsSync(`${copy}.partial`), false)
@@ -138,7 +139,7 @@ describe('a backup', () => {
 })
 
 /** Runs `lethe backup` and kills it just before it syncs its copy. */
-async function killedBackup(path: string, copy: string): Promise<void> {
+async function killBackup(path: string, copy: string): Promise<void> {
   const inject = ['-P', `${copy}.partial`, '-e', 'trace=fsync', '-e', 'inject=fsync:signal=SIGKILL:when=1']
   const program = [process.execPath, programPath, 'backup', copy]
   const child = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...inject, ...program], {
@@ -154,9 +155,9 @@ describe('a backup that was killed', () => {
 
   it('leaves personal data behind, which the next backup in that folder deletes', { skip }, async (t) => {
     const { store, path, copy } = await openShop(t)
-    await store.ingest.ingest(tellTale(1).rows, testKeys)
-    await killedBackup(path, copy)
-    assert.ok(talesIn(readFileSync(`${copy}.partial`)).size > 0)
+    await store.ingest.ingest(markedSubject(1).rows, testKeys)
+    await killBackup(path, copy)
+    assert.ok(marksIn(readFileSync(`${copy}.partial`)).size > 0)
     const folder = join(copy, '..')
     for (const name of ['film.partial', 'theirs.db-lock'])
       writeFileSync(join(folder, name), 'of somebody else')
@@ -166,10 +167,10 @@ describe('a backup that was killed', () => {
 
   it('leaves it behind in the folder of the store, where a scrub deletes it', { skip }, async (t) => {
     const { store, path } = await openShop(t)
-    await store.ingest.ingest(tellTale(1).rows, testKeys)
+    await store.ingest.ingest(markedSubject(1).rows, testKeys)
     const copy = join(path, '..', 'copy.db')
     const left = () => readdirSync(join(path, '..')).filter((name) => name.startsWith('copy.db'))
-    await killedBackup(path, copy)
+    await killBackup(path, copy)
     assert.ok(left().includes('copy.db.partial'))
     await store.maintenance.scrub(start)
     assert.deepEqual(left(), [])
@@ -178,7 +179,7 @@ describe('a backup that was killed', () => {
 
 it('a backup that is being written is left alone by others, in this process and in another', async (t) => {
   const { store, path, copy } = await openShop(t)
-  await store.ingest.ingest(tellTale(1).rows, testKeys)
+  await store.ingest.ingest(markedSubject(1).rows, testKeys)
   const other = openWriter(path)
   t.after(() => other.close())
   const folder = join(copy, '..')
@@ -244,7 +245,7 @@ describe('a backup is refused', () => {
  * Makes the file system refuse what Windows refuses: opening a folder, and syncing a file that was opened for
  * reading.
  */
-function likeWindows(t: TestContext): void {
+function behaveLikeWindows(t: TestContext): void {
   const { openSync, fsyncSync } = fs
   const readOnly = new Set<number>()
   const refuse = (code: string) => Object.assign(new Error(`${code}: not on Windows`), { code })
@@ -272,7 +273,7 @@ it('a backup uses nothing that Windows lacks', async (t) => {
   const { path, copy } = await openShop(t)
   const db = openWriter(path)
   t.after(() => db.close())
-  likeWindows(t)
+  behaveLikeWindows(t)
   backupCommands(db).backup(copy)
   assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
   assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])

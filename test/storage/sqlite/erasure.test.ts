@@ -20,7 +20,7 @@ import { until } from '../../support/until.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
 import { deletions } from '../contract/maintenance.ts'
-import { filesOf, logSize, openShop, talesIn, tellTale } from './open-shop.ts'
+import { filesOf, logSize, markedSubject, marksIn, openShop } from './open-shop.ts'
 import { runChild } from './run-child.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -290,9 +290,9 @@ describe('the files after erasures', () => {
   it('hold no erased data in the log, and only fragments in the gaps of live pages', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     const random = seededRandom()
-    const subjects = Array.from({ length: 100 }, (_, i) => tellTale(i))
+    const subjects = Array.from({ length: 100 }, (_, i) => markedSubject(i))
     await ingest(store, random.shuffle(subjects.flatMap(({ rows }) => rows)), 100)
-    const before = talesIn(Buffer.concat(filesOf(path).map(({ bytes }) => bytes)))
+    const before = marksIn(Buffer.concat(filesOf(path).map(({ bytes }) => bytes)))
     for (const { texts } of subjects) for (const text of texts) assert.ok(before.has(text), text)
 
     const [erased, kept] = [subjects.slice(0, 20), subjects.slice(20)]
@@ -307,17 +307,17 @@ describe('the files after erasures', () => {
     assert.ok(database)
     for (const { name, bytes } of others) {
       assert.deepEqual(
-        [...talesIn(bytes)].filter((text) => texts.has(text)),
+        [...marksIn(bytes)].filter((text) => texts.has(text)),
         [],
         name,
       )
     }
     // SQLite moves rows between pages without overwriting the old bytes; a scrub overwrites them. That
     // affects a few in a thousand.
-    const left = [...talesIn(database.bytes)].filter((text) => texts.has(text))
+    const left = [...marksIn(database.bytes)].filter((text) => texts.has(text))
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}: ${left.length} of ${texts.size} texts left in gaps`)
     assert.ok(left.length <= texts.size / 20, `${left.length} left: ${left.slice(0, 9)}`)
-    const live = talesIn(database.bytes)
+    const live = marksIn(database.bytes)
     for (const text of kept.flatMap((subject) => subject.texts)) assert.ok(live.has(text), text)
   })
 

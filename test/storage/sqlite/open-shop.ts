@@ -57,15 +57,18 @@ export function logSize(path: string): number {
 }
 
 /** A subject with two sessions and eight events, in which every text is unique. */
-export interface TellTale {
+export interface MarkedSubject {
   subjectId: string
   texts: string[]
   rows: IncomingRow[]
 }
 
-const tale = /(subject|session|country|event|property|email):\d{4}:\d\d!/g
+const markPattern = /(subject|session|country|event|property|email):\d{4}:\d\d!/g
 
-export function tellTale(number: number, start: Instant = at('2026-11-01T10:00:00.000Z')): TellTale {
+export function markedSubject(
+  number: number,
+  start: Instant = at('2026-11-01T10:00:00.000Z'),
+): MarkedSubject {
   const mark = (kind: string, i = 0) =>
     `${kind}:${String(number).padStart(4, '0')}:${String(i).padStart(2, '0')}!`
   const subjectId = mark('subject')
@@ -88,18 +91,18 @@ export function tellTale(number: number, start: Instant = at('2026-11-01T10:00:0
       }),
     ),
   ])
-  return { subjectId, texts: [...new Set(JSON.stringify(rows).match(tale))], rows }
+  return { subjectId, texts: [...new Set(JSON.stringify(rows).match(markPattern))], rows }
 }
 
-export function talesIn(bytes: Buffer): Set<string> {
-  return new Set(bytes.toString('latin1').match(tale))
+export function marksIn(bytes: Buffer): Set<string> {
+  return new Set(bytes.toString('latin1').match(markPattern))
 }
 
 /**
  * The numbers of the subjects of which any file beside the store contains a text, or its end, in UTF-8 or
  * UTF-16.
  */
-export function numbersBeside(path: string): Set<number> {
+export function subjectNumbersIn(path: string): Set<number> {
   const folder = dirname(path)
   const numbers = new Set<number>()
   for (const file of readdirSync(folder)) {

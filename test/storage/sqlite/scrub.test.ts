@@ -14,7 +14,7 @@ import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
-import { logSize, numbersBeside, openShop, tellTale, value } from './open-shop.ts'
+import { logSize, markedSubject, openShop, subjectNumbersIn, value } from './open-shop.ts'
 import { runChild } from './run-child.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -48,12 +48,12 @@ describe('the files after a scrub', () => {
     const { store, path } = await openShop(t, { writesHere: true })
     const random = seededRandom()
     const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
-    const erased = numbers(0, 25).map((number) => tellTale(number))
-    const swept = numbers(1_000, 10).map((number) => tellTale(number, aYearAgo))
-    const kept = numbers(2_000, 25).map((number) => tellTale(number))
+    const erased = numbers(0, 25).map((number) => markedSubject(number))
+    const swept = numbers(1_000, 10).map((number) => markedSubject(number, aYearAgo))
+    const kept = numbers(2_000, 25).map((number) => markedSubject(number))
     // Their data from a year ago is deleted; their recent data stays.
     const partlySwept = kept.slice(0, 5).map(({ subjectId }, i) => {
-      const { rows } = tellTale(3_000 + i, aYearAgo)
+      const { rows } = markedSubject(3_000 + i, aYearAgo)
       return { rows: rows.map((row) => ({ ...row, subjectId })) }
     })
     const rows = random.shuffle([...erased, ...swept, ...kept, ...partlySwept].flatMap(({ rows }) => rows))
@@ -61,7 +61,7 @@ describe('the files after a scrub', () => {
       await store.ingest.ingest(rows.slice(next, next + 100), testKeys)
     }
     const all = [...numbers(0, 25), ...numbers(1_000, 10), ...numbers(2_000, 25), ...numbers(3_000, 5)]
-    assert.deepEqual(numbersBeside(path), new Set(all))
+    assert.deepEqual(subjectNumbersIn(path), new Set(all))
 
     for (const { subjectId } of random.shuffle(erased)) {
       assert.deepEqual(await eraseIn(store, tracker, subjectId), { sessions: 2, events: 8 })
@@ -69,11 +69,11 @@ describe('the files after a scrub', () => {
     let steps = 0
     while (!(await store.retention.sweep('shop', stepBefore(start, 15))).isDone) steps++
     assert.ok(steps > 5, `${steps} steps`)
-    const before = [...numbersBeside(path)].filter((number) => number < 2_000 || number >= 3_000)
+    const before = [...subjectNumbersIn(path)].filter((number) => number < 2_000 || number >= 3_000)
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}: texts of ${before.length} of 40 before the scrub`)
 
     await store.maintenance.withMaintenanceLock(() => store.maintenance.scrub(now))
-    assert.deepEqual(numbersBeside(path), new Set(numbers(2_000, 25)))
+    assert.deepEqual(subjectNumbersIn(path), new Set(numbers(2_000, 25)))
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
     for (const { subjectId } of kept) {
       const record = await store.subjects.read(tracker, subjectId)

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { runChild } from './run-child.ts'
 
 /** The output of another process that tries to get the lock. */
-async function saidByAnother(path: string): Promise<string> {
+async function outputOfAnother(path: string): Promise<string> {
   const child = runChild('child-locks.ts', path)
   const exited = once(child, 'exit')
   const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
@@ -19,15 +19,15 @@ async function saidByAnother(path: string): Promise<string> {
 describe('work under the maintenance lock', () => {
   it('is done by one process at a time', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
-    assert.equal(await withMaintenanceLock(path, () => saidByAnother(path)), 'not alone\n')
-    assert.equal(await saidByAnother(path), 'alone\n')
+    assert.equal(await withMaintenanceLock(path, () => outputOfAnother(path)), 'not alone\n')
+    assert.equal(await outputOfAnother(path), 'alone\n')
   })
 
   it('is not done by another process after this one has tried a second time', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const said = await withMaintenanceLock(path, async () => {
       assert.equal(await withMaintenanceLock(path, async () => 'done'), null)
-      return saidByAnother(path)
+      return outputOfAnother(path)
     })
     assert.equal(said, 'not alone\n')
   })

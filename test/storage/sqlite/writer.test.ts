@@ -38,7 +38,7 @@ function niceness(): number[] {
 }
 
 /** Fails unless a failed write leaves the following writes unaffected. */
-async function assertGoesOn({ organisations, trackers }: Store): Promise<void> {
+async function assertContinues({ organisations, trackers }: Store): Promise<void> {
   const other = { ...acme, id: 'other' }
   const results = await Promise.allSettled([
     // An integer column cannot hold it.
@@ -71,7 +71,7 @@ describe('a writer in a separate thread', () => {
     assert.equal(threads(), 1)
   })
 
-  it('continues after a failed write', () => assertGoesOn(store))
+  it('continues after a failed write', () => assertContinues(store))
 
   it('rejects values that cannot be sent to it, and continues', async () => {
     const withFunction = { ...acme, run: () => {} }
@@ -158,7 +158,7 @@ describe('the writer', () => {
 
   it('continues after a failed write in the calling thread', async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
-    await assertGoesOn(store)
+    await assertContinues(store)
     await store.close()
   })
 

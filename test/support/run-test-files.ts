@@ -8,7 +8,7 @@ const timeout = 86_400_000
 let closers: (() => void | Promise<void>)[] | null = null
 
 /** Runs test files in this process, each after the previous one has ended. */
-export function together(files: Record<string, () => Promise<unknown>>): void {
+export function runTestFiles(files: Record<string, () => Promise<unknown>>): void {
   closers = []
   const last = Object.keys(files).at(-1)
   for (const [file, load] of Object.entries(files)) {
@@ -20,7 +20,7 @@ export function together(files: Record<string, () => Promise<unknown>>): void {
 }
 
 /** Closes something after the last file in this process, or after the file itself if it runs on its own. */
-export function closeWithLast(lifetime: Lifetime, close: () => void | Promise<void>): void {
+export function closeAfterLastFile(lifetime: Lifetime, close: () => void | Promise<void>): void {
   if (closers) closers.push(close)
   else lifetime.after(close)
 }
