@@ -12,9 +12,12 @@ trap 'rm -f "$headers"' EXIT
 
 for attempt in 1 2 3 4 5; do
   # On standard input, because anybody on this machine can read the arguments of a process.
-  body=$(printf 'Authorization: Bearer %s\n' "$LETHE_API_KEY" |
-    curl -sS --max-time 60 -X DELETE -H @- -D "$headers" "$address") || { sleep "$attempt" && continue; }
-  case $(sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p' "$headers") in
+  response=$(printf 'Authorization: Bearer %s\n' "$LETHE_API_KEY" |
+    curl -sS --max-time 60 -X DELETE -H @- -D "$headers" -w ' %{http_code}' "$address") ||
+    { sleep "$attempt" && continue; }
+  body=${response% *}
+  # Not from the headers: those of a proxy that only opened the connection come first.
+  case ${response##* } in
     200) printf '%s\n' "$body" && exit 0 ;;
     429) sleep "$(sed -n 's/^[Rr]etry-[Aa]fter: \([0-9]*\).*/\1/p' "$headers")" ;;
     5??) sleep "$attempt" ;;

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -72,6 +74,37 @@ test('erase-subject.sh erases whatever the id is, and waits when the budget is u
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /"code":"not_found"/)
 })
+
+test('erase-subject.sh fails through a proxy that opens a connection to a service that refuses', async (t) => {
+  const shop = await startShop(t, { scopes: ['analytics:view'] })
+  await shop.ingest(visit('anna'))
+  const home = temporaryFolder(t)
+  writeFileSync(join(home, '.curlrc'), `proxy = ${await startTunnel(t)}\nproxytunnel\n`)
+  const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key, CURL_HOME: home }
+  const refused = await run('sh', [join(examples, 'erase-subject.sh'), 'shop', 'anna'], env)
+  assert.deepEqual([refused.code, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /"code":"forbidden"/)
+})
+
+/** A proxy that only opens connections, as proxies do for HTTPS. */
+async function startTunnel(t: TestContext): Promise<string> {
+  const proxy = createServer()
+  proxy.on('connect', ({ url }, client, head) => {
+    const service = connect({ port: Number(url?.split(':').at(-1)), host: '127.0.0.1' }, () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      service.write(head)
+      client.pipe(service).pipe(client)
+    })
+    client.on('error', () => service.destroy())
+    service.on('error', () => client.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.after(() => proxy.close())
+  const address = proxy.address()
+  assert.ok(typeof address === 'object' && address)
+  return `http://127.0.0.1:${address.port}`
+}
 
 /** The application on a database of its own, and what it has logged: the level and the message of each line. */
 function openApp(t: TestContext, parts: { lethe: LetheClient; trackerId?: string; file: string }) {
