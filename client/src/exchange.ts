@@ -2,7 +2,7 @@ import { isFailure, isMeta, type Meta } from './api.ts'
 import { type Budget, readBudgets, readRetryAfter, servedAt } from './budget.ts'
 import type { Payload } from './compress.ts'
 import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
-import type { Runtime } from './runtime.ts'
+import { longestTimerMs, type Runtime } from './runtime.ts'
 
 /** A request that is ready to be sent. */
 export interface Outgoing {
@@ -62,10 +62,11 @@ export async function receive(
   const onAbort = () => stop.abort(signal?.reason)
   signal?.addEventListener('abort', onAbort, { once: true })
   let isTooLate = false
-  const timer = setTimeout(() => {
+  const onTimeout = () => {
     isTooLate = true
     stop.abort()
-  }, timeoutMs)
+  }
+  const timer = setTimeout(onTimeout, Math.min(timeoutMs, longestTimerMs))
   try {
     // A redirect could turn an erasure into a read, and would send the key to another address.
     const sent = body === undefined ? {} : { body }

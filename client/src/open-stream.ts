@@ -1,6 +1,6 @@
 import { ConnectionError, TimeoutError } from './errors.ts'
 import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
-import type { Runtime } from './runtime.ts'
+import { longestTimerMs, type Runtime } from './runtime.ts'
 
 /**
  * Sends a request once and returns its response, of the given type and of any size, in pieces. Throws the
@@ -73,10 +73,11 @@ class Deadline {
 
   async wait<Result>(work: () => Promise<Result>): Promise<Result> {
     let isTooLate = false
-    const timer = setTimeout(() => {
+    const onTimeout = () => {
       isTooLate = true
       this.#stop.abort()
-    }, this.#timeoutMs)
+    }
+    const timer = setTimeout(onTimeout, Math.min(this.#timeoutMs, longestTimerMs))
     try {
       return await work()
     } catch (cause) {

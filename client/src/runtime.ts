@@ -16,7 +16,7 @@ export interface Runtime {
 export const systemRuntime: Runtime = { now: Date.now, random: Math.random, wait }
 
 /** A longer timer would fire immediately. */
-const longestTimerMs = 2 ** 31 - 1
+export const longestTimerMs = 2 ** 31 - 1
 
 function wait(ms: number, signal?: AbortSignal, { isBackground = false } = {}): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { ApiError, ConnectionError, LetheClient, TimeoutError, UnexpectedAnswerError } from '@lethe/client'
-import { movedTime } from '../support/client.ts'
+import { collect, movedTime } from '../support/client.ts'
 import {
   type Behaviour,
   failure,
@@ -207,6 +208,27 @@ describe('a client that keeps failing', { concurrency: true }, () => {
     }, UnexpectedAnswerError)
     assert.equal(requests.length, 2)
   })
+})
+
+describe('a time limit', { concurrency: true }, () => {
+  const exported = success({ ...subject, sessions: [], events: [] })
+  const respond = (body: string | ReadableStream, status = 200) =>
+    new Response(body, { status, headers: { 'content-type': 'application/json' } })
+
+  for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+    it(`of ${timeoutMs} ms does not end anything early`, async () => {
+      // Later than a timer that overflows, which fires after 1 ms.
+      const fetch = async (_: unknown, init: RequestInit = {}) => {
+        await setTimeout(5)
+        init.signal?.throwIfAborted()
+        return respond(exported)
+      }
+      const retry = { maxAttempts: 1, maxTotalMs: timeoutMs }
+      const client = new LetheClient({ url: 'http://lethe.test', apiKey: 'x', fetch, timeoutMs, retry })
+      assert.equal((await client.readSubject('shop', 'anna')).subjectId, 'anna')
+      assert.equal((await collect(client.exportSubject('shop', 'anna'))).length, 1)
+    })
+  }
 })
 
 describe('a signal', { concurrency: true }, () => {
