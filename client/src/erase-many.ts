@@ -136,9 +136,12 @@ export async function* eraseMany(
   }
 }
 
-/** Whether an error is about one person, and not about all. */
+/** Whether an error is about one person, and not about all. A reference can name one of them. */
 function isAboutOne({ code, details }: ApiError): boolean {
-  return code === 'validation_error' && details.every(({ field }) => /^(?:person|requestId)\b/.test(field))
+  return (
+    code === 'validation_error' &&
+    details.every(({ field }) => /^(?:person|reference|requestId)\b/.test(field))
+  )
 }
 
 function earliest(instants: readonly string[]): string | null {

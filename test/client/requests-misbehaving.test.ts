@@ -176,11 +176,14 @@ describe('erasing many people', { concurrency: true }, () => {
 
   it('goes on after an error that meets one of them', async (t) => {
     const done = answer({ state: 'done' })
-    const { requests } = await meeting(t, done, refusal('person'), done)
-    const outcomes = await collect(requests.eraseMany(people, { reference: 'x' }))
-    assert.deepEqual(
-      outcomes.map(({ status }) => status),
-      ['closed', 'failed', 'closed'],
-    )
+    for (const field of ['person', 'reference', 'requestId']) {
+      const { requests } = await meeting(t, done, refusal(field), done)
+      const outcomes = await collect(requests.eraseMany(people, { reference: 'x' }))
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['closed', 'failed', 'closed'],
+        field,
+      )
+    }
   })
 })

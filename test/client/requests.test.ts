@@ -325,6 +325,22 @@ describe('erasing many people', { concurrency: true }, () => {
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
+  it('reports somebody whom the reference names, and goes on', async (t) => {
+    const { client, list } = await withVisitors(t, 3)
+    const reference = 'What visitor 1 asked for'
+    const outcomes = await collect(client.requests.eraseMany(list, { reference }))
+    const failed = outcomes.filter((outcome) => outcome.status === 'failed')
+    assert.deepEqual(
+      failed.map(({ person, error }) => [person, error.details[0]?.field]),
+      [[list[1], 'reference']],
+    )
+    const left = await collect(client.listSubjects('shop'))
+    assert.deepEqual(
+      left.map(({ subjectId }) => subjectId),
+      ['visitor 1'],
+    )
+  })
+
   it('reports the people whom the service refuses, and goes on', async (t) => {
     const { client, list, held } = await withVisitors(t, 2)
     const wrong = { identifiers: [{ name: 'Not A Name', value: 'x' }] }
