@@ -2,25 +2,33 @@ import { ConnectionError, TimeoutError } from './errors.ts'
 import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
 import { longestTimerMs, type Runtime } from './runtime.ts'
 
+/** A request whose response is read in pieces, each of which may take `timeoutMs`. */
+export interface OutgoingStream extends Outgoing {
+  /** For the start of the response. */
+  leftMs: number
+}
+
 /**
  * Sends a request once and returns its response, of the given type and of any size, in pieces. Throws the
- * error of the service, or why there is no usable response. The timeout applies to each piece.
+ * error of the service, or why there is no usable response.
  */
 export async function openStream(
-  outgoing: Outgoing,
+  outgoing: OutgoingStream,
   type: string,
   { now }: Runtime,
 ): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
-  const { fetch, method, url, headers, timeoutMs, signal } = outgoing
+  const { fetch, method, url, headers, timeoutMs, leftMs, signal } = outgoing
+  const startTimeoutMs = Math.min(timeoutMs, leftMs)
   const requestId = headers['x-request-id'] ?? null
   const deadline = new Deadline(timeoutMs, signal, requestId)
-  const response = await deadline.wait(() =>
-    fetch(url, { method, headers, signal: deadline.signal, redirect: 'manual' }),
+  const response = await deadline.wait(
+    () => fetch(url, { method, headers, signal: deadline.signal, redirect: 'manual' }),
+    startTimeoutMs,
   )
   const { body } = response
   const isExpected = response.headers.get('content-type')?.startsWith(type) ?? false
   if (response.status !== 200 || body === null || !isExpected) {
-    const text = await deadline.wait(() => response.text())
+    const text = await deadline.wait(() => response.text(), startTimeoutMs)
     readAnswer(response, text, requestId, now())
     throw new ConnectionError('the response is empty', requestId)
   }
@@ -71,20 +79,19 @@ class Deadline {
     return this.#stop.signal
   }
 
-  async wait<Result>(work: () => Promise<Result>): Promise<Result> {
+  async wait<Result>(work: () => Promise<Result>, timeoutMs = this.#timeoutMs): Promise<Result> {
     let isTooLate = false
     const onTimeout = () => {
       isTooLate = true
       this.#stop.abort()
     }
-    const timer = setTimeout(onTimeout, Math.min(this.#timeoutMs, longestTimerMs))
+    const timer = setTimeout(onTimeout, Math.min(timeoutMs, longestTimerMs))
     try {
       return await work()
     } catch (cause) {
       this.end()
       this.#callers?.throwIfAborted()
-      if (isTooLate)
-        throw new TimeoutError(`No data was received within ${this.#timeoutMs} ms.`, this.#requestId)
+      if (isTooLate) throw new TimeoutError(`No data was received within ${timeoutMs} ms.`, this.#requestId)
       throw new ConnectionError(reasonOf(cause), this.#requestId, cause)
     } finally {
       clearTimeout(timer)

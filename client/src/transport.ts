@@ -153,7 +153,7 @@ export class Transport {
         {
           ...{ fetch: this.fetch, method: 'GET', url: `${this.url}${path}`, signal },
           headers: { ...headers, ...requestIdHeader(requestId) },
-          timeoutMs: Math.min(timeoutMs, leftMs),
+          ...{ timeoutMs, leftMs },
         },
         type,
         this.runtime,

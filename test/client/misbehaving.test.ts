@@ -229,6 +229,47 @@ describe('a time limit', { concurrency: true }, () => {
       assert.equal((await collect(client.exportSubject('shop', 'anna'))).length, 1)
     })
   }
+
+  /** A client that meets a 500, and has 5 ms of its total time left for what comes next. */
+  function hurried(next: (init: RequestInit) => Response | Promise<Response>) {
+    let clock = 0
+    const wait = async (ms: number) => {
+      clock += ms
+    }
+    const runtime = { now: () => clock, random: () => 0.5, wait }
+    const responses = [() => respond('', 500), next]
+    const fetch = async (_: unknown, init: RequestInit = {}) => (responses.shift() ?? next)(init)
+    return new LetheClient({
+      url: 'http://lethe.test',
+      apiKey: 'x',
+      fetch,
+      runtime,
+      retry: { maxTotalMs: 130 },
+    })
+  }
+
+  it('of all attempts ends when an export starts; each chunk has that of the client', async () => {
+    async function* slowly(signal: RequestInit['signal']) {
+      const encoder = new TextEncoder()
+      yield encoder.encode(exported.slice(0, 50))
+      await setTimeout(20)
+      signal?.throwIfAborted()
+      yield encoder.encode(exported.slice(50))
+    }
+    const client = hurried(({ signal }) => respond(ReadableStream.from(slowly(signal))))
+    assert.equal((await collect(client.exportSubject('shop', 'anna'))).length, 1)
+  })
+
+  it('of all attempts applies to an export that does not start', async () => {
+    const client = hurried(
+      ({ signal }) =>
+        new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    )
+    await assert.rejects(collect(client.exportSubject('shop', 'anna')), {
+      name: 'TimeoutError',
+      message: 'No data was received within 5 ms.',
+    })
+  })
 })
 
 describe('a signal', { concurrency: true }, () => {
