@@ -209,8 +209,9 @@ function packedBytes(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, each]) => sum + packedBytes(name) + packedBytes(each), 1)
 }
 
-/** The most that a chunk holds: its bound, and what one read of the example adds to it. */
-const maxChunkBytes = 2_048_000 + 200 * 1024
+/** From here on, a chunk is full. The lines of the last read, which is as long as the longest line, are all added. */
+const fullChunkBytes = 2_048_000
+const maxReadBytes = 200 * 1024
 /** The time of a record and its metadata. */
 const packedTimeBytes = 13
 
@@ -230,8 +231,19 @@ describe('the filter for Fluent Bit', { skip: noLua }, () => {
 
   test('makes lines of which a full chunk is no more than a batch', (t) => {
     const shortest = { action: 'a', visitor: '1', session: '1', time: '2026-11-14T09:00:00Z' }
-    const [line] = filterRecords(t, [shortest])
-    assert.ok(maxChunkBytes / (packedBytes(line) + packedTimeBytes) <= maxBatchLines)
+    const records = [
+      shortest,
+      { ...shortest, agent: 'Mozilla/5.0 '.repeat(20), referrer: 'https://www.example/'.repeat(10) },
+      { ...shortest, cents: 12345678901234 },
+      // Around the length from which no padding is needed.
+      ...Array.from({ length: 300 }, (_, length) => ({ ...shortest, path: 'x'.repeat(length) })),
+    ]
+    const lines = filterRecords(t, records)
+    for (const [index, record] of records.entries()) {
+      const perRead = maxReadBytes / (JSON.stringify(record).length + 1)
+      const perChunk = fullChunkBytes / (packedBytes(lines[index]) + packedTimeBytes) + perRead
+      assert.ok(perChunk <= maxBatchLines, `${perChunk} of ${JSON.stringify(record)}`)
+    }
   })
 })
 
