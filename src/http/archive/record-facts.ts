@@ -20,16 +20,16 @@ export interface MonthCounts {
   events: number
 }
 
-/** One record, as listed. */
+/** One record, as listed: without its data, because a person can have many. */
 export interface RecordEntry {
   number: number
   file: string
   subject: SubjectRef
-  record: SubjectRecord
 }
 
 /** One record, as shown in its own section. Collected in constant memory, whatever its size. */
 export interface RecordFacts extends RecordEntry {
+  record: SubjectRecord
   /** On how many days there are events, or sessions if there are no events. */
   days: number
   /** The most frequent names first. */
@@ -62,10 +62,10 @@ export class PersonFacts {
     totals.events += record.counts.events
     this.firstSeenAt = Math.min(this.firstSeenAt, record.firstSeenAt)
     this.lastSeenAt = Math.max(this.lastSeenAt, record.lastSeenAt)
-    const entry = { number: totals.records, file, subject, record }
+    const entry = { number: totals.records, file, subject }
     const isShown = entry.number <= maxRecords.shown
     if (entry.number <= maxRecords.listed) this.listed.push(entry)
-    this.#collector = new RecordCollector(entry, this.months, {
+    this.#collector = new RecordCollector({ ...entry, record }, this.months, {
       events: isShown ? Math.min(maxEvents.ofRecord, this.#eventsLeft) : 0,
       sessions: isShown ? Math.min(maxSessions.ofRecord, this.#sessionsLeft) : 0,
     })
@@ -90,7 +90,7 @@ export class PersonFacts {
 }
 
 class RecordCollector {
-  readonly #entry: RecordEntry
+  readonly #entry: RecordEntry & { record: SubjectRecord }
   readonly #months: Map<number, MonthCounts>
   readonly #sessions: Newest<ExportedSession>
   readonly #events: Newest<ExportedEvent>
@@ -102,7 +102,7 @@ class RecordCollector {
   #month: MonthCounts = { sessions: 0, events: 0 }
 
   constructor(
-    entry: RecordEntry,
+    entry: RecordEntry & { record: SubjectRecord },
     months: Map<number, MonthCounts>,
     max: { events: number; sessions: number },
   ) {
