@@ -251,11 +251,14 @@ function merge(a: SessionState, b: SessionState): SessionState {
 }
 
 /**
- * The attributes with the later end win; with equal ends, the greater text, so that the order does not
- * matter.
+ * The attributes with the later end win; with equal ends, the longer text, which usually says more, then the
+ * greater one. So the order does not matter.
  */
 function isNewer(a: SessionState, b: SessionState): boolean {
-  if (a.attributesAt === b.attributesAt) return a.attributes > b.attributes
+  if (a.attributesAt === b.attributesAt) {
+    const longer = a.attributes.length - b.attributes.length
+    return longer > 0 || (longer === 0 && a.attributes > b.attributes)
+  }
   return (a.attributesAt ?? Number.NEGATIVE_INFINITY) > (b.attributesAt ?? Number.NEGATIVE_INFINITY)
 }
 

@@ -317,6 +317,22 @@ export function ingestContract(fixture: Fixture): void {
       for (const attributes of known) assert.deepEqual(attributes, known[0])
     })
 
+    it('keeps the attributes that say more, of rows with the same end', async () => {
+      const few = { language: 'de' }
+      const more = { ...few, source: 'newsletter' }
+      for (const order of [
+        [few, more],
+        [more, few],
+      ]) {
+        const tracker = await fixture.createTracker()
+        for (const attributes of order) {
+          const session = { trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', attributes }
+          await fixture.store.ingest.ingest([sessionRow(session)], testKeys)
+        }
+        assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, more)
+      }
+    })
+
     it('takes its attributes from a session row, even if an event is later', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
@@ -438,11 +454,12 @@ function modelSession(sessionId: string, own: readonly IncomingRow[], events: nu
   const said = own.filter((row) => row.sessionId === sessionId)
   const starts = said.map((row) => (row.type === 'session' ? row.startedAt : row.occurredAt))
   const ends = said.map((row) => (row.type === 'session' ? row.endedAt : row.occurredAt))
+  const textOf = (row: IncomingRow) => JSON.stringify(row.type === 'session' && row.attributes)
   const [newest] = said
     .filter((row) => row.type === 'session')
     .sort(
       (a, b) =>
-        b.endedAt - a.endedAt || (JSON.stringify(b.attributes) > JSON.stringify(a.attributes) ? 1 : -1),
+        b.endedAt - a.endedAt || textOf(b).length - textOf(a).length || (textOf(b) > textOf(a) ? 1 : -1),
     )
   return {
     sessionId,
