@@ -18,6 +18,7 @@ import {
   exportInSnapshots,
   maxSnapshotMs,
   type Position,
+  type Slice,
 } from '../rules/export.ts'
 import type { Connections, ReadValues } from './connections.ts'
 import { subjectKeyText } from './lock-subjects.ts'
@@ -144,7 +145,7 @@ async function* slices<Item>({
   positionOf,
   after,
   isOpen,
-}: Listing<Item>): AsyncGenerator<Item[]> {
+}: Listing<Item>): AsyncGenerator<Slice<Item>> {
   let asked = read(after)
   for (;;) {
     const rows = await asked
@@ -157,7 +158,8 @@ async function* slices<Item>({
         asked.catch(() => {})
       }
       await nextTurn()
-      yield rows.slice(from, from + rowsPerTurn).map(toItem)
+      const slice = rows.slice(from, from + rowsPerTurn)
+      yield { rows: slice.map(toItem), last: positionOf(toItem(slice.at(-1) ?? last)) }
       if (!isOpen()) return
     }
   }

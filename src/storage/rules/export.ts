@@ -22,6 +22,13 @@ export interface ExportStart {
   stamp: string
 }
 
+/** Some rows of a list; none if all that were read have expired. */
+export interface Slice<Row> {
+  rows: Row[]
+  /** The position of the last row that was read. */
+  last: Position
+}
+
 /** What an engine reads of a subject in one snapshot. Lists end early when the snapshot ends. */
 export interface ExportSnapshot {
   isOpen(): boolean
@@ -30,9 +37,9 @@ export interface ExportSnapshot {
   /** The subject's own row, which changes with its sessions and events; `null` if the row is gone. */
   stamp(): Promise<string | null>
   hasEvent(position: Position): Promise<boolean>
-  sessions(after: Position): AsyncIterable<ExportedSession[]>
+  sessions(after: Position): AsyncIterable<Slice<ExportedSession>>
   /** Up to and including `last`. */
-  events(after: Position, last: Position): AsyncIterable<ExportedEvent[]>
+  events(after: Position, last: Position): AsyncIterable<Slice<ExportedEvent>>
 }
 
 /** Runs reads in a new snapshot, which ends with them, or earlier after `maxSnapshotMs`. */
@@ -60,15 +67,15 @@ export async function exportInSnapshots(
       sessionsLeft = start.record.counts.sessions
       await take({ kind: 'record', record: start.record })
     } else await requireUnchanged(snapshot, start, sessionsLeft)
-    for await (const rows of sessionsLeft > 0 ? snapshot.sessions(lastSession) : []) {
-      lastSession = positionAfter(lastSession, rows, ({ startedAt, sessionId }) => [startedAt, sessionId])
+    for await (const { rows, last } of sessionsLeft > 0 ? snapshot.sessions(lastSession) : []) {
+      lastSession = last
       sessionsLeft -= rows.length
-      await take({ kind: 'sessions', rows })
+      if (rows.length > 0) await take({ kind: 'sessions', rows })
     }
     if (sessionsLeft > 0 && !snapshot.isOpen()) return false
     if (start.lastEvent === null) return true
-    for await (const rows of snapshot.events(lastEvent, start.lastEvent)) {
-      lastEvent = positionAfter(lastEvent, rows, ({ occurredAt, eventId }) => [occurredAt, eventId])
+    for await (const { rows, last } of snapshot.events(lastEvent, start.lastEvent)) {
+      lastEvent = last
       await take({ kind: 'events', rows })
     }
     return snapshot.isOpen() || isSame(lastEvent, start.lastEvent)
@@ -76,15 +83,6 @@ export async function exportInSnapshots(
 
   while (!(await inSnapshot(readOn))) await giveWay()
   return start !== null
-}
-
-function positionAfter<Row>(
-  before: Position,
-  rows: readonly Row[],
-  positionOf: (row: Row) => Position,
-): Position {
-  const last = rows.at(-1)
-  return last === undefined ? before : positionOf(last)
 }
 
 function isSame([at, id]: Position, [otherAt, otherId]: Position): boolean {

@@ -18,10 +18,11 @@ import {
   exportInSnapshots,
   maxSnapshotMs,
   type Position,
+  type Slice,
 } from '../rules/export.ts'
 import { openReader } from './connection.ts'
 import { type Connections, iterateValues, prepareValues, type ValuesStatement } from './connections.ts'
-import { subjectReading } from './subject.ts'
+import { subjectPresence, subjectReading } from './subject.ts'
 
 /** What is read between two turns of the event loop: a fraction of a page. */
 const rowsPerTurn = 20
@@ -106,26 +107,34 @@ class SubjectReading implements ExportSnapshot {
     return found.get(this.#key, at, id) !== null
   }
 
-  sessions(after: Position): AsyncGenerator<ExportedSession[]> {
+  /** Also reads expired sessions, without their texts, so that passing over many of them yields in between. */
+  sessions(after: Position): AsyncGenerator<Slice<ExportedSession>> {
+    const { since } = this.#view
+    const isInterleaved = subjectPresence(this.#db)(this.#view, this.#subjectId)?.isInterleaved
+    const agedEvents = `SELECT count(*) FROM events e ${isInterleaved ? 'INDEXED BY events_by_session' : ''}
+      WHERE e.subject_key = ?1 AND e.occurred_at >= s.started_at AND e.occurred_at < ?2
+      AND e.session_id = s.session_id ${isInterleaved ? 'AND e.interleaved = 1' : ''}`
     return this.#slices(
       `SELECT ${sessionColumnsWith('attributes')} FROM (
-         SELECT session_id, started_at, ended_at, attributes, iif(started_at >= ?2, event_count, event_count - (
-           SELECT count(*) FROM events e WHERE e.subject_key = ?1 AND e.occurred_at >= s.started_at
-           AND e.occurred_at < ?2 AND e.session_id = s.session_id)) AS event_count
-         FROM sessions s WHERE subject_key = ?1 AND ended_at >= ?2 AND (started_at, session_id) > (?3, ?4)
+         SELECT session_id, started_at, ended_at, iif(ended_at >= ?2, attributes, NULL) AS attributes,
+           CASE WHEN ended_at < ?2 THEN 0 WHEN started_at >= ?2 THEN event_count
+             ELSE event_count - (${agedEvents}) END AS event_count
+         FROM sessions s WHERE subject_key = ?1 AND (started_at, session_id) > (?3, ?4)
          ORDER BY started_at, session_id)`,
-      [this.#key, this.#view.since, ...after],
-      toExportedSession,
+      [this.#key, since, ...after],
+      (row) => (asInteger(row[2], 'ended_at') >= since ? toExportedSession(row) : null),
+      ([sessionId, startedAt]) => toPosition([startedAt, sessionId]),
     )
   }
 
-  events(after: Position, last: Position): AsyncGenerator<ExportedEvent[]> {
+  events(after: Position, last: Position): AsyncGenerator<Slice<ExportedEvent>> {
     const from = after === beforeAll ? [this.#view.since, ''] : after
     return this.#slices(
       `SELECT ${eventColumns} FROM events WHERE subject_key = ?
        AND (occurred_at, event_id) > (?, ?) AND (occurred_at, event_id) <= (?, ?) ORDER BY occurred_at, event_id`,
       [this.#key, ...from, ...last],
       toExportedEvent,
+      ([eventId, , , occurredAt]) => toPosition([occurredAt, eventId]),
     )
   }
 
@@ -136,21 +145,25 @@ class SubjectReading implements ExportSnapshot {
   async *#slices<Row>(
     sql: string,
     bound: SQLInputValue[],
-    toRow: (values: Values) => Row,
-  ): AsyncGenerator<Row[]> {
+    toRow: (values: Values) => Row | null,
+    positionOf: (values: Values) => Position,
+  ): AsyncGenerator<Slice<Row>> {
     if (!this.isOpen()) return
     const rows = iterateValues(this.#db, sql, bound)
     this.#rows = rows
     for (let isDone = false; !isDone; await nextTurn()) {
       const slice: Row[] = []
-      for (let text = 0; slice.length < rowsPerTurn && text < textPerTurn; ) {
+      let last: Position | null = null
+      for (let read = 0, text = 0; read < rowsPerTurn && text < textPerTurn; read++) {
         const { value } = rows.next()
         isDone = value === undefined
         if (value === undefined) break
-        slice.push(toRow(value))
+        const row = toRow(value)
+        if (row !== null) slice.push(row)
+        last = positionOf(value)
         text += String(value.at(-1)).length
       }
-      if (slice.length > 0) yield slice
+      if (last !== null) yield { rows: slice, last }
     }
   }
 
@@ -160,7 +173,7 @@ class SubjectReading implements ExportSnapshot {
 }
 
 function toPosition([at, id]: Values): Position {
-  return [asInteger(at, 'occurred_at'), asText(id, 'event_id')]
+  return [asInteger(at, 'at'), asText(id, 'id')]
 }
 
 /** How much longer snapshots last once the log is to be emptied: most exports end by then. */

@@ -241,6 +241,7 @@ export function ageingContract(fixture: Fixture): void {
       }
       const record = await fixture.store.subjects.read({ ...tracker, since }, 'anna')
       assert.deepEqual(record?.counts, { sessions: 3, events: 0 })
+      assert.equal(record?.firstSeenAt, since - 9 * day)
     })
   })
 

@@ -142,6 +142,33 @@ export function subjectExportContract(fixture: Fixture): void {
       assert.equal(await exportOf({ ...tracker, since: start + 20 }), null)
     })
 
+    it('passes over many expired sessions between others, in several snapshots', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const since = start + 10_000
+      const sessions = Array.from({ length: 1_500 }, (_, i) =>
+        sessionRow({
+          ...{ trackerId, subjectId, sessionId: `s${i}`, startedAt: start + i },
+          // Every seven-hundredth continues into the window.
+          endedAt: i % 700 === 0 ? since + i : start + i,
+        }),
+      )
+      const event = { trackerId, subjectId, sessionId: 's700', eventId: 'e', occurredAt: start + 800 }
+      await fixture.store.ingest.ingest([...sessions, eventRow(event)], testKeys)
+      const found = await exportOf({ ...tracker, since }, async ({ kind }) => {
+        if (kind === 'sessions') await delay(maxSnapshotMs + 1)
+      })
+      assert.deepEqual(
+        found?.sessions.map(({ sessionId, counts }) => [sessionId, counts.events]),
+        [
+          ['s0', 0],
+          ['s700', 0],
+          ['s1400', 0],
+        ],
+      )
+      assert.equal(found?.record?.counts.sessions, 3)
+    })
+
     it('has parts of at most a few mebibytes, however large the rows are', async () => {
       const tracker = await addMany(5, { text: 'x'.repeat(700_000) })
       const sizes: number[] = []
