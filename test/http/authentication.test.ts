@@ -13,19 +13,19 @@ const newKey = () => shop.createKey(organisationId, ['analytics:view'])
 const asks = (keyString: string) => shop.ask(subjectsPath, { key: keyString })
 const withHeader = (authorization: string) => shop.ask(subjectsPath, { headers: { authorization } })
 
-/** The string with its last character exchanged, so that its checksum no longer holds. */
+/** The string with its last character changed, which breaks the checksum. */
 function damaged(text: string): string {
   return text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')
 }
 
 describe('a request without a key', () => {
-  test('is a 401 that says which credential is wanted and accuses none', async () => {
+  test('returns 401 with the expected scheme and no invalid_token error', async () => {
     const answer = await shop.ask(subjectsPath)
     assert.match(String(errorOf(answer, 'unauthorized').message), /Authorization: Bearer/)
     assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="lethe"')
   })
 
-  test('is a 401 on a path that does not exist, whatever the method', async () => {
+  test('returns 401 for an unknown path with any method', async () => {
     const expected = comparableAnswer(await shop.ask(subjectsPath))
     for (const [path, method] of [
       ['/v1/nowhere', 'GET'],
@@ -40,8 +40,8 @@ describe('a request without a key', () => {
   })
 })
 
-describe('a key that is no good', () => {
-  test('gives one and the same 401, whatever is wrong with it', async () => {
+describe('an invalid key', () => {
+  test('returns the same 401 for every reason', async () => {
     const revoked = await newKey()
     await revokeKey(services, revoked.key.id, revoked.key.name)
     const rotated = await newKey()
@@ -91,7 +91,7 @@ describe('a key that is no good', () => {
     for (const headers of answers) assert.deepEqual(headers, answers[0])
   })
 
-  test('counts as missing where no bearer token was sent', async () => {
+  test('counts as missing if the header has no bearer token', async () => {
     const missing = await shop.ask(subjectsPath)
     const variants: [what: string, authorization: string][] = [
       ['empty', ''],
@@ -108,7 +108,7 @@ describe('a key that is no good', () => {
     }
   })
 
-  test('is refused with bytes that are not ASCII', async () => {
+  test('returns 401 if it contains bytes outside ASCII', async () => {
     const answer = await askRaw(shop.url, subjectsPath, {
       headers: { Authorization: `Bearer ${key.slice(0, -1)}\xe9` },
     })
@@ -116,14 +116,14 @@ describe('a key that is no good', () => {
   })
 })
 
-describe('a good key', () => {
-  test('may come with the scheme in any case and any number of spaces, as HTTP has it', async () => {
+describe('a valid key', () => {
+  test('is accepted with the scheme in any case and with several spaces', async () => {
     for (const authorization of [`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer  ${key}`]) {
       dataOf(await withHeader(authorization))
     }
   })
 
-  test('counts in no other place than its header', async () => {
+  test('is accepted only in the Authorization header', async () => {
     for (const parameter of ['key', 'token', 'api_key', 'access_token', 'variableToken']) {
       errorOf(await shop.ask(`${subjectsPath}?${parameter}=${key}`), 'unauthorized')
     }

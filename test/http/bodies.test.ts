@@ -14,7 +14,7 @@ const limit = 64 * 1024
 const chunked = (...chunks: string[]) =>
   [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')
 
-/** Sends a request with a body and then, on the same connection, one without. */
+/** Sends a request with a body, then one without on the same connection. */
 async function askTwice(target: string, request: RawRequest) {
   const connection = await openRawConnection(url)
   connection.send(requestText(target, { key, ...request }))
@@ -28,7 +28,7 @@ async function askTwice(target: string, request: RawRequest) {
 const json = 'application/json'
 const inChunks = { 'Transfer-Encoding': 'chunked' }
 
-/** A request with a body whose length it tells. */
+/** A request with a body and its Content-Length. */
 function withBody(body: string, headers: Record<string, string> = {}): RawRequest {
   return { headers: { ...headers, 'Content-Length': String(body.length) }, body }
 }
@@ -40,19 +40,19 @@ const bodies: [what: string, request: RawRequest][] = [
   ['broken JSON', withBody('{"broken"', { 'Content-Type': json })],
   ['text', withBody('hello', { 'Content-Type': 'text/plain' })],
   ['a form', withBody('limit=0', { 'Content-Type': 'application/x-www-form-urlencoded' })],
-  ['a type that is none', withBody('x', { 'Content-Type': ';;;/' })],
+  ['an invalid type', withBody('x', { 'Content-Type': ';;;/' })],
   ['no type', withBody('xyz')],
-  ['an encoding it does not have', withBody('xyz', { 'Content-Encoding': 'gzip' })],
+  ['a wrong encoding', withBody('xyz', { 'Content-Encoding': 'gzip' })],
   ['chunks', { headers: inChunks, body: chunked('hello', 'world') }],
   ['chunks of a JSON type', { headers: { 'Content-Type': json, ...inChunks }, body: chunked('{"a') }],
   ['no chunks', { headers: inChunks, body: chunked() }],
   ['64 KiB', withBody('x'.repeat(limit))],
   ['64 KiB in chunks', { headers: inChunks, body: chunked('x'.repeat(limit - 1), 'x') }],
-  ['a wish to be told to go on', withBody('hello', { Expect: '100-continue' })],
+  ['Expect: 100-continue', withBody('hello', { Expect: '100-continue' })],
 ]
 
-describe('a wish to be told to go on', () => {
-  test('behind a request that has no answer yet leaves both answers intact', async () => {
+describe('Expect: 100-continue', () => {
+  test('does not affect the response to an earlier pipelined request', async () => {
     const connection = await openRawConnection(url)
     const document = '/v1/analytics/openapi.json'
     const expecting = requestText(document, { headers: { Expect: '100-continue' } })
@@ -79,7 +79,7 @@ describe('a body is ignored', () => {
     })
   }
 
-  test('in front of a failure', async () => {
+  test('before a failure', async () => {
     const request = withBody('hello')
     for (const [target, method, code] of [
       ['/v1/nowhere', 'POST', 'not_found'],
@@ -93,13 +93,13 @@ describe('a body is ignored', () => {
     }
   })
 
-  test('where no key is needed', async () => {
+  test('on a path that needs no key', async () => {
     const { first, second } = await askTwice('/healthz', withBody('hello'))
     dataOf(first)
     dataOf(second)
   })
 
-  test('as fetch and others send it with DELETE', async () => {
+  test('as fetch and other clients send it with DELETE', async () => {
     const headers = { 'content-type': 'application/json' }
     for (const body of ['', '{}', '{', 'x'.repeat(limit)]) {
       dataOf(await shop.ask(subjectPath('nobody'), { key, method: 'DELETE', headers, body }))
@@ -113,7 +113,7 @@ describe('a body over 64 KiB', () => {
     ['in chunks', { headers: inChunks, body: chunked('x'.repeat(limit), 'x'.repeat(100)) }],
     ['of many times that size', withBody('x'.repeat(1_000_000))],
   ] satisfies [string, RawRequest][]) {
-    test(`is a 400, and the connection goes on or closes: ${what}`, async () => {
+    test(`returns 400, and the connection stays usable or closes: ${what}`, async () => {
       await shop.ingest(visit('berta'))
       for (const [target, method] of [
         [subjectsPath, 'GET'],
@@ -129,20 +129,20 @@ describe('a body over 64 KiB', () => {
     })
   }
 
-  test('is a 400 before it has come, when its length is told', async () => {
+  test('returns 400 before the body arrives, if the length is declared', async () => {
     errorOf(
       await askRaw(url, subjectsPath, { key, headers: { 'Content-Length': '99999999' } }),
       'invalid_request',
     )
   })
 
-  test('is a 400 before it has ended, when it comes in chunks', async () => {
+  test('returns 400 before the body ends, if it is chunked', async () => {
     const body = `20000\r\n${'x'.repeat(0x20000)}`
     const answer = await askRaw(url, subjectsPath, { key, headers: inChunks, body })
     errorOf(answer, 'invalid_request')
   })
 
-  test('is a 400 with its budgets and its id', async () => {
+  test('returns 400 with the budget headers and the request ID', async () => {
     const answer = await askRaw(url, subjectsPath, {
       key,
       headers: { 'Content-Length': '70000', 'X-Request-Id': 'too large' },
@@ -151,19 +151,19 @@ describe('a body over 64 KiB', () => {
     assert.ok(answer.headers.has('x-ratelimit-remaining'))
   })
 
-  test('is a 401 without a key, for the key comes first', async () => {
+  test('returns 401 without a key, because the key is checked first', async () => {
     errorOf(await askRaw(url, subjectsPath, { headers: { 'Content-Length': '70000' } }), 'unauthorized')
   })
 
-  test('is a 400 where no key is needed, too', async () => {
+  test('returns 400 on a path that needs no key, too', async () => {
     for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {
       errorOf(await askRaw(url, path, { headers: { 'Content-Length': '70000' } }), 'invalid_request')
     }
   })
 })
 
-describe('a body that is broken', () => {
-  test('is a 400 once, and the connection closes', async () => {
+describe('a malformed body', () => {
+  test('returns one 400, and the connection closes', async () => {
     await shop.ingest(visit('clara'))
     const connection = await openRawConnection(url)
     const request: RawRequest = { headers: inChunks, body: 'zz\r\nhello' }
@@ -173,7 +173,7 @@ describe('a body that is broken', () => {
     dataOf(await shop.ask(subjectPath('clara'), { key }))
   })
 
-  test('erases nothing when it never ends', async () => {
+  test('erases nothing if it never ends', async () => {
     await shop.ingest(visit('dora'))
     const connection = await openRawConnection(url)
     const headers = { 'Content-Length': '10', 'X-Request-Id': 'never-ends' }
@@ -204,15 +204,15 @@ function signIn(body: string) {
 
 const unknownFields = (count: number) => Array.from({ length: count }, (_, i) => `"f${i}":0`).join()
 
-describe('a body of many fields', () => {
+describe('a body with many fields', () => {
   for (const [what, send] of Object.entries({ search, preview, signIn })) {
-    test(`names a hundred problems, and how many more there are: ${what}`, async () => {
+    test(`lists 100 problems and the number of others: ${what}`, async () => {
       const answer = await send(`{${unknownFields(1_000)}}`)
       const error = errorOf(answer, 'validation_error')
       const details = listIn(error, 'details').filter(isObject)
       assert.equal(details.length, 100)
       const { field, message } = details.at(-1) ?? {}
-      // Those that it needs and does not have are named too.
+      // Missing required fields are counted too.
       const [, more] = /^(\d+) more/.exec(String(message)) ?? []
       assert.equal(field, 'details')
       assert.ok(Number(more) >= 901 && Number(more) <= 906, String(message))
@@ -220,7 +220,7 @@ describe('a body of many fields', () => {
       assert.ok(JSON.stringify(answer.body).length < 20_000)
     })
 
-    test(`is a 422 beyond a thousand of them, which says so and nothing else: ${what}`, async () => {
+    test(`returns a 422 with only that problem if it has more than 1,000 fields: ${what}`, async () => {
       for (const body of [
         `{${unknownFields(1_001)}}`,
         `{${'"same":0,'.repeat(1_000)}"same":0}`,
@@ -246,7 +246,7 @@ describe('a body of many fields', () => {
     assert.deepEqual(problemFields(answer), ['body'])
   })
 
-  test('counts a list by its own bound, while it is read', async () => {
+  test('applies the limit of a list to its items while they are read', async () => {
     const listOf = (count: number) => JSON.stringify({ ...list, trackerIds: Array(count).fill('shop') })
     dataOf(await preview(listOf(1_000)))
     const answer = await preview(listOf(1_001))
@@ -258,13 +258,13 @@ describe('a body of many fields', () => {
     assert.deepEqual(problemFields(await preview(wide)), ['body'])
   })
 
-  test('takes brackets, quotes and commas in a text for what they are', async () => {
+  test('ignores brackets, quotes and commas inside strings', async () => {
     const text = '[,{:"\\'.repeat(2_000)
     const answer = await preview(JSON.stringify({ ...list, text }))
     assert.equal(dataOf(answer).invalid, 1)
   })
 
-  test('is a 422 when it names a field twice', async () => {
+  test('returns 422 if it repeats a field', async () => {
     for (const body of [
       '{"subjectId":"anna","subjectId":"berta"}',
       '{"subjectId":"anna","subject\\u0049d":"berta"}',
@@ -276,7 +276,7 @@ describe('a body of many fields', () => {
     }
   })
 
-  test('cannot reach what objects inherit', async () => {
+  test('cannot set inherited properties', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
     const answer = await search(`{"subjectId":"anna",${names.map((name) => `"${name}":{"x":0}`).join()}}`)
     assert.deepEqual(problemFields(answer), names)
@@ -287,13 +287,13 @@ describe('a body of many fields', () => {
     assert.equal('x' in {}, false)
   })
 
-  test('names a long field by its beginning', async () => {
+  test('truncates a long field name in the error', async () => {
     const answer = await preview(`{"${'é'.repeat(1_000_000)}":0}`)
     assert.ok(problemFields(answer).includes(`${'é'.repeat(100)}…`))
     assert.ok(JSON.stringify(answer.body).length < 2_000)
   })
 
-  test('may have numbers of any length, which are no numbers of anything', async () => {
+  test('may contain numbers of any length, which are then rejected by their field', async () => {
     for (const number of ['1e999', '1e300', '9'.repeat(60_000), '-1', '9007199254740993']) {
       assert.deepEqual(problemFields(await search(`{"subjectId":"anna","limit":${number}}`)), ['limit'])
       const asked = `{"index":${number},"subjectId":"anna"}`
@@ -306,7 +306,7 @@ describe('a body of many fields', () => {
     }
   })
 
-  test('may come a byte at a time', async () => {
+  test('may arrive one byte at a time', async () => {
     const body = JSON.stringify({ subjectId: 'no "body" \\ at all, é' })
     const headers = { 'Content-Type': json, ...inChunks }
     const bytes = chunked(...Buffer.from(body).toString('latin1'))

@@ -12,7 +12,7 @@ const day = 1_440 * minute
 const read = ({ ask, key }: Shop) => ask(subjectsPath, { key })
 const erase = ({ ask, key }: Shop) => ask(subjectPath('anna'), { method: 'DELETE', key })
 
-/** Moves the clock to the instant that `X-RateLimit-Reset` names. */
+/** Advances the clock to the time in `X-RateLimit-Reset`. */
 function waitForReset({ services, passTime }: Shop, answer: Answer): void {
   passTime(Math.max(0, budgetOf(answer).reset * 1_000 - services.clock()))
 }
@@ -55,7 +55,7 @@ describe('X-RateLimit headers', () => {
     [{ LETHE_LIMIT_IP: '5/minute', LETHE_LIMIT_KEY: '5/day', LETHE_LIMIT_ERASURE: '5/hour' }, day],
   ]
   for (const [env, windowMs] of ties) {
-    test(`describe, of equals, the one that resets last: ${Object.values(env).join(', ')}`, async (t) => {
+    test(`describe the budget that resets last if several are equally tight: ${Object.values(env).join(', ')}`, async (t) => {
       const shop = await startShop(t, { env, scopes: both })
       const before = shop.services.clock()
       const { limit, remaining, reset } = budgetOf(await erase(shop))
@@ -65,7 +65,7 @@ describe('X-RateLimit headers', () => {
     })
   }
 
-  test('tell the reset as a Unix timestamp in seconds, the same for a whole window', async (t) => {
+  test('state the reset as a Unix timestamp in seconds, the same for a whole window', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '9/minute' }, scopes: ['analytics:view'] })
     const now = shop.services.clock() / 1_000
     const { reset } = budgetOf(await read(shop))
@@ -76,7 +76,7 @@ describe('X-RateLimit headers', () => {
     assert.ok(budgetOf(await read(shop)).reset >= reset + 60)
   })
 
-  test('are on every metered answer, failures included', async (t) => {
+  test('are on every metered response, failures included', async (t) => {
     const shop = await startShop(t, { scopes: ['analytics:view'] })
     const { ask, key } = shop
     for (const answer of [
@@ -100,20 +100,20 @@ describe('X-RateLimit headers', () => {
   })
 })
 
-describe('a client that stops at Remaining: 0 and waits for Reset', () => {
+describe('a client that stops at X-RateLimit-Remaining: 0 and waits for X-RateLimit-Reset', () => {
   const settings: Record<string, string>[] = [
     { LETHE_LIMIT_IP: '5/minute', LETHE_LIMIT_KEY: '3/hour', LETHE_LIMIT_ERASURE: '2/minute' },
     { LETHE_LIMIT_IP: '4/hour', LETHE_LIMIT_KEY: '4/minute', LETHE_LIMIT_ERASURE: '4/second' },
   ]
   for (const env of settings) {
-    test(`never sees a 429 with ${Object.values(env).join(', ')}`, async (t) => {
+    test(`never gets a 429 with ${Object.values(env).join(', ')}`, async (t) => {
       const shop = await startShop(t, { env, scopes: both })
       for (const ask of [read, erase]) {
         let waits = 0
         for (let i = 0; i < 12; i++) {
           const answer = await ask(shop)
           dataOf(answer)
-          // Some time goes by between any two requests.
+          // Some time passes between two requests.
           shop.passTime(173)
           if (budgetOf(answer).remaining > 0) continue
           waits++
@@ -126,14 +126,14 @@ describe('a client that stops at Remaining: 0 and waits for Reset', () => {
   }
 })
 
-describe('a 429', () => {
+describe('a 429 response', () => {
   const refusing: [what: string, env: Record<string, string>, seconds: number][] = [
     ['the address', { LETHE_LIMIT_IP: '2/minute' }, 60],
     ['the key', { LETHE_LIMIT_KEY: '2/minute' }, 60],
     ['the erasures', { LETHE_LIMIT_ERASURE: '2/hour' }, 3_600],
   ]
   for (const [what, env, seconds] of refusing) {
-    test(`describes the budget that refused, and a retry after Retry-After succeeds: ${what}`, async (t) => {
+    test(`describes the budget that refused the request, and a retry after Retry-After succeeds: ${what}`, async (t) => {
       const shop = await startShop(t, { env, scopes: both })
       await erase(shop)
       await erase(shop)
@@ -147,7 +147,7 @@ describe('a 429', () => {
     })
   }
 
-  test('says to wait for one second at least', async (t) => {
+  test('asks to wait for at least one second', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/second' }, scopes: ['analytics:view'] })
     for (let i = 0; i < 2; i++) {
       let answer = await read(shop)
@@ -163,7 +163,7 @@ describe('a 429', () => {
     }
   })
 
-  test('has Retry-After as no other status has, and answers HEAD with headers alone', async (t) => {
+  test('is the only status with Retry-After, and has no body for HEAD', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: ['analytics:view'] })
     assert.equal((await read(shop)).headers.get('retry-after'), null)
     errorOf(await read(shop), 'rate_limited')

@@ -6,7 +6,7 @@ import { assertUnmetered, budgetOf, dataOf, errorOf } from '../support/answers.t
 import type { Answer } from '../support/documented.ts'
 import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
 
-/** An empty variable means its default. */
+/** An empty variable selects its default. */
 const defaults = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
 const behindProxy = { LETHE_TRUSTED_PROXIES: '127.0.0.1/32' }
 const both = ['analytics:view', 'analytics:delete-data'] as const
@@ -31,11 +31,11 @@ const tight = await startShop(
   { env: { LETHE_LIMIT_KEY: '3/minute', LETHE_LIMIT_ERASURE: '1/hour' }, scopes: both },
 )
 
-/** Another key, whose budgets nobody has touched. */
+/** A new key, whose budgets are full. */
 const newKey = ({ createKey, organisationId }: Shop) => createKey(organisationId, both)
 
 describe('the budgets', () => {
-  test('are 60 a minute per address, 120 a minute per key, 60 erasures an hour per key and 6,000 a minute per token', () => {
+  test('default to 60 a minute per address, 120 a minute per key, 60 erasures an hour per key and 6,000 a minute per token', () => {
     assert.deepEqual(readConfig({}).budgets, {
       ip: { name: 'ip', limit: 60, windowMs: 60_000 },
       key: { name: 'key', limit: 120, windowMs: 60_000 },
@@ -44,14 +44,14 @@ describe('the budgets', () => {
     })
   })
 
-  test('let exactly 60 of 63 concurrent requests from one address through', async () => {
+  test('allow exactly 60 of 63 concurrent requests from one address', async () => {
     const { keyString: key } = await newKey(shop)
     const answers = await many(63, () => shop.ask(subjectsPath, { key }))
     assert.deepEqual(tally(answers), { 200: 60, 429: 3 })
     assert.deepEqual(limitsOfRefusals(answers), [60])
   })
 
-  test('let exactly 120 of 123 concurrent requests with one key through, whatever their addresses', async () => {
+  test('allow exactly 120 of 123 concurrent requests with one key, from any number of addresses', async () => {
     const { keyString: key } = await newKey(shop)
     const ask = (number: number) => shop.ask(subjectsPath, { key, headers: from(`203.0.113.${number}`) })
     const answers = await many(123, ask)
@@ -61,7 +61,7 @@ describe('the budgets', () => {
     dataOf(await ask(0))
   })
 
-  test('let exactly 60 of 63 concurrent erasures with one key through, and reads beside them', async () => {
+  test('allow exactly 60 of 63 concurrent erasures with one key, and reads at the same time', async () => {
     const { keyString: key } = await newKey(shop)
     const headers = from('203.0.113.1')
     const answers = await many(63, (number) =>
@@ -76,7 +76,7 @@ describe('the budgets', () => {
       assert.equal(budgetOf(answer).limit, 60)
       assert.ok(Number(answer.headers.get('retry-after')) > 3_000)
     }
-    // The erasures that were refused have counted against the key all the same.
+    // The refused erasures also count against the key.
     const read = await shop.ask(subjectsPath, { key, headers })
     dataOf(read)
     assert.deepEqual([budgetOf(read).limit, budgetOf(read).remaining], [120, 56])
@@ -91,7 +91,7 @@ describe('the budgets', () => {
     }
   })
 
-  test('belong to an address, whichever keys it uses', async (t) => {
+  test('belong to an address, regardless of its keys', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_IP: '3/minute' }, scopes: ['analytics:view'] })
     const other = (await shop.createKey(shop.organisationId, ['analytics:view'])).keyString
     const answers = [
@@ -106,7 +106,7 @@ describe('the budgets', () => {
     )
   })
 
-  test('are not refilled by a rotation', async () => {
+  test('are not refilled by rotating a key', async () => {
     const { key, keyString: old } = await newKey(tight)
     const erase = (key: string) => tight.ask(subjectPath('anna'), { method: 'DELETE', key })
     dataOf(await erase(old))
@@ -120,7 +120,7 @@ describe('the budgets', () => {
     assert.equal(budgetOf(spent).limit, 3)
   })
 
-  test('count HEAD, failures and refusals of scope as they count all else', async (t) => {
+  test('count HEAD requests, failures and missing scopes like other requests', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '6/minute' }, scopes: ['analytics:view'] })
     const { key } = shop
     const answers = [
@@ -146,7 +146,7 @@ describe('the budgets', () => {
     )
   })
 
-  test('have fixed windows, which start with a first request and end all together', async () => {
+  test('have fixed windows that start with the first request and end as a whole', async () => {
     const { keyString: key } = await newKey(tight)
     const ask = () => tight.ask(subjectsPath, { key })
     dataOf(await ask())
@@ -159,8 +159,8 @@ describe('the budgets', () => {
   })
 })
 
-describe('a request that a budget refuses', () => {
-  test('consumes nothing of that budget nor of those behind it, but those before it have counted', async (t) => {
+describe('a request that exceeds a budget', () => {
+  test('uses up neither that budget nor later ones, but counts against earlier ones', async (t) => {
     const env = { ...behindProxy, LETHE_LIMIT_IP: '3/minute', LETHE_LIMIT_KEY: '4/minute' }
     const { ask, key } = await startShop(t, { env, scopes: ['analytics:view'] })
     const askFrom = async (address: string) => {
@@ -171,17 +171,17 @@ describe('a request that a budget refuses', () => {
     assert.deepEqual(await askFrom(one), [200, 3, 2])
     assert.deepEqual(await askFrom(one), [200, 3, 1])
     assert.deepEqual(await askFrom(one), [200, 3, 0])
-    // Refused by the address's budget: the key has spent three, and keeps its fourth.
+    // The address exceeds its budget: the key has used three requests and keeps the fourth.
     assert.deepEqual(await askFrom(one), [429, 3, 0])
     assert.deepEqual(await askFrom(one), [429, 3, 0])
     assert.deepEqual(await askFrom(other), [200, 4, 0])
-    // Refused by the key's: the address counts on, until it refuses itself.
+    // The key exceeds its budget: the address is still counted until it exceeds its own.
     assert.deepEqual(await askFrom(other), [429, 4, 0])
     assert.deepEqual(await askFrom(other), [429, 4, 0])
     assert.deepEqual(await askFrom(other), [429, 3, 0])
   })
 
-  test('consumes no erasure when the key or the address refuses it', async (t) => {
+  test('does not count as an erasure if the key or the address exceeds its budget', async (t) => {
     const env = { ...behindProxy, LETHE_LIMIT_KEY: '1/minute', LETHE_LIMIT_ERASURE: '2/hour' }
     const shop = await startShop(t, { env, scopes: both })
     const erase = () => shop.ask(subjectPath('anna'), { method: 'DELETE', key: shop.key })
@@ -197,7 +197,7 @@ describe('a request that a budget refuses', () => {
 })
 
 describe('an unmetered path', () => {
-  test('carries no rate-limit headers, counts nothing, and goes on when the budget is spent', async (t) => {
+  test('has no rate-limit headers, is not counted, and responds when the budget is used up', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_IP: '1/minute' }, scopes: ['analytics:view'] })
     const askAll = async () => {
       for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {

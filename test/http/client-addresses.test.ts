@@ -13,7 +13,7 @@ const direct = await startShop({ after }, { env: { LETHE_LIMIT_IP: '1/minute' },
 
 type Forwarded = string | readonly string[]
 
-/** Whether two requests, with these `X-Forwarded-For`, count against one address. */
+/** Whether requests with these values of `X-Forwarded-For` count against the same address. */
 async function countTogether(shop: typeof direct, one: Forwarded, other: Forwarded): Promise<boolean> {
   shop.passTime(60_000)
   const ask = async (forwarded: Forwarded) => {
@@ -26,7 +26,7 @@ async function countTogether(shop: typeof direct, one: Forwarded, other: Forward
   return status === 429
 }
 
-describe('addresses that a named proxy forwards', () => {
+describe('addresses forwarded by a trusted proxy', () => {
   const rows: [what: string, one: Forwarded, other: Forwarded, together: boolean][] = [
     ['the same IPv4 address', '203.0.113.1', '203.0.113.1', true],
     ['two IPv4 addresses', '203.0.113.1', '203.0.113.2', false],
@@ -36,12 +36,12 @@ describe('addresses that a named proxy forwards', () => {
     ['two addresses of one /64', '2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', true],
     ['two ways to write one IPv6 address', '2001:db8:1:2::1', '2001:0DB8:0001:0002:0:0:0:1', true],
     ['two /64 of one /48', '2001:db8:1:2::1', '2001:db8:1:3::1', false],
-    ['what lies behind a longer chain', '198.51.100.9, 203.0.113.1', '192.0.2.7,203.0.113.1', true],
-    ['what further named proxies were handed', '203.0.113.1, 10.1.2.3', '203.0.113.1', true],
-    ['what proxies of IPv6 were handed', '203.0.113.1, 2001:db8:ffff::7', '203.0.113.1', true],
+    ['a longer chain and a shorter one', '198.51.100.9, 203.0.113.1', '192.0.2.7,203.0.113.1', true],
+    ['an address forwarded by several trusted proxies', '203.0.113.1, 10.1.2.3', '203.0.113.1', true],
+    ['an address forwarded by a trusted IPv6 proxy', '203.0.113.1, 2001:db8:ffff::7', '203.0.113.1', true],
     ['clients behind one further proxy', '203.0.113.1, 10.1.2.3', '203.0.113.2, 10.1.2.3', false],
     ['two header lines and one', ['203.0.113.1', '10.1.2.3'], '203.0.113.1, 10.1.2.3', true],
-    ['what has no spaces and what has many', '203.0.113.1,10.1.2.3', '203.0.113.1   ,   10.1.2.3', true],
+    ['no spaces and many spaces', '203.0.113.1,10.1.2.3', '203.0.113.1   ,   10.1.2.3', true],
   ]
   for (const [what, one, other, together] of rows) {
     test(`count ${together ? 'together' : 'apart'}: ${what}`, async () => {
@@ -63,13 +63,13 @@ describe('addresses that a named proxy forwards', () => {
       'x'.repeat(5_000),
     ],
   ]) {
-    test(`count as the proxy itself when they are none: ${JSON.stringify(garbage).slice(0, 30)}`, async () => {
+    test(`count as the proxy if they are invalid: ${JSON.stringify(garbage).slice(0, 30)}`, async () => {
       assert.equal(await countTogether(behindProxy, garbage, []), true)
       assert.equal(await countTogether(behindProxy, garbage, '203.0.113.1'), false)
     })
   }
 
-  test('count only as far as named proxies wrote them: what a client wrote itself does not count', async () => {
+  test('count only if a trusted proxy wrote them, not if the client did', async () => {
     const forged = ['1.2.3.4, 203.0.113.1', '5.6.7.8, 203.0.113.1'] as const
     assert.equal(await countTogether(behindProxy, ...forged), true)
     assert.equal(await countTogether(behindProxy, '10.0.0.1, 203.0.113.1', '203.0.113.1'), true)
@@ -77,14 +77,14 @@ describe('addresses that a named proxy forwards', () => {
   })
 })
 
-describe('forwarded headers from anyone else', () => {
-  test('count for nothing', async () => {
+describe('forwarded headers from other peers', () => {
+  test('are ignored', async () => {
     assert.equal(await countTogether(direct, '203.0.113.1', '203.0.113.2'), true)
     assert.equal(await countTogether(direct, '203.0.113.1', []), true)
     assert.equal(await countTogether(direct, '127.0.0.1, ::1', 'garbage'), true)
   })
 
-  test('count for nothing under other names, either', async () => {
+  test('are ignored under other names too', async () => {
     behindProxy.passTime(60_000)
     const statuses = []
     for (const [name, value] of [
@@ -105,7 +105,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
 )
 
 describe('a listener on IPv6', { skip: hasIpv6 ? false : 'this machine has no IPv6' }, () => {
-  test('takes IPv4 peers for what they are, and knows its proxies among them', async (t) => {
+  test('recognizes IPv4 peers, trusted proxies included', async (t) => {
     const own = await startShop(t, { env: { ...env, LETHE_HOST: '::' }, scopes: ['analytics:view'] })
     const url = own.url.replace('[::]', '127.0.0.1')
     assert.equal(await countTogether({ ...own, url }, '203.0.113.1', '203.0.113.1'), true)

@@ -53,17 +53,17 @@ const lists = [
 
 describe('a cursor', () => {
   for (const [place, list] of lists.entries()) {
-    test(`is good for its own list and for no other: ${list}`, async () => {
+    test(`is valid for its own list only: ${list}`, async () => {
       const cursor = await cursorOf(list)
       dataOf(await goOn(list, cursor))
-      // Those behind it differ from it least.
+      // The next two lists are the most similar.
       for (const other of lists.slice(place + 1, place + 3)) {
         assert.deepEqual(problemFields(await goOn(other, cursor)), ['cursor'], other)
       }
     })
   }
 
-  test('is bound to the prefix of its list', async () => {
+  test('is valid for its prefix only', async () => {
     await shop.ingest([...visit('anton'), ...visit('antje')])
     const cursor = await cursorOf(`${subjectsPath}?subjectIdPrefix=an`)
     dataOf(await goOn(`${subjectsPath}?subjectIdPrefix=an`, cursor))
@@ -72,14 +72,14 @@ describe('a cursor', () => {
     }
   })
 
-  test('takes the default sort for what it is', async () => {
+  test('is valid whether the default sort is given or omitted', async () => {
     const cursor = await cursorOf(subjectsPath)
     dataOf(await goOn(`${subjectsPath}?sort=subjectId`, cursor))
     const filtered = await cursorOf(`${subjectsPath}?${after2020}`)
     dataOf(await goOn(`${subjectsPath}?sort=lastSeenAt&${after2020}`, filtered))
   })
 
-  test('goes with another limit', async () => {
+  test('is valid with another limit', async () => {
     const cursor = await cursorOf(subjectsPath)
     const page = dataOf(await shop.ask(`${subjectsPath}?limit=200&cursor=${cursor}`, { key }))
     assert.equal(page.nextCursor, null)
@@ -106,13 +106,13 @@ describe('a cursor', () => {
   ]
   const kinds = [subjectsPath, `${subjectPath('anna')}/sessions`, `${subjectPath('anna')}/events`]
   for (const [i, [what, damage]] of damages.entries()) {
-    test(`is a 422 on cursor when it is ${what}`, async () => {
+    test(`returns 422 on cursor if it is ${what}`, async () => {
       const list = kinds[i % kinds.length] ?? subjectsPath
       assert.deepEqual(problemFields(await goOn(list, damage(await cursorOf(list)))), ['cursor'])
     })
   }
 
-  test('is a 422 on cursor when it was forged with an id that there cannot be', async () => {
+  test('returns 422 on cursor if it was forged with an impossible ID', async () => {
     const identities: [list: string, identity: (string | null)[]][] = [
       [subjectsPath, ['subjects', 'shop', 'subjectId', null, null, null]],
       [`${subjectPath('anna')}/sessions`, ['sessions', 'shop', 'anna']],
@@ -129,7 +129,7 @@ describe('a cursor', () => {
     }
   })
 
-  test('is safe to put into a URL as it stands', async () => {
+  test('needs no encoding in a URL', async () => {
     await shop.ingest([...visit('+/=?&#%\u{1f600}'.repeat(20)), ...visit('zz')])
     let cursor: unknown = await cursorOf(subjectsPath)
     while (typeof cursor === 'string') {
@@ -138,7 +138,7 @@ describe('a cursor', () => {
     }
   })
 
-  test('goes on where its page ended when that last row is gone', async () => {
+  test('continues after its page if the last row has been deleted', async () => {
     const cursor = await cursorOf(subjectsPath)
     const [first] = listIn(await firstPage(subjectsPath), 'subjects')
     dataOf(await shop.ask(subjectPath(textIn(first, 'subjectId')), { key: eraser, method: 'DELETE' }))

@@ -14,15 +14,15 @@ const shop = await startShop(lifetime, {
   env: { LETHE_STORE },
 })
 const { key, organisationId, services } = shop
-/** Another process on the same store. */
+/** Another process with the same store. */
 const other = await startTestService(lifetime, { LETHE_STORE })
 
 const tracker = await services.trackers.find('shop')
 const organisation = await services.organisations.find(organisationId)
 await shop.ingest(visit('anna'))
 
-describe('the next request after a deletion, to whichever process', () => {
-  test('finds nothing of a tracker, erasures included', async () => {
+describe('the next request to any process', () => {
+  test('finds no data of a deleted tracker, erasures included', async () => {
     for (const service of [shop, other]) dataOf(await service.ask(subjectPath('anna'), { key }))
     await deleteTracker(services, 'shop', tracker?.name ?? '')
     for (const service of [shop, other]) {
@@ -33,7 +33,7 @@ describe('the next request after a deletion, to whichever process', () => {
     }
   })
 
-  test('is a 401 with a key of an organisation', async () => {
+  test('returns 401 for a key of a deleted organisation', async () => {
     for (const service of [shop, other]) errorOf(await service.ask(subjectsPath, { key }), 'not_found')
     await deleteOrganisation(services, organisationId, organisation?.name ?? '')
     for (const service of [shop, other]) errorOf(await service.ask(subjectsPath, { key }), 'unauthorized')

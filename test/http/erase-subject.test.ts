@@ -12,7 +12,7 @@ const viewer = (await shop.createKey(shop.organisationId, ['analytics:view'])).k
 const erase = (subjectId: string) => shop.ask(subjectPath(subjectId), { method: 'DELETE', key })
 
 describe('erasing a subject', () => {
-  test('tells what it deleted, and when', async () => {
+  test('returns the counts and the time of the erasure', async () => {
     await shop.ingest([...visit('anna', { events: 3 }), ...visit('anna', { sessionId: 's2', events: 2 })])
     const before = Date.now()
     const { erasedAt, receipt, ...erasure } = dataOf(await erase('anna'))
@@ -28,7 +28,7 @@ describe('erasing a subject', () => {
     assert.match(String(erasedAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  test('leaves nothing that a query finds', async () => {
+  test('leaves nothing that a request can find', async () => {
     await shop.ingest([...visit('berta', { events: 3 }), ...visit('bert')])
     await erase('berta')
     errorOf(await shop.ask(subjectPath('berta'), { key: viewer }), 'not_found')
@@ -41,7 +41,7 @@ describe('erasing a subject', () => {
     )
   })
 
-  test('finds nothing to delete the second time', async () => {
+  test('deletes nothing the second time', async () => {
     await shop.ingest(visit('clara'))
     assert.equal(dataOf(await erase('clara')).alreadyErased, false)
     for (let i = 0; i < 2; i++) {
@@ -57,7 +57,7 @@ describe('erasing a subject', () => {
     }
   })
 
-  test('finds nothing to delete of a subject that was never seen', async () => {
+  test('deletes nothing if the subject was never seen', async () => {
     assert.partialDeepStrictEqual(dataOf(await erase('never-seen')), {
       subjectId: 'never-seen',
       alreadyErased: true,
@@ -65,7 +65,7 @@ describe('erasing a subject', () => {
     })
   })
 
-  test('is no end: what is collected later is there, and can be erased again', async () => {
+  test('does not block data collected later, which can be erased again', async () => {
     await shop.ingest(visit('dora'))
     await erase('dora')
     const startedAt = Math.max(Date.now(), anHourAgo) + 3_600_000
@@ -79,24 +79,24 @@ describe('erasing a subject', () => {
     assert.deepEqual(dataOf(await erase('dora')).counts, { sessions: 1, events: 2 })
   })
 
-  test('leaves the same subject of another tracker alone', async () => {
+  test('does not affect the same subject of another tracker', async () => {
     const trackerId = await shop.createTracker(shop.organisationId)
     await shop.ingest([...visit('emma'), ...visit('emma', { trackerId })])
     await erase('emma')
     dataOf(await shop.ask(subjectPath('emma', trackerId), { key: viewer }))
   })
 
-  test('is a 404 in a tracker that does not exist', async () => {
+  test('returns 404 for an unknown tracker', async () => {
     errorOf(await shop.ask(subjectPath('anna', 'nowhere'), { method: 'DELETE', key }), 'not_found')
   })
 
-  test('needs the right to erase and no other', async () => {
+  test('needs the scope for erasures only', async () => {
     errorOf(await shop.ask(subjectPath('anna'), { key }), 'forbidden')
   })
 })
 
 describe('twenty concurrent erasures of one subject', () => {
-  test('are all granted, and exactly one of them reports the counts', async () => {
+  test('all succeed, and exactly one reports the counts', async () => {
     await shop.ingest(visit('fanny', { events: 200 }))
     const erasures = await Promise.all(Array.from({ length: 20 }, async () => dataOf(await erase('fanny'))))
     const counts = erasures.map((erasure) => JSON.stringify([erasure.alreadyErased, erasure.counts])).sort()
@@ -107,7 +107,7 @@ describe('twenty concurrent erasures of one subject', () => {
   })
 })
 
-describe('a client that hangs up', () => {
+describe('a client that disconnects', () => {
   test('does not stop the erasure', async () => {
     await shop.ingest(visit('gerda', { events: 20 }))
     const { subjects } = shop.services
@@ -136,7 +136,7 @@ describe('a client that hangs up', () => {
 })
 
 describe('other requests', () => {
-  test('are answered while a large subject is erased', async () => {
+  test('are answered during the erasure of a large subject', async () => {
     for (const sessionId of ['s1', 's2', 's3'])
       await shop.ingest(visit('hilde', { sessionId, events: 4_000 }))
     await shop.ingest(visit('ida'))

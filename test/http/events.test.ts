@@ -11,7 +11,7 @@ const { key } = shop
 const path = `${subjectPath('anna')}/events`
 await shop.ingest([
   ...visit('anna', { sessionId: 's1', events: 3 }),
-  // Two sessions that overlap, as two devices have them: their events lie among each other.
+  // Two overlapping sessions, as on two devices: their events are interleaved.
   ...visit('anna', { sessionId: 's2', startedAt: anHourAgo + 500, events: 3 }),
   ...visit('anna', { sessionId: 's3', startedAt: anHourAgo + 500, events: 1 }),
   ...visit('anna', { sessionId: 'quiet', events: 0 }),
@@ -30,7 +30,7 @@ async function walk(query: string): Promise<string[]> {
 }
 
 describe("the list of a subject's events", () => {
-  test('shows of each its id, its session, its name, its instant and its properties', async () => {
+  test('has the ID, session, name, time and properties of each event', async () => {
     const data = dataOf(await shop.ask(`${path}?limit=1`, { key }))
     assert.deepEqual(listIn(data, 'events'), [
       {
@@ -43,7 +43,7 @@ describe("the list of a subject's events", () => {
     ])
   })
 
-  test('is newest first, and complete whatever the size of a page', async () => {
+  test('is newest first and complete for any page size', async () => {
     for (const limit of [1, 2, 3, 7, 200]) {
       const ids = await walk(`limit=${limit}`)
       assert.deepEqual(ids.slice(0, 4), ['s2-3', 's1-3', 's2-2', 's1-2'])
@@ -52,7 +52,7 @@ describe("the list of a subject's events", () => {
     }
   })
 
-  test('is of pages of about a mebibyte, whatever their limit', async () => {
+  test('has pages of about 1 MiB with any limit', async () => {
     const wide = Array.from({ length: 8 }, (_, number) =>
       eventRow({
         ...{ subjectId: 'wide', eventId: `e${number + 10}`, occurredAt: anHourAgo - number },
@@ -77,7 +77,7 @@ describe("the list of a subject's events", () => {
     )
   })
 
-  test('may be those of one session', async () => {
+  test('can be limited to one session', async () => {
     for (const limit of [1, 2, 200]) {
       assert.deepEqual(await walk(`sessionId=s1&limit=${limit}`), ['s1-3', 's1-2', 's1-1'])
       assert.deepEqual(await walk(`sessionId=s2&limit=${limit}`), ['s2-3', 's2-2', 's2-1'])
@@ -85,7 +85,7 @@ describe("the list of a subject's events", () => {
     assert.deepEqual(await walk('sessionId=s3'), ['s3-1'])
   })
 
-  test('is empty for a session without events, and for one that is not there', async () => {
+  test('is empty for a session without events and for an unknown session', async () => {
     for (const sessionId of ['quiet', 'nosuch', 'S1', 's']) {
       assert.deepEqual(dataOf(await shop.ask(`${path}?sessionId=${sessionId}`, { key })), {
         events: [],
@@ -94,7 +94,7 @@ describe("the list of a subject's events", () => {
     }
   })
 
-  test('is a 422 on a sessionId that can be none', async () => {
+  test('returns 422 for an invalid sessionId', async () => {
     for (const sessionId of ['', '%00', '.', '..', 'x'.repeat(257)]) {
       assert.deepEqual(problemFields(await shop.ask(`${path}?sessionId=${sessionId}`, { key })), [
         'sessionId',
@@ -102,7 +102,7 @@ describe("the list of a subject's events", () => {
     }
   })
 
-  test('hands properties back as they were collected, whatever they are', async () => {
+  test('returns properties exactly as they were collected', async () => {
     const properties = {
       url: 'https://shop.example/?q=%20',
       items: [{ id: 1, tags: [] }],
@@ -118,7 +118,7 @@ describe("the list of a subject's events", () => {
     ])
   })
 
-  test('is a 404 where the subject is', async () => {
+  test('returns 404 for a subject that the API does not return', async () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/events`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('nobody')}/events?sessionId=s1`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/events`, { key }), 'not_found')

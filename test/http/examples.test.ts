@@ -27,12 +27,12 @@ async function send({ method, body }: ExampleRequest, target: string): Promise<u
     : undefined
 }
 
-describe('the examples of the document, on the sample of npm start', () => {
+describe('the examples of the OpenAPI document, with the sample data of npm start', () => {
   for (const request of exampleRequests(document)) {
     const what = `${request.method} ${request.template}`
-    test(`${what} answers what the document says`, async () => {
+    test(`${what} returns the example of the document`, async () => {
       const answer = await send(request, exampleTarget(request))
-      // The document is too long to stand in itself.
+      // The document cannot contain itself as an example.
       const expected = request.operationId === 'readOpenApiDocument' ? document : request.answer
       assert.deepEqual(answer, expected)
     })
@@ -40,7 +40,7 @@ describe('the examples of the document, on the sample of npm start', () => {
     test(`${what} has an example of each parameter`, () => assert.deepEqual(request.without, []))
 
     for (const name of Object.keys(request.alone)) {
-      test(`${what} takes its example of ${name} ${name === 'cursor' ? 'with the others' : 'alone'}`, async () => {
+      test(`${what} accepts its example of ${name} ${name === 'cursor' ? 'with the others' : 'alone'}`, async () => {
         await send(request, exampleTarget(request, name))
       })
     }

@@ -10,7 +10,7 @@ import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const lifetime = inReverse({ after })
-/** No other test's exports wait here. */
+/** Used by the exports of this file only. */
 const spools = temporaryFolder(lifetime)
 const shop = await startShop(lifetime, {
   scopes: ['analytics:view', 'analytics:delete-data'],
@@ -22,7 +22,7 @@ await shop.ingest([
   ...visit('anna', { sessionId: 's1', events: 450 }).map((row) => ({ ...row, identifiers })),
   ...visit('anna', { sessionId: 's2', events: 3, startedAt: Date.now() - 60_000 }),
 ])
-/** 10 MB, which is more than the system keeps for a client that does not read. */
+/** 10 MB, which is more than the system buffers for a client that does not read. */
 const events = 500
 const largeVisit = (subjectId: string) =>
   visit(subjectId, { events, startedAt: Date.now() - 25 * 3_600_000 }).map((row) =>
@@ -41,7 +41,7 @@ async function all(path: string, list: string): Promise<unknown[]> {
   }
 }
 
-/** An answer as it comes over the wire. */
+/** A response with the bytes as they were transmitted. */
 async function packed(path: string, accepted: string | null, method = 'GET') {
   const headers = {
     authorization: `Bearer ${key}`,
@@ -54,7 +54,7 @@ async function packed(path: string, accepted: string | null, method = 'GET') {
 }
 
 describe('the export of a subject', () => {
-  test('is its record, with all its sessions and events, oldest first, in the envelope', async () => {
+  test('contains the record, all sessions and all events, oldest first, in the envelope', async () => {
     const path = subjectPath('anna')
     const { sessions, events, ...record } = dataOf(await shop.ask(`${path}/export`, { key }))
     assert.deepEqual(record, dataOf(await shop.ask(path, { key })))
@@ -62,14 +62,14 @@ describe('the export of a subject', () => {
     assert.deepEqual(events, (await all(`${path}/events`, 'events')).reverse())
   })
 
-  test('takes one request of the budgets, and tells what is left', async () => {
+  test('counts as one request and reports the remaining budget', async () => {
     const answer = await shop.ask(`${subjectPath('anna')}/export`, { key })
     assert.ok(Number(answer.headers.get('x-ratelimit-remaining')) > 0)
     assert.equal(answer.headers.get('cache-control'), 'no-store')
     assert.equal(answer.headers.get('content-length'), null)
   })
 
-  test('is packed with what its client likes best, of zstd and gzip alike with zstd', async () => {
+  test('is compressed as the client prefers, with zstd if it accepts gzip equally', async () => {
     const path = `${subjectPath('anna')}/export`
     const plain = await packed(path, null)
     const { data } = JSON.parse(plain.bytes.toString())
@@ -96,7 +96,7 @@ describe('the export of a subject', () => {
     assert.deepEqual([head.headers['content-encoding'], head.bytes.length], ['zstd', 0])
   })
 
-  test('is in the activity, with the key that asked for it', async () => {
+  test('is recorded in the activity with its key', async () => {
     const { rows } = await shop.services.activity.list(shop.organisationId, {
       ...{ limit: 9, after: null, requestId: null },
     })
@@ -107,14 +107,14 @@ describe('the export of a subject', () => {
     }
   })
 
-  test('is not found where the subject is not', async () => {
+  test('returns 404 for an unknown subject', async () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/export`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nothing')}/export`, { key }), 'not_found')
     const answer = await shop.ask(`${subjectPath('nobody')}/export`, { method: 'HEAD', key })
     assert.equal(answer.status, 404)
   })
 
-  test('answers HEAD with its headers, and hands nothing over', async () => {
+  test('responds to HEAD with headers only and is not recorded', async () => {
     const noted = async () =>
       (await shop.services.activity.list(shop.organisationId, { limit: 99, after: null, requestId: null }))
         .rows.length
@@ -129,14 +129,14 @@ describe('the export of a subject', () => {
 describe('the export of a large subject', () => {
   const exportPath = `${subjectPath(large)}/export`
 
-  test('keeps nobody waiting while its client takes its time, and is of the moment it began', async () => {
+  test('does not delay other requests while its client reads slowly, and is a snapshot of its start', async () => {
     const response = await fetch(url + exportPath, { headers: { authorization: `Bearer ${key}` } })
     const reader = response.body?.getReader()
     assert.ok(reader)
     const first = await reader.read()
     const chunks: Uint8Array[] = first.value ? [first.value] : []
     dataOf(await shop.ask(subjectPath('anna'), { key }))
-    // An organisation has one export made at a time: when this one is, the first lies in a spool.
+    // An organisation has one export created at a time: after this one, the first is complete in a spool.
     dataOf(await shop.ask(`${subjectPath('anna')}/export`, { key }))
     dataOf(await shop.ask(subjectPath(large), { method: 'DELETE', key }))
     errorOf(await shop.ask(exportPath, { key }), 'not_found')
@@ -147,12 +147,12 @@ describe('the export of a large subject', () => {
     assert.deepEqual(readdirSync(spools), [])
   })
 
-  test('is let go of when its client leaves in the middle', async () => {
+  test('is released when its client disconnects', async () => {
     await shop.ingest(largeVisit('again'))
     const headers = { authorization: `Bearer ${key}` }
     const hasty = await fetch(`${url}${subjectPath('again')}/export`, { headers })
     await hasty.body?.cancel()
-    // Its turn comes when nothing is made for the other any more.
+    // This waits until nothing is being created for the other client.
     dataOf(await shop.ask(`${subjectPath('anna')}/export`, { key }))
     dataOf(await shop.ask(subjectPath('again'), { method: 'DELETE', key }))
     assert.ok(!shop.logged.some((line) => line.includes('failed to complete')))
@@ -160,7 +160,7 @@ describe('the export of a large subject', () => {
 })
 
 describe('exports of several organisations', () => {
-  test('are made in turn, no matter how many one of them asks for', async () => {
+  test('take turns, however many one of them requests', async () => {
     await shop.ingest(largeVisit('wanted'))
     const rival = await shop.createOrganisation()
     const trackerId = await shop.createTracker(rival)
@@ -182,7 +182,7 @@ describe('exports of several organisations', () => {
     assert.ok(begun <= before + 10, `${begun - before} exports came before one of another organisation`)
     stop.abort()
     await Promise.allSettled(many)
-    // Those whose clients have left are made for nobody.
+    // Exports whose clients have disconnected are not created.
     dataOf(await shop.ask(`${subjectPath('anna')}/export`, { key }))
   })
 })

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const both = ['analytics:view', 'analytics:delete-data'] as const
 
-/** Tells when the store is asked to erase, and holds the erasure until it is let go. */
+/** Reports when an erasure reaches the store, and blocks it until it is released. */
 function holdErasure({ services: { subjects } }: Shop) {
   const { erase } = subjects
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
@@ -22,7 +22,7 @@ function holdErasure({ services: { subjects } }: Shop) {
   return { reached, release }
 }
 
-/** A connection on which an erasure is under way. */
+/** A connection with an erasure in progress. */
 async function startErasure({ url, key }: Shop, reached: Promise<void>) {
   const connection = await openRawConnection(url)
   connection.send(requestText(subjectPath('anna'), { method: 'DELETE', key }))
@@ -40,10 +40,13 @@ async function isRefused({ url }: Shop): Promise<boolean> {
   }
 }
 
-/** Long enough for a busy machine, and less than any time-out after which the service itself closes a connection. */
+/**
+ * Long enough for a busy machine, and shorter than each timeout after which the service itself closes a
+ * connection.
+ */
 const promptMs = 9_000
 
-/** Fails when the service does not stop before a client hangs up on whom it has no reason to wait. */
+/** Fails if the service waits for an idle client to disconnect before it stops. */
 async function assertPrompt(stopped: Promise<void>, client: RawConnection): Promise<void> {
   let isStopped = false
   const noted = stopped.then(() => {
@@ -57,7 +60,7 @@ async function assertPrompt(stopped: Promise<void>, client: RawConnection): Prom
 }
 
 describe('stopping', () => {
-  test('lets a large erasure finish, answers it, and closes immediately', async (t) => {
+  test('completes and answers a large erasure, then closes immediately', async (t) => {
     const shop = await startShop(t, { scopes: both, writesHere: false })
     for (const sessionId of ['s1', 's2', 's3']) {
       await shop.ingest(visit('anna', { sessionId, events: 2_000 }))
@@ -69,7 +72,7 @@ describe('stopping', () => {
     const answer = await connection.answer()
     assertDocumented('DELETE', subjectPath('anna'), answer)
     assert.deepEqual(dataOf(answer).counts, { sessions: 3, events: 6_000 })
-    // The client keeps its connection, as clients do; the service need not wait for it.
+    // The client keeps its connection open; the service must not wait for it.
     await assertPrompt(stopped, connection)
   })
 
@@ -85,7 +88,7 @@ describe('stopping', () => {
     await stopped
   })
 
-  test('answers or closes connections that are kept alive, never with a 503', async (t) => {
+  test('answers or closes kept-alive connections, never with a 503', async (t) => {
     const shop = await startShop(t, { scopes: both })
     const idle = await Promise.all(Array.from({ length: 5 }, () => openRawConnection(shop.url)))
     for (const connection of idle) {
@@ -103,7 +106,7 @@ describe('stopping', () => {
     await stopped
   })
 
-  test('answers what comes behind a running request on its connection, or closes', async (t) => {
+  test('answers a request pipelined after a running one, or closes the connection', async (t) => {
     const shop = await startShop(t, { scopes: both })
     const { reached, release } = holdErasure(shop)
     const connection = await startErasure(shop, reached)
@@ -115,7 +118,7 @@ describe('stopping', () => {
     await stopped
   })
 
-  test('waits for no client that has nothing to ask', async (t) => {
+  test('does not wait for idle clients', async (t) => {
     const shop = await startShop(t, { scopes: both })
     const silent = await openRawConnection(shop.url)
     const keptAlive = await openRawConnection(shop.url)
@@ -125,18 +128,18 @@ describe('stopping', () => {
     assert.equal(await keptAlive.rest(), '')
   })
 
-  test('waits for no client that has not finished asking', async (t) => {
+  test('does not wait for incomplete requests', async (t) => {
     for (const text of ['GET', `GET ${subjectsPath} HTTP/1.1\r\nHost: test\r\n`]) {
       const shop = await startShop(t, { scopes: both })
       const slow = await openRawConnection(shop.url)
       slow.send(text)
-      // Behind these bytes on the same loop: once this is answered, the server has read them.
+      // These bytes arrive later on the same loop: once answered, the server has read the ones before.
       dataOf(await shop.ask('/healthz'))
       await assertPrompt(shop.stop(), slow)
     }
   })
 
-  test('waits for no client that left in the middle of a body', async (t) => {
+  test('does not wait for a client that disconnected during its body', async (t) => {
     const shop = await startShop(t, { scopes: both })
     const { url, key, logged } = shop
     const leaving = await openRawConnection(url)

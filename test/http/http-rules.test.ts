@@ -30,12 +30,12 @@ describe('Host', () => {
     ['a path in it', [['Host', 'a.example/v1']]],
     ['a user in it', [['Host', 'anna@a.example']]],
     ['two ports', [['Host', 'a.example:80:80']]],
-    ['a port that is none', [['Host', 'a.example:http']]],
+    ['an invalid port', [['Host', 'a.example:http']]],
     ['a space in it', [['Host', 'a.example b.example']]],
     ['an address in half a bracket', [['Host', '[::1']]],
   ]
   for (const [what, headers] of refused) {
-    test(`is refused, and counted: ${what}`, async () => {
+    test(`returns 400 and counts the request: ${what}`, async () => {
       const answer = await askRaw(url, subjectsPath, { key, headers })
       errorOf(answer, 'invalid_request')
       budgetOf(answer)
@@ -55,7 +55,7 @@ describe('a transfer coding', () => {
   for (const coding of [
     ...['gzip, chunked', 'odd, chunked', 'chunked, chunked', 'identity', 'chunked;a=b', 'xchunked'],
   ]) {
-    test(`other than chunked is refused, and counted: ${coding}`, async () => {
+    test(`other than chunked returns 400 and counts the request: ${coding}`, async () => {
       const headers = { 'Transfer-Encoding': coding }
       const body = '5\r\nhello\r\n0\r\n\r\n'
       const answer = await askRaw(url, subjectsPath, { key, headers, body })
@@ -64,14 +64,14 @@ describe('a transfer coding', () => {
     })
   }
 
-  test('is chunked, in whatever letters', async () => {
+  test('may spell chunked in any case', async () => {
     const headers = { 'Transfer-Encoding': 'Chunked' }
     dataOf(await askRaw(url, subjectsPath, { key, headers, body: '5\r\nhello\r\n0\r\n\r\n' }))
   })
 })
 
-describe('a request of HTTP/1.0', () => {
-  test('is the last on its connection when its body came in chunks', async () => {
+describe('an HTTP/1.0 request', () => {
+  test('is the last on its connection if its body is chunked', async () => {
     const connection = await openRawConnection(url)
     const head = `GET /healthz HTTP/1.0\r\nHost: test\r\nConnection: keep-alive\r\n`
     connection.send(`${head}\r\n`)
@@ -84,8 +84,8 @@ describe('a request of HTTP/1.0', () => {
   })
 })
 
-describe('every answer', () => {
-  test('has a date, and says that a browser may do nothing with it', async () => {
+describe('every response', () => {
+  test('has a date and forbids everything to a browser', async () => {
     for (const path of [subjectsPath, subjectPath('nobody'), '/healthz', '/v1/nowhere']) {
       const { headers } = await shop.ask(path, { key })
       assert.match(headers.get('date') ?? '', / GMT$/)
@@ -94,8 +94,8 @@ describe('every answer', () => {
   })
 })
 
-describe('a long answer', () => {
-  /** What goes over the wire: `fetch` unpacks it. */
+describe('a long response', () => {
+  /** Returns the bytes as transmitted, which `fetch` would decompress. */
   async function read(target: string, encodings: string | null, method = 'GET') {
     const headers: Record<string, string> = { Authorization: `Bearer ${key}` }
     if (encodings !== null) headers['Accept-Encoding'] = encodings
@@ -113,7 +113,7 @@ describe('a long answer', () => {
     return promise
   }
 
-  test('is compressed for clients that accept gzip, and no others', async () => {
+  test('is compressed only for clients that accept gzip', async () => {
     const plain = await read(subjectsPath, null)
     assert.ok(plain.bytes.length > 1_024)
     assert.equal(plain.headers.vary, 'Accept-Encoding')
@@ -133,7 +133,7 @@ describe('a long answer', () => {
     }
   })
 
-  test('is one of more than 1 KiB', async () => {
+  test('starts at 1 KiB', async () => {
     for (const limit of [1, 10]) {
       const { headers, bytes } = await read(`${subjectsPath}?limit=${limit}`, 'identity')
       const packed = await read(`${subjectsPath}?limit=${limit}`, 'gzip')
@@ -143,7 +143,7 @@ describe('a long answer', () => {
     }
   })
 
-  test('has no body for HEAD, packed or not', async () => {
+  test('has no body for HEAD, compressed or not', async () => {
     for (const encodings of ['gzip', null]) {
       const { headers, bytes } = await read(subjectsPath, encodings, 'HEAD')
       assert.equal(bytes.length, 0)
@@ -151,7 +151,7 @@ describe('a long answer', () => {
     }
   })
 
-  test('keeps its place among answers on one connection', async () => {
+  test('keeps its order among the responses on a connection', async () => {
     const connection = await openRawConnection(url)
     const long = requestText(subjectsPath, { key, headers: { 'Accept-Encoding': 'gzip' } })
     connection.send(long + requestText('/healthz'))
@@ -162,7 +162,7 @@ describe('a long answer', () => {
     connection.hangUp()
   })
 
-  test('is plain when it is short', async () => {
+  test('is not compressed if it is short', async () => {
     const { headers } = await read('/healthz', 'gzip')
     assert.equal(headers['content-encoding'], undefined)
     assert.equal(headers.vary, undefined)
@@ -172,7 +172,7 @@ describe('a long answer', () => {
 describe('the OpenAPI document', () => {
   const path = '/v1/analytics/openapi.json'
 
-  test('need not be sent to a client that has it', async () => {
+  test('returns 304 to a client that already has it', async () => {
     const { status, headers } = await shop.ask(path)
     const etag = headers.get('etag') ?? assert.fail('no ETag')
     assert.equal(status, 200)
@@ -189,7 +189,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe('RateLimit and RateLimit-Policy', () => {
-  test('name every budget that a request was counted in', async (t) => {
+  test('list every budget that counted the request', async (t) => {
     const env = { LETHE_LIMIT_IP: '7/second', LETHE_LIMIT_KEY: '5/minute', LETHE_LIMIT_ERASURE: '3/hour' }
     const own = await startShop(t, { env, scopes: both })
     const read = await own.ask(subjectsPath, { key: own.key })
@@ -209,8 +209,8 @@ describe('RateLimit and RateLimit-Policy', () => {
   })
 })
 
-describe('many requests that do not wait for answers', () => {
-  test('are all answered, in their order', async () => {
+describe('many pipelined requests', () => {
+  test('are all answered in order', async () => {
     const connection = await openRawConnection(url)
     const ids = Array.from({ length: 400 }, (_, i) => `nobody-${i}`)
     const ask = (id: string, method: string) =>

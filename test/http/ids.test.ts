@@ -11,7 +11,7 @@ await shop.ingest(['anna', 'berta', 'clara'].flatMap((subjectId) => visit(subjec
 
 const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'
 
-describe('an id', () => {
+describe('an ID', () => {
   const odd: [what: string, id: string][] = [
     ['slashes', 'a/b//c/'],
     ['dots', 'a.b..c.'],
@@ -22,23 +22,23 @@ describe('an id', () => {
     ['an emoji', 'visitor-\u{1f600}'],
     ['a family of emoji', family],
     ['quotes', `"a" 'b' \`c\``],
-    ['what looks encoded', 'a%25b%2Fc%00'],
+    ['text that looks encoded', 'a%25b%2Fc%00'],
     ['a lone percent sign', '100%'],
     ['delimiters', '?a=b&c#d;e:f@g,h!$*()[]{}|\\^~'],
     ['angle brackets', '<script>'],
-    ['what SQL and LIKE mind', "'; DROP TABLE subjects; -- %_"],
+    ['SQL and LIKE syntax', "'; DROP TABLE subjects; -- %_"],
     ['accents, composed', 'caf\u00e9'],
     ['accents, decomposed', 'cafe\u0301'],
     ['a line separator and a byte order mark', 'a\u2028b\ufeff'],
     ['characters beyond the basic plane and at its end', '\u{10ffff}\ufffd\ue000'],
     ['256 characters', 'x'.repeat(256)],
     ['256 emoji', '\u{1f600}'.repeat(256)],
-    ['what JavaScript has names for', '__proto__'],
-    ['what routes are made of', 'sessions'],
+    ['a property name of JavaScript', '__proto__'],
+    ['a path segment of a route', 'sessions'],
     ['a colon in front', ':subjectId'],
   ]
   for (const [what, id] of odd) {
-    test(`of a subject may hold ${what}`, async () => {
+    test(`of a subject may contain ${what}`, async () => {
       await shop.ingest(visit(id))
       const path = subjectPath(id)
       assert.equal(dataOf(await shop.ask(path, { key })).subjectId, id)
@@ -53,9 +53,9 @@ describe('an id', () => {
       errorOf(await shop.ask(path, { key }), 'not_found')
     })
 
-    test(`of a tracker may hold ${what}`, async () => {
+    test(`of a tracker may contain ${what}`, async () => {
       await shop.createTracker(shop.organisationId, id).catch((error) => {
-        // Only a name is shorter than an id.
+        // Only the maximum length of names is shorter than that of IDs.
         assert.match(String(error), /name/)
         return shop.services.trackers.create({
           id,
@@ -70,7 +70,7 @@ describe('an id', () => {
     })
   }
 
-  test('is percent-decoded once, whatever the case of its digits', async () => {
+  test('is percent-decoded once, with digits in either case', async () => {
     await shop.ingest([...visit('a%2Fb'), ...visit('a%252Fb'), ...visit('a/b')])
     for (const [segment, id] of [
       ['a%2fb', 'a/b'],
@@ -84,7 +84,7 @@ describe('an id', () => {
     }
   })
 
-  test('keeps the characters that need no encoding as they are', async () => {
+  test('may contain unencoded characters that need no encoding', async () => {
     const id = "a+b:c@d!e$f&g'h(i)*j,k;l=m~n-o_p.q"
     await shop.ingest(visit(id))
     assert.equal(dataOf(await askRaw(url, `${subjectsPath}/${id}`, { key })).subjectId, id)
@@ -109,7 +109,7 @@ describe('an id', () => {
     ['257 characters of which 256 are accents', encodeURIComponent(`e${'\u0301'.repeat(256)}`)],
   ]
   for (const [what, segment] of impossible) {
-    test(`is a 422 when it is ${what}`, async () => {
+    test(`returns 422 if it is ${what}`, async () => {
       const trackers = '/v1/analytics/trackers'
       const ask = async (target: string, method = 'GET') =>
         problemFields(await askRaw(url, target, { method, key: method === 'GET' ? key : eraser }))
@@ -123,7 +123,7 @@ describe('an id', () => {
   }
 })
 
-describe('broken encoding', () => {
+describe('malformed encoding', () => {
   const broken: [what: string, text: string][] = [
     ['a percent sign at the end', 'a%'],
     ['one digit', 'a%2'],
@@ -141,7 +141,7 @@ describe('broken encoding', () => {
     ['raw UTF-8', Buffer.from('café').toString('latin1')],
   ]
   for (const [what, text] of broken) {
-    test(`is a 400 in a path and in a query: ${what}`, async () => {
+    test(`returns 400 in a path and in a query: ${what}`, async () => {
       for (const target of [`${subjectsPath}/${text}`, `${subjectsPath}?subjectIdPrefix=${text}`]) {
         errorOf(await askRaw(url, target, { key }), 'invalid_request')
       }
@@ -155,7 +155,7 @@ describe('broken encoding', () => {
     })
   }
 
-  test('is a 400 wherever it stands, whatever else is wrong', async () => {
+  test('returns 400 anywhere, whatever else is wrong', async () => {
     for (const target of [
       '/v1/analytics/trackers/%zz/subjects',
       `${subjectsPath}/%zz/events?limit=0`,

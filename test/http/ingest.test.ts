@@ -45,7 +45,7 @@ const none = { subjects: 0, sessions: 0, events: 0 }
 const clean = { unchanged: 0, tooOld: 0, ofErased: 0, refusedCount: 0, refused: [] }
 
 describe('a batch of lines', () => {
-  test('is stored when it is answered, and sending it again changes nothing', async () => {
+  test('is stored before the response, and sending it again changes nothing', async () => {
     const body = toLines([
       { type: 'session', subjectId: 'anna', sessionId: 's1', startedAt: new Date(anHourAgo).toISOString() },
       event('anna', 'e1'),
@@ -68,7 +68,7 @@ describe('a batch of lines', () => {
     )
   })
 
-  test('may be JSON, spaced as one likes, with everything that JSON allows in a text', async () => {
+  test('may be JSON with any spacing and any valid string', async () => {
     const odd = event('odd "[{,]}\\', 'e1', { properties: { text: '"],[{\\"\\\\' } })
     const body = `\n{ "lines" :\t[\r\n ${JSON.stringify(odd, null, 2)} , ${JSON.stringify(event('odd 2', 'e'))}\n] }\n`
     const added = { subjects: 2, sessions: 2, events: 2 }
@@ -79,7 +79,7 @@ describe('a batch of lines', () => {
     assert.deepEqual(empty, { trackerId: 'shop', lines: 0, added: none, ...clean })
   })
 
-  test('may be compressed, in either type', async () => {
+  test('may be compressed, as NDJSON and as JSON', async () => {
     const lines = [event('packed', 'e1'), event('packed', 'e2')]
     const pack = { gzip: gzipSync, 'x-gzip': gzipSync, zstd: zstdCompressSync }
     for (const [encoding, compress] of Object.entries(pack)) {
@@ -91,12 +91,12 @@ describe('a batch of lines', () => {
     assert.deepEqual(await countsOf('packed'), { sessions: 1, events: 2 })
   })
 
-  test('may be empty, or of empty lines', async () => {
+  test('may be empty or contain only empty lines', async () => {
     assert.equal(dataOf(await send('')).lines, 0)
     assert.deepEqual(dataOf(await send('\n \r\n')), { trackerId: 'shop', lines: 2, added: none, ...clean })
   })
 
-  test('tells which lines are invalid and why, and stores the others', async () => {
+  test('reports which lines are invalid and why, and stores the others', async () => {
     const body = toLines([
       event('cleo', 'e1'),
       'nonsense',
@@ -117,12 +117,12 @@ describe('a batch of lines', () => {
     assert.deepEqual(await countsOf('cleo'), { sessions: 1, events: 1 })
   })
 
-  test('names the first 100 invalid lines and counts all', async () => {
+  test('lists the first 100 invalid lines and counts all of them', async () => {
     const data = dataOf(await send('x\n'.repeat(250)))
     assert.deepEqual([data.lines, data.refusedCount, listIn(data, 'refused').length], [250, 250, 100])
   })
 
-  test('skips bytes that are not text and lines that are too long, and stores their neighbours', async () => {
+  test('skips lines that are not UTF-8 or too long, and stores the others', async () => {
     const long = JSON.stringify(event('long', 'e1', { properties: { text: 'x'.repeat(300_000) } }))
     const body = Buffer.concat([
       Buffer.from(`${JSON.stringify(event('near', 'e1'))}\n`),
@@ -134,7 +134,7 @@ describe('a batch of lines', () => {
     assert.deepEqual([refused, await countsOf('near')], [[2, 3], { sessions: 1, events: 2 }])
   })
 
-  test('leaves out what is too old or was erased before, and stores what came later', async () => {
+  test('omits data that is too old or was erased, and stores later data', async () => {
     await send(toLines([event('dora', 'e1')]))
     dataOf(await shop.ask(subjectPath('dora'), { method: 'DELETE', key: reader }))
     const later = new Date(services.clock() + 60_000).toISOString()
@@ -146,7 +146,7 @@ describe('a batch of lines', () => {
     assert.deepEqual(await countsOf('dora'), { sessions: 1, events: 1 })
   })
 
-  test('of a tracker that is not visible is a 404, regardless of its owner', async () => {
+  test('returns 404 for a tracker that is not visible, whoever owns it', async () => {
     const foreign = await shop.createOrganisation()
     const theirs = await shop.createTracker(foreign)
     const gone = await shop.createTracker(shop.organisationId, 'gone')
@@ -160,7 +160,7 @@ describe('a batch of lines', () => {
     }
   })
 
-  test('is refused without the scope, and the scope allows nothing else', async () => {
+  test('needs its scope, which allows nothing else', async () => {
     errorOf(await send('', { key: reader }), 'forbidden')
     errorOf(await shop.ask(subjectPath('anna'), { key: shop.key }), 'forbidden')
   })
@@ -214,9 +214,9 @@ const refusals: [what: string, body: string | Uint8Array<ArrayBuffer>, sent: Sen
   ['nothing, as JSON', '', { type: 'application/json' }, /JSON object in UTF-8/],
 ]
 
-describe('a body that cannot be read', () => {
+describe('an unreadable body', () => {
   for (const [what, body, sent, message] of refusals) {
-    test(`for ${what} is a 400, and nothing of it is stored`, async () => {
+    test(`returns 400 for ${what}, and stores nothing`, async () => {
       const answer = await send(body, sent)
       assert.match(String(errorOf(answer, 'invalid_request').message), message)
       assert.equal(await countsOf('nobody'), null)
@@ -236,14 +236,14 @@ describe('a body that cannot be read', () => {
     [`{"lines":[${line}],"lines":[]}`, [{ field: 'lines', message: 'lines must be given once' }]],
   ]
   for (const [number, [body, details]] of otherForms.entries()) {
-    test(`since it has another form (${number + 1}) is a 422, and nothing of it is stored`, async () => {
+    test(`returns 422 for another form (${number + 1}), and stores nothing`, async () => {
       const error = errorOf(await send(body, { type: 'application/json' }), 'validation_error')
       assert.deepEqual(error.details, details)
       assert.equal(await countsOf('nobody'), null)
     })
   }
 
-  test('since it has another form is a 422 that names every problem of the request', async () => {
+  test('lists every problem of the request if it has another form', async () => {
     const sent = { type: 'application/json', to: `${path.replace('shop', '%00')}?limit=1` }
     const error = errorOf(await send('{"a":1}', sent), 'validation_error')
     assert.deepEqual(
@@ -253,7 +253,7 @@ describe('a body that cannot be read', () => {
   })
 
   for (const encoding of ['gzip', 'zstd']) {
-    test(`since it expands a thousandfold is refused before it is all there (${encoding})`, async () => {
+    test(`that expands a thousandfold is rejected before it is expanded (${encoding})`, async () => {
       const compress = encoding === 'gzip' ? gzipSync : zstdCompressSync
       const before = process.memoryUsage().rss
       const bomb = new Uint8Array(compress(Buffer.alloc(400 << 20)))
@@ -263,7 +263,7 @@ describe('a body that cannot be read', () => {
     })
   }
 
-  test('since half of it is missing is not stored', async () => {
+  test('is not stored if half of it is missing', async () => {
     const connection = await openRawConnection(shop.url)
     const whole = `${line}\n${line}\n`
     const headers = { 'Content-Type': ndjson, 'Content-Length': String(whole.length) }
@@ -274,7 +274,7 @@ describe('a body that cannot be read', () => {
     assert.equal(await countsOf('nobody'), null)
   })
 
-  test('since its client is gone is not stored', async () => {
+  test('is not stored if its client disconnects', async () => {
     const connection = await openRawConnection(shop.url)
     const headers = { 'Content-Type': ndjson, 'Transfer-Encoding': 'chunked' }
     const chunk = `${line}\n`
@@ -288,7 +288,7 @@ describe('a body that cannot be read', () => {
 })
 
 describe('many large batches of one organisation', () => {
-  /** A batch that never ends, on a connection of its own. */
+  /** An unfinished batch on a connection of its own. */
   async function beginBatch(key: string) {
     const connection = await openRawConnection(shop.url)
     after(() => connection.hangUp())
@@ -297,8 +297,8 @@ describe('many large batches of one organisation', () => {
     return connection
   }
 
-  test('wait, up to a bound, and delay no other organisation', async (t) => {
-    // Eight are read and a hundred wait for them; the next one has an answer.
+  test('wait, up to a limit, and do not delay other organisations', async (t) => {
+    // Eight are read and a hundred wait; the next one is refused.
     const begun = await Promise.all(Array.from({ length: 109 }, () => beginBatch(shop.key)))
     const answers = begun.map((connection) => connection.answerOrEnd('POST'))
     const first = await Promise.race(answers)

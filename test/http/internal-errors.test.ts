@@ -10,7 +10,7 @@ await shop.ingest(visit('anna'))
 
 const broken = () => Promise.reject(new Error('the secret cause'))
 
-/** The store breaks for as long as `work` takes. */
+/** Makes the store fail until `work` is done. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   const { subjects, sessions, events, ping, apiKeys } = services
   const kept = { subjects: { ...subjects }, sessions: { ...sessions }, events: { ...events } }
@@ -41,7 +41,7 @@ describe('an unexpected failure', () => {
     ['GET', `${subjectPath('anna')}/events`],
     ['DELETE', subjectPath('anna')],
   ] as const) {
-    test(`is a 500 that says nothing of its cause, which the log has: ${method} ${path}`, async () => {
+    test(`returns a 500 without the cause, which is logged: ${method} ${path}`, async () => {
       await whileBroken(async () => {
         const answer = await shop.ask(path, { method, key })
         const error = errorOf(answer, 'internal_error')
@@ -54,7 +54,7 @@ describe('an unexpected failure', () => {
     })
   }
 
-  test('carries the budget of the request, and the id the client chose', async () => {
+  test('keeps the budget headers and the request ID of the client', async () => {
     await whileBroken(async () => {
       const answer = await shop.ask(subjectPath('anna'), { key, headers: { 'x-request-id': 'my id' } })
       errorOf(answer, 'internal_error')
@@ -64,7 +64,7 @@ describe('an unexpected failure', () => {
     })
   })
 
-  test('has an answer to HEAD without a body', async () => {
+  test('has no body for HEAD', async () => {
     await whileBroken(async () => {
       const answer = await shop.ask(subjectPath('anna'), { key, method: 'HEAD' })
       assert.equal(answer.status, 500)
@@ -72,7 +72,7 @@ describe('an unexpected failure', () => {
     })
   })
 
-  test('of the look-up of keys is a 500, not a 401', async () => {
+  test('while looking up a key returns 500, not 401', async () => {
     const { findCaller } = services.apiKeys
     services.apiKeys.findCaller = broken
     const answer = await shop.ask(subjectsPath, { key })
@@ -80,12 +80,12 @@ describe('an unexpected failure', () => {
     errorOf(answer, 'internal_error')
   })
 
-  test('is over with its cause', async () => {
+  test('does not affect later requests', async () => {
     dataOf(await shop.ask(subjectPath('anna'), { key }))
     dataOf(await shop.ask('/readyz'))
   })
 
-  test('of what is no error at all is a 500 too', async () => {
+  test('that is not an Error returns 500 too', async () => {
     const { read } = services.subjects
     for (const cause of ['a text', undefined, null, { statusCode: 418, code: 'TEAPOT' }]) {
       services.subjects.read = () => Promise.reject(cause)
@@ -94,7 +94,7 @@ describe('an unexpected failure', () => {
     services.subjects.read = read
   })
 
-  test('that brings a status of its own is a 500 all the same', async () => {
+  test('that has a status of its own returns 500 too', async () => {
     const { read } = services.subjects
     services.subjects.read = () => Promise.reject(Object.assign(new Error('gone'), { statusCode: 410 }))
     const answer = await shop.ask(subjectPath('anna'), { key })
@@ -110,7 +110,7 @@ test('the health of the process does not depend on the store', async () => {
 })
 
 describe('requests of one batch', () => {
-  /** Sends a read and an erasure in one go, to a store whose batched reads go as `batchReads` says. */
+  /** Sends a read and an erasure together, to a store whose `batchReads` is replaced. */
   async function askInOneBatch(subjectId: string, batchReads: (reads: () => void) => void) {
     await shop.ingest(visit(subjectId))
     const { batchReads: sound } = services
@@ -126,7 +126,7 @@ describe('requests of one batch', () => {
     }
   }
 
-  test('each have their own answer when what they share fails at its end', async () => {
+  test('each get their own response if the batched reads fail at the end', async () => {
     const [read, erased] = await askInOneBatch('ben', (reads) => {
       reads()
       throw new Error('cannot commit - no transaction is active')
@@ -137,7 +137,7 @@ describe('requests of one batch', () => {
     assert.match(shop.logged.join('\n'), /no transaction is active/)
   })
 
-  test('all fail when what they share fails before they begin', async () => {
+  test('all fail if the batched reads fail at the start', async () => {
     const [read, erased] = await askInOneBatch('carl', () => {
       throw new Error('disk I/O error')
     })

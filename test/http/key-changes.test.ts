@@ -12,14 +12,14 @@ const lifetime = inReverse({ after })
 const env = { LETHE_STORE: await emptyStore(lifetime), LETHE_SECRET_FILE: testSecretFile() }
 const shop = await startShop(lifetime, { env, scopes: ['analytics:view'] })
 const { organisationId, services } = shop
-/** Another process on the same store. */
+/** Another process with the same store. */
 const other = await openServices(readConfig(env))
 lifetime.after(() => other.close())
 
 const newKey = (expiresAt?: number) => shop.createKey(organisationId, ['analytics:view'], expiresAt)
 const asks = (keyString: string) => shop.ask(subjectsPath, { key: keyString })
 
-describe('a change to a key holds for the very next request', () => {
+describe('a change to a key applies to the very next request', () => {
   for (const [where, changing] of [
     ['by this process', services],
     ['by another process on the same store', other],
@@ -40,7 +40,7 @@ describe('a change to a key holds for the very next request', () => {
     })
   }
 
-  test('the expiry, at its instant', async (t) => {
+  test('expiry, at the exact time', async (t) => {
     const { clock } = services
     t.after(() => {
       services.clock = clock

@@ -18,7 +18,7 @@ const erase = async (subjectId: string) =>
 const keysOf = (ledger: unknown) => listIn(ledger, 'verifierKeys').map(String)
 
 describe('a ledger without entries', () => {
-  test('has a head that its keys have signed', async () => {
+  test('has a head signed with its keys', async () => {
     const ledger = await get(ledgerPath)
     assert.equal(ledger.size, 0)
     assert.equal(ledger.origin, `lethe.local/${encodeURIComponent(shop.organisationId)}`)
@@ -26,14 +26,14 @@ describe('a ledger without entries', () => {
     assert.deepEqual([head.origin, head.size, head.rootHash], [ledger.origin, 0, ledger.rootHash])
   })
 
-  test('has no entries, and is consistent with nothing', async () => {
+  test('has no entries, and a consistency proof from size 0 to 0', async () => {
     assert.deepEqual(await get(`${ledgerPath}/entries`), { entries: [], nextCursor: null })
     const { checkpoint, ...proof } = await get(`${ledgerPath}/consistency?from=0`)
     assert.equal(typeof checkpoint, 'string')
     assert.deepEqual(proof, { from: 0, to: 0, proof: [] })
   })
 
-  test('has no receipts of a subject that is there', async () => {
+  test('has no receipts of a stored subject', async () => {
     await shop.ingest(visit('never-erased'))
     assert.deepEqual(await get(`${subjectPath('never-erased')}/receipts`), { receipts: [], nextCursor: null })
   })
@@ -54,7 +54,7 @@ describe('the ledger of an organisation', () => {
     }
   })
 
-  test('gives every erasure a receipt that verifies, for its own subject alone', async () => {
+  test('returns a receipt for every erasure, valid for its own subject only', async () => {
     for (const [index, [subjectId, receipt]] of [...receipts].entries()) {
       const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId })
       assert.equal(verified.index, index)
@@ -64,7 +64,7 @@ describe('the ledger of an organisation', () => {
     }
   })
 
-  test('gives the receipts again, against the head as it is now', async () => {
+  test('returns the receipts again, with the current head', async () => {
     const { checkpoint } = await get(ledgerPath)
     for (const subjectId of subjects) {
       const [again, ...others] = listIn(await get(`${subjectPath(subjectId)}/receipts`), 'receipts')
@@ -77,7 +77,7 @@ describe('the ledger of an organisation', () => {
     }
   })
 
-  test('lists its entries oldest first, page by page, and their root is the one in its head', async () => {
+  test('lists its entries oldest first, page by page, and their root matches the head', async () => {
     const records: string[] = []
     for (let cursor = ''; ; ) {
       const page = await get(`${ledgerPath}/entries?limit=4${cursor}`)
@@ -95,12 +95,12 @@ describe('the ledger of an organisation', () => {
     assert.equal(rootOf(records.map((record) => Buffer.from(record))).toString('base64'), rootHash)
   })
 
-  test('tells nobody who was erased', async () => {
+  test('does not reveal who was erased', async () => {
     const { entries } = await get(`${ledgerPath}/entries?limit=200`)
     assert.doesNotMatch(JSON.stringify(entries), /visitor-/)
   })
 
-  test('proves to begin with each of its older heads, and with no other', async () => {
+  test('proves consistency with each earlier head, and with no other', async () => {
     for (const [from, older] of checkpoints.entries()) {
       const { to, checkpoint, ...rest } = await get(`${ledgerPath}/consistency?from=${from}`)
       const proof = listIn(rest, 'proof').map(String)
@@ -115,7 +115,7 @@ describe('the ledger of an organisation', () => {
     }
   })
 
-  test('says what may be asked of its consistency', async () => {
+  test('rejects invalid sizes for the consistency proof', async () => {
     const { size } = await get(ledgerPath)
     dataOf(await shop.ask(`${ledgerPath}/consistency?from=${size}`, { key }))
     const wrong = [
@@ -132,14 +132,14 @@ describe('the ledger of an organisation', () => {
     }
   })
 
-  test('is its own: another organisation has another one, under another name', async () => {
+  test('belongs to one organisation: another one has its own ledger under another name', async () => {
     const theirs = dataOf(await shop.ask(ledgerPath, { key: rivalKey }))
     assert.equal(theirs.size, 0)
     const receipt = receipts.get('visitor-0') ?? ''
     await assert.rejects(verifyReceipt(receipt, { verifierKeys: keysOf(theirs) }), { reason: 'unknown_key' })
   })
 
-  test('keeps the receipts of a subject that was erased again, newest first, page by page', async () => {
+  test('keeps all receipts of a subject that was erased several times, newest first, page by page', async () => {
     const second = textIn(await erase('visitor-3'), 'erasedAt')
     await erase('visitor-3')
     const path = `${subjectPath('visitor-3')}/receipts?limit=2`
@@ -161,7 +161,7 @@ describe('the ledger of an organisation', () => {
   })
 })
 
-test('receipts of a tracker that is not visible are not found', async () => {
+test('returns 404 for the receipts of a tracker that is not visible', async () => {
   errorOf(await shop.ask(`${subjectPath('visitor-0', 'nowhere')}/receipts`, { key }), 'not_found')
   errorOf(await shop.ask(`${subjectPath('visitor-0')}/receipts`, { key: rivalKey }), 'not_found')
 })

@@ -9,7 +9,7 @@ import { eraseIn } from '../support/test-keyring.ts'
 const minute = 60_000
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
-// Last seen in this order, b and c at the same instant.
+// In the order of their last activity; b and c at the same time.
 const lastSeen: [subjectId: string, lastSeenAt: Instant][] = [
   ['d', anHourAgo],
   ['b', anHourAgo + minute],
@@ -19,11 +19,11 @@ const lastSeen: [subjectId: string, lastSeenAt: Instant][] = [
 ]
 for (const [subjectId, startedAt] of lastSeen) await shop.ingest(visit(subjectId, { startedAt }))
 
-/** A tracker that nobody else looks at. */
+/** A tracker of its own. */
 const ownTracker = () => shop.createTracker(shop.organisationId)
 const pathOf = (trackerId: string) => `/v1/analytics/trackers/${trackerId}/subjects`
 
-/** The ids of a whole list, page by page. */
+/** The IDs of a whole list, page by page. */
 async function walk(
   trackerId: string,
   query: Record<string, string> = {},
@@ -42,7 +42,7 @@ async function walk(
 }
 
 describe('the list of subjects', () => {
-  test('shows of each its id, its span and its counts', async () => {
+  test('has the ID, period and counts of each subject', async () => {
     const trackerId = await ownTracker()
     await shop.ingest([
       ...visit('anna', { trackerId, sessionId: 's1', events: 3, attributes: { country: 'DE' } }),
@@ -68,7 +68,7 @@ describe('the list of subjects', () => {
     })
   })
 
-  test('is empty for an empty tracker, however it is asked for', async () => {
+  test('is empty for an empty tracker, with any parameters', async () => {
     const trackerId = await ownTracker()
     for (const query of [
       '',
@@ -81,11 +81,11 @@ describe('the list of subjects', () => {
     }
   })
 
-  test('is a 404 for a tracker that does not exist', async () => {
+  test('returns 404 for an unknown tracker', async () => {
     errorOf(await shop.ask(pathOf('nowhere'), { key: shop.key }), 'not_found')
   })
 
-  test('ends with null also when its last page is full', async () => {
+  test('ends with null even if its last page is full', async () => {
     for (const limit of ['1', '2', '5', '6']) {
       assert.deepEqual(await walk('shop', { limit }), ['a', 'b', 'c', 'd', 'e'])
     }
@@ -93,30 +93,30 @@ describe('the list of subjects', () => {
     assert.equal(full.nextCursor, null)
   })
 
-  test('holds only the subjects of its tracker', async () => {
+  test('contains only the subjects of its tracker', async () => {
     const trackerId = await ownTracker()
     await shop.ingest(visit('elsewhere', { trackerId }))
     assert.ok(!(await walk('shop')).includes('elsewhere'))
   })
 })
 
-describe('its sort', () => {
+describe('the sort', () => {
   const orders: [sort: string, ids: string[]][] = [
     ['subjectId', ['a', 'b', 'c', 'd', 'e']],
     ['lastSeenAt', ['d', 'b', 'c', 'a', 'e']],
     ['-lastSeenAt', ['e', 'a', 'c', 'b', 'd']],
   ]
   for (const [sort, ids] of orders) {
-    test(`may be ${sort}, whatever the size of a page`, async () => {
+    test(`can be ${sort} with any page size`, async () => {
       for (const limit of ['1', '2', '3', '200']) assert.deepEqual(await walk('shop', { sort, limit }), ids)
     })
   }
 
-  test('is subjectId by itself', async () => {
+  test('defaults to subjectId', async () => {
     assert.deepEqual(await walk('shop'), ['a', 'b', 'c', 'd', 'e'])
   })
 
-  test('puts ids in the order of their characters', async () => {
+  test('orders IDs by code point', async () => {
     const trackerId = await ownTracker()
     const ids = ['10', '9', 'Z', 'a', 'a b', 'a!', 'aa', '\u00e4', '\ufffd', '\u{1f600}']
     await shop.ingest(ids.toReversed().flatMap((id) => visit(id, { trackerId })))
@@ -133,15 +133,15 @@ describe('its sort', () => {
     'subjectId,lastSeenAt',
     'asc',
   ]) {
-    test(`is a 422 when it is "${sort}"`, async () => {
+    test(`returns 422 for "${sort}"`, async () => {
       const query = new URLSearchParams({ sort })
       assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), ['sort'])
     })
   }
 })
 
-describe('a complete walk', () => {
-  test('skips and repeats nothing while subjects come, go and stay active', async () => {
+describe('paging to the end', () => {
+  test('skips and repeats nothing while subjects are added, erased and active', async () => {
     const trackerId = await ownTracker()
     const steady = Array.from({ length: 30 }, (_, number) => `steady-${String(number).padStart(2, '0')}`)
     const fleeting = Array.from({ length: 30 }, (_, number) => `fleeting-${String(number).padStart(2, '0')}`)
@@ -168,7 +168,7 @@ describe('a complete walk', () => {
 })
 
 describe('subjectIdPrefix', () => {
-  test('keeps the ids that start with it, to the letter', async () => {
+  test('matches IDs that start with it exactly', async () => {
     const trackerId = await ownTracker()
     const ids = [
       'a',
@@ -197,7 +197,7 @@ describe('subjectIdPrefix', () => {
   })
 
   for (const prefix of ['', '\u0000', 'a\u0085', 'x'.repeat(257)]) {
-    test(`is a 422 when it is ${JSON.stringify(prefix).slice(0, 12)}`, async () => {
+    test(`returns 422 for ${JSON.stringify(prefix).slice(0, 12)}`, async () => {
       const query = new URLSearchParams({ subjectIdPrefix: prefix })
       assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), [
         'subjectIdPrefix',
@@ -209,7 +209,7 @@ describe('subjectIdPrefix', () => {
 describe('lastSeenAfter and lastSeenBefore', () => {
   const at = (minutes: number) => formatInstant(anHourAgo + minutes * minute)
 
-  test('take the first instant in and leave the last one out', async () => {
+  test('include the start and exclude the end', async () => {
     const rows: [query: Record<string, string>, ids: string[]][] = [
       [{ lastSeenAfter: at(0) }, ['d', 'b', 'c', 'a', 'e']],
       [{ lastSeenAfter: at(1) }, ['b', 'c', 'a', 'e']],
@@ -229,7 +229,7 @@ describe('lastSeenAfter and lastSeenBefore', () => {
     }
   })
 
-  test('may be written with an offset, with or without a fraction', async () => {
+  test('may have an offset and a fraction', async () => {
     const shifted = (hours: number, zone: string) =>
       formatInstant(anHourAgo + minute + hours * 60 * minute).replace('Z', zone)
     for (const lastSeenAfter of [
@@ -261,7 +261,7 @@ describe('lastSeenAfter and lastSeenBefore', () => {
       '+2026-01-01T00:00:00Z',
     ],
   ]) {
-    test(`are a 422 when they are "${text}"`, async () => {
+    test(`return 422 for "${text}"`, async () => {
       for (const field of ['lastSeenAfter', 'lastSeenBefore']) {
         const query = new URLSearchParams({ [field]: text })
         assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), [
@@ -272,7 +272,7 @@ describe('lastSeenAfter and lastSeenBefore', () => {
   }
 })
 
-describe('filters and sorts that do not go together', () => {
+describe('filters and sorts that cannot be combined', () => {
   const instant = '2026-01-01T00:00:00Z'
   const wrong: [query: Record<string, string>, fields: string[]][] = [
     [{ sort: 'subjectId', lastSeenAfter: instant }, ['lastSeenAfter']],
@@ -287,14 +287,14 @@ describe('filters and sorts that do not go together', () => {
     [{ subjectIdPrefix: 'a', lastSeenBefore: instant }, ['subjectIdPrefix']],
   ]
   for (const [query, fields] of wrong) {
-    test(`are a 422: ${new URLSearchParams(query)}`, async () => {
+    test(`return 422: ${new URLSearchParams(query)}`, async () => {
       const path = `${subjectsPath}?${new URLSearchParams(query)}`
       assert.deepEqual(problemFields(await shop.ask(path, { key: shop.key })), fields)
     })
   }
 })
 
-test('a subject leaves the list with its erasure', async () => {
+test('an erased subject is no longer listed', async () => {
   const trackerId = await ownTracker()
   await shop.ingest([...visit('anna', { trackerId }), ...visit('berta', { trackerId })])
   dataOf(await shop.ask(subjectPath('anna', trackerId), { key: shop.key, method: 'DELETE' }))

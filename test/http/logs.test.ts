@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const { key, url, logged } = shop
 
-// What no log may ever hold.
+// Values that must never be logged.
 const tracker = 'tracker-marker'
 const subject = 'subject-marker'
 const list = `/v1/analytics/trackers/${tracker}/subjects`
@@ -27,7 +27,7 @@ const noOne = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
 
 type Line = Record<string, unknown>
 
-/** The lines that `work` leaves, once there are as many as it makes requests. */
+/** The lines that `work` logs, once there are at least as many as `count`. */
 async function linesOf(count: number, work: () => Promise<unknown>): Promise<Line[]> {
   const before = logged.length
   await work()
@@ -48,7 +48,7 @@ const requests: [what: string, ask: () => Promise<unknown>, expected: Line][] = 
     () => shop.ask(`${list}?subjectIdPrefix=${subject}`, { key }),
     { route: pattern, status: 200 },
   ],
-  ['a reading', () => shop.ask(path, { key }), { route: `${pattern}/{subjectId}`, status: 200 }],
+  ['a read', () => shop.ask(path, { key }), { route: `${pattern}/{subjectId}`, status: 200 }],
   ['sessions', () => shop.ask(`${path}/sessions`, { key }), { route: `${pattern}/{subjectId}/sessions` }],
   ['events', () => shop.ask(`${path}/events`, { key }), { route: `${pattern}/{subjectId}/events` }],
   [
@@ -58,7 +58,7 @@ const requests: [what: string, ask: () => Promise<unknown>, expected: Line][] = 
   ],
   ['HEAD', () => shop.ask(path, { key, method: 'HEAD' }), { method: 'HEAD', status: 200 }],
   [
-    'what is not found',
+    'an unknown subject',
     () => shop.ask(`${path}-9`, { key }),
     { route: `${pattern}/{subjectId}`, status: 404 },
   ],
@@ -122,7 +122,7 @@ const requests: [what: string, ask: () => Promise<unknown>, expected: Line][] = 
 
 describe('the log', () => {
   for (const [what, ask, expected] of requests) {
-    test(`has one line for each request, of what may be kept: ${what}`, async () => {
+    test(`has one line for each request with permitted fields only: ${what}`, async () => {
       const lines = await linesOf(1, ask)
       assert.equal(lines.length, 1)
       const [line = {}] = lines
@@ -134,7 +134,7 @@ describe('the log', () => {
     })
   }
 
-  test('has the id that the client was told', async () => {
+  test('has the request ID of the response', async () => {
     let told: string | null = null
     const [line] = await linesOf(1, async () => {
       told = (await shop.ask(path, { key })).headers.get('x-request-id')
@@ -142,7 +142,7 @@ describe('the log', () => {
     assert.equal(line?.requestId, told)
   })
 
-  test('has the refusals of budgets and of scopes', async (t) => {
+  test('has requests that exceed a budget or lack a scope', async (t) => {
     const own = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: ['analytics:view'] })
     await own.ask(path, { key: own.key, method: 'DELETE' })
     await own.ask(path, { key: own.key })
@@ -156,7 +156,7 @@ describe('the log', () => {
     assert.doesNotMatch(own.logged.join(), /marker/)
   })
 
-  test('has what failed and why, and still no id, key or cursor', async () => {
+  test('has the cause of a failure, but no ID, key or cursor', async () => {
     const { read } = shop.services.subjects
     shop.services.subjects.read = () => Promise.reject(new Error('the disk is gone'))
     const lines = await linesOf(2, () => shop.ask(path, { key, headers: { 'x-request-id': 'failing' } }))
@@ -176,7 +176,7 @@ describe('the log', () => {
   const ofPeople = [subject, 'marker@example.com']
   const encodings = ['utf8', 'base64', 'base64url', 'hex'] as const
 
-  test('has an id of our own where a body may name whom the client’s names, and the answer has the client’s', async () => {
+  test('has a generated ID if the body may contain the one of the client, which the response still has', async () => {
     const bodies = [
       JSON.stringify({ subjectId: subject }),
       JSON.stringify({ identifier: { name: 'email', value: 'marker@example.com' } }),
@@ -209,7 +209,7 @@ describe('the log', () => {
     }
   })
 
-  test('has a UUID that came with a body, unless the body names it', async () => {
+  test("has the client's UUID of a request with a body, unless the body contains it", async () => {
     const chosen = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34'
     const digits = Buffer.from('marker-of-16-let').toString('hex')
     const spelled = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -234,7 +234,7 @@ describe('the log', () => {
     }
   })
 
-  test('has a UUID that came with a batch, unless a line names it, and no other id', async () => {
+  test("has the client's UUID of a batch unless a line contains it, and no other ID", async () => {
     const chosen = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a35'
     const collector = (await shop.createKey(shop.organisationId, ['analytics:collect'])).keyString
     for (const [id, subjectId, isKept] of [
@@ -251,7 +251,7 @@ describe('the log', () => {
     }
   })
 
-  test('has an id of our own where the client’s is a UUID and what its body names is not known', async () => {
+  test("has a generated ID instead of the client's UUID if the body is not known", async () => {
     const chosen = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a36'
     const collector = (await shop.createKey(shop.organisationId, ['analytics:collect'])).keyString
     const line = JSON.stringify({ type: 'event', subjectId: chosen })
@@ -298,7 +298,7 @@ describe('the log', () => {
     }
   })
 
-  test('has an id of our own where the client’s holds what its URL names, encoded or not', async () => {
+  test("has a generated ID if the client's contains a part of the URL, encoded or not", async () => {
     for (const encoding of encodings) {
       const id = `read-${Buffer.from(subject).toString(encoding)}`
       for (const target of [
@@ -322,7 +322,7 @@ describe('the log', () => {
     assert.equal(line?.requestId, 'ticket 4711')
   })
 
-  test('has the same id in all lines of a request', async () => {
+  test('has the same ID in all lines of a request', async () => {
     const { subjects } = shop.services.search
     shop.services.search.subjects = () => Promise.reject(new Error('the disk is gone'))
     const headers = { 'x-request-id': subject, 'content-type': 'application/json' }
@@ -339,7 +339,7 @@ describe('the log', () => {
     assert.equal(lines[0]?.requestId, lines[1]?.requestId)
   })
 
-  test('has one line for a request whose client hung up', async () => {
+  test('has one line for a request whose client disconnected', async () => {
     const { read } = shop.services.subjects
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
@@ -360,7 +360,7 @@ describe('the log', () => {
     await linesOf(1, async () => dataOf(await shop.ask(path, { key })))
   })
 
-  test('has one line for each of several requests on one connection', async () => {
+  test('has one line for each request on a connection', async () => {
     const lines = await linesOf(3, async () => {
       const connection = await openRawConnection(url)
       connection.send(requestText(path, { key }).repeat(3))
@@ -370,7 +370,7 @@ describe('the log', () => {
     assert.equal(lines.length, 3)
   })
 
-  test('holds no key, no id, no cursor and no URL after all that', async () => {
+  test('contains no key, ID, cursor or URL after all of these requests', async () => {
     const all = logged.join('\n')
     assert.ok(logged.length > requests.length)
     for (const [what, secret] of [

@@ -22,7 +22,7 @@ addFormats.default(ajv)
 assert.ok(isObject(document))
 ajv.addSchema({ $id: 'api', ...document })
 
-/** Every media type in the document that has a schema and an example, with its place. */
+/** Every media type in the document with a schema and an example, and its JSON pointer. */
 function examples(value: unknown, pointer: string): { pointer: string; example: unknown }[] {
   if (Array.isArray(value)) return value.flatMap((inner, index) => examples(inner, `${pointer}/${index}`))
   if (!isObject(value)) return []
@@ -32,7 +32,7 @@ function examples(value: unknown, pointer: string): { pointer: string; example: 
   )
 }
 
-/** The places of all objects in a document of which something is so. */
+/** The JSON pointers of all objects in the document that meet a condition. */
 function findings(value: unknown, isSo: (value: Record<string, unknown>) => boolean, pointer = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((inner, i) => findings(inner, isSo, `${pointer}/${i}`))
   if (!isObject(value)) return []
@@ -43,7 +43,7 @@ function findings(value: unknown, isSo: (value: Record<string, unknown>) => bool
 }
 
 describe('the OpenAPI document', () => {
-  test('is committed as the source generates it, and served so by a service without settings of its own', async (t) => {
+  test('matches the committed file, and is served as such by a service with default settings', async (t) => {
     assert.equal(text, `${JSON.stringify(openApiDocument(readConfig({})), null, 2)}\n`)
     const { LETHE_LIMIT_IP, LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE } = variables
     const env = {
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(answer.body, { ...document, servers })
   })
 
-  test('tells the budgets of the service that hands it out, and where clients reach it', async (t) => {
+  test('states the budgets of the service that serves it and its public address', async (t) => {
     const env = {
       LETHE_LIMIT_IP: '7/second',
       LETHE_LIMIT_KEY: '1234/day',
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
     assert.equal(textIn(objectIn(info, 'contact'), 'url'), 'https://lethe.example/docs')
   })
 
-  test('names the address that the request came in on as its server, and / where none can be told', async (t) => {
+  test('uses the address of the request as its server, or / if it is invalid', async (t) => {
     const { url } = await startShop(t, { scopes: ['analytics:view'] })
     const serverOf = async (headers: [string, string][]) => {
       const { status, body } = await askRaw(url, '/v1/analytics/openapi.json', { headers })
@@ -109,7 +109,7 @@ describe('the OpenAPI document', () => {
     ] as const) {
       assert.equal(await serverOf([['Host', host]]), server, host)
     }
-    // A client that is no trusted proxy cannot forward anything.
+    // A peer that is not a trusted proxy cannot forward an address.
     const forwarded: [string, string][] = [
       ['X-Forwarded-Host', 'evil.example'],
       ['X-Forwarded-Proto', 'https'],
@@ -117,7 +117,7 @@ describe('the OpenAPI document', () => {
     assert.equal(await serverOf([['Host', 'lethe.example'], ...forwarded]), 'http://lethe.example')
   })
 
-  test('names the address that a trusted proxy tells', async (t) => {
+  test('uses the address forwarded by a trusted proxy', async (t) => {
     const env = { LETHE_TRUSTED_PROXIES: '127.0.0.1' }
     const { url } = await startShop(t, { scopes: ['analytics:view'], env })
     const document = (headers: [string, string][]) => askRaw(url, '/v1/analytics/openapi.json', { headers })
@@ -133,14 +133,14 @@ describe('the OpenAPI document', () => {
       ['X-Forwarded-Proto', 'https'],
     ])
     assert.equal(textIn(listIn(broken.body, 'servers')[0], 'url'), '/')
-    // A cache that has the document of one address must not take it for that of another.
+    // A cache must not serve the document of one address for another.
     const other = await document([['Host', 'other.example']])
     assert.notEqual(other.headers.get('etag'), forwarded.headers.get('etag'))
     const known: [string, string] = ['If-None-Match', forwarded.headers.get('etag') ?? '']
     assert.equal((await document([['Host', 'other.example'], known])).status, 200)
   })
 
-  test('is the same packed as plain, for whatever address', async (t) => {
+  test('is the same with and without compression', async (t) => {
     const { url } = await startShop(t, { scopes: ['analytics:view'] })
     const [plain, packed] = await Promise.all(
       ['identity', 'gzip'].map((coding) =>
@@ -154,7 +154,7 @@ describe('the OpenAPI document', () => {
     assert.equal(packed.headers.get('etag'), plain?.headers.get('etag'))
   })
 
-  test('gives each answer a schema with a name, and each list that has one its bound', () => {
+  test('has a named schema for each response and a limit for each list, except unlimited lists', () => {
     const unnamed = findings(document, (value) => {
       const { schema } = value
       return isObject(schema) && !('$ref' in schema) && schema.type === 'object'
@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(unnamed, [])
     const unbounded = findings(document, (value) => value.type === 'array' && !('maxItems' in value))
     assert.deepEqual(unbounded, [
-      // What is told of one person is told completely, and secrets are as many as the operator keeps.
+      // The data of one person is complete, and the operator decides how many keys to keep.
       '/components/schemas/Subject/properties/identifiers',
       '/components/schemas/SubjectExport/properties/identifiers',
       '/components/schemas/SubjectExport/properties/sessions',
@@ -180,7 +180,7 @@ describe('the OpenAPI document', () => {
     assert.match(textIn(document, 'openapi'), /^3\.1\./)
   })
 
-  test('holds every operation of the service, and no other', () => {
+  test('contains every operation of the service and no other', () => {
     const documented = Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(isObject(item) ? item : {}).map((method) => `${method.toUpperCase()} ${path}`),
     )
@@ -196,7 +196,7 @@ describe('the OpenAPI document', () => {
   })
 
   for (const { method, path, access: scope, query } of apiRoutes) {
-    test(`tells of ${method} ${path} its scope, its parameters and every status`, () => {
+    test(`documents the scope, the parameters and every status of ${method} ${path}`, () => {
       const operation = objectIn(objectIn(paths, path), method.toLowerCase())
       assert.deepEqual(operation.security, [{ apiKey: [] }])
       assert.equal(operation['x-required-scope'], scope)
@@ -212,7 +212,7 @@ describe('the OpenAPI document', () => {
     })
   }
 
-  test('has an answer for each error code, under its status', () => {
+  test('has a response for each error code, under its status', () => {
     assert.deepEqual(Object.keys(objectIn(components, 'responses')).sort(), errorCodes.toSorted())
     assert.deepEqual(errorStatus, {
       invalid_request: 400,
@@ -230,7 +230,7 @@ describe('the OpenAPI document', () => {
     assert.ok(found.length >= apiRoutes.length + errorCodes.length)
   })
   for (const { pointer, example } of found) {
-    test(`has an example that its schema allows at ${decodeURIComponent(pointer)}`, () => {
+    test(`has an example that matches its schema at ${decodeURIComponent(pointer)}`, () => {
       const validate = ajv.getSchema(`api#${pointer}/schema`)
       assert.ok(validate, 'no schema')
       assert.ok(validate(example), ajv.errorsText(validate.errors))
@@ -238,8 +238,8 @@ describe('the OpenAPI document', () => {
   }
 })
 
-describe('the schemas of ids', () => {
-  test('say what the service says', () => {
+describe('the schemas of IDs', () => {
+  test('accept the same IDs as the service', () => {
     const operation = objectIn(objectIn(paths, '/v1/analytics/trackers/{trackerId}/subjects'), 'get')
     const parameters: unknown[] = Array.isArray(operation.parameters) ? operation.parameters : []
     const [trackerId] = parameters

@@ -7,7 +7,7 @@ import { startShop, subjectPath } from '../support/shop.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const { key } = shop
 
-test('a store that has too much to do fails a request immediately; it is no 429, for no budget is used up', async () => {
+test('an overloaded store fails a request immediately, with a 500 and not a 429', async () => {
   const { erase } = shop.services.subjects
   shop.services.subjects.erase = () => Promise.reject(tooBusy())
   const refused = await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })

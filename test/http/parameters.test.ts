@@ -16,19 +16,19 @@ describe('limit', () => {
     ...['0', '-1', '1.5', '1e2', 'abc', '', '201', '1000000', '99999999999999999999', '+5', '%2B5', '05'],
     ...['0x10', '1_0', '1,0', 'Infinity', 'NaN', 'null', 'true', '5%20', '%205', '5%00', '%EF%BC%95', '1;2'],
   ].entries()) {
-    test(`is a 422 when it is "${text}"`, async () => {
+    test(`returns 422 for "${text}"`, async () => {
       const list = lists[i % lists.length]
       assert.deepEqual(problemFields(await shop.ask(`${list}?limit=${text}`, { key })), ['limit'])
     })
   }
 
-  test('is a 422 when it is named without a value', async () => {
+  test('returns 422 without a value', async () => {
     for (const list of lists) {
       assert.deepEqual(problemFields(await shop.ask(`${list}?limit`, { key })), ['limit'])
     }
   })
 
-  test('is a 422 when it is given twice, the same or not, however it is written', async () => {
+  test('returns 422 if it is repeated, with equal or different values, encoded or not', async () => {
     for (const query of ['limit=1&limit=1', 'limit=1&limit=2', 'limit=0&limit=2', 'limit=1&%6Cimit=2']) {
       for (const list of lists) {
         assert.deepEqual(problemFields(await shop.ask(`${list}?${query}`, { key })), ['limit'])
@@ -36,13 +36,13 @@ describe('limit', () => {
     }
   })
 
-  test('is told with the rule it breaks', async () => {
+  test('is reported with the rule that it violates', async () => {
     const answer = await shop.ask(`${subjectsPath}?limit=201`, { key })
     const [problem] = listIn(errorOf(answer, 'validation_error'), 'details')
     assert.deepEqual(problem, { field: 'limit', message: 'limit must be a whole number from 1 to 200' })
   })
 
-  test('may be 1 to 200, and is 50 by itself', async () => {
+  test('can be 1 to 200 and defaults to 50', async () => {
     const trackerId = await shop.createTracker(shop.organisationId)
     const numbers = Array.from({ length: 201 }, (_, number) => number)
     await shop.ingest([
@@ -79,7 +79,7 @@ describe('an unknown parameter', () => {
     ['DELETE', subjectPath('anna')],
   ]
   for (const [method, path] of routes) {
-    test(`is a 422 that names it: ${method} ${path}`, async () => {
+    test(`returns 422 and is named: ${method} ${path}`, async () => {
       for (const name of [
         ...['Limit', 'lmit', 'limit[]', 'page', '__proto__', 'constructor', 'toString', '', 'a b'],
       ]) {
@@ -90,18 +90,18 @@ describe('an unknown parameter', () => {
     })
   }
 
-  test('is named once, however often it comes', async () => {
+  test('is named once, however often it is repeated', async () => {
     const answer = await shop.ask(`${subjectsPath}?foo=1&foo=2&bar&foo=3`, { key })
     assert.deepEqual(problemFields(answer).sort(), ['bar', 'foo'])
   })
 
-  test('stands in front of an erasure, which then does not happen', async () => {
+  test('prevents an erasure', async () => {
     const answer = await shop.ask(`${subjectPath('anna')}?dryRun=true`, { method: 'DELETE', key: eraser })
     assert.deepEqual(problemFields(answer), ['dryRun'])
     dataOf(await shop.ask(subjectPath('anna'), { key }))
   })
 
-  test('is one of another list, too', async () => {
+  test('may be a parameter of another list', async () => {
     for (const [path, name] of [
       [subjectsPath, 'sessionId'],
       [`${subjectPath('anna')}/sessions`, 'sessionId'],
@@ -123,20 +123,20 @@ describe('a repeated parameter', () => {
     'lastSeenAfter=2026-01-01T00:00:00Z&lastSeenAfter=2026-01-01T00:00:00Z',
     'lastSeenBefore=2026-01-01T00:00:00Z&sort=lastSeenAt&lastSeenBefore=2026-01-02T00:00:00Z',
   ]) {
-    test(`is a 422 that names it: ${query}`, async () => {
+    test(`returns 422 and is named: ${query}`, async () => {
       const name = query.slice(0, query.indexOf('='))
       assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key })), [name])
     })
   }
 
-  test('is a 422 on sessionId', async () => {
+  test('returns 422 on sessionId', async () => {
     const answer = await shop.ask(`${subjectPath('anna')}/events?sessionId=a&sessionId=a`, { key })
     assert.deepEqual(problemFields(answer), ['sessionId'])
   })
 })
 
-describe('all problems of a request', () => {
-  test('come together, one for each field', async () => {
+describe('the problems of a request', () => {
+  test('are returned together, one for each field', async () => {
     const query =
       'limit=0&limit=1&cursor=&sort=up&lastSeenAfter=yesterday&lastSeenBefore=&subjectIdPrefix=%00&foo=1'
     const fields = problemFields(await shop.ask(`/v1/analytics/trackers/%00/subjects?${query}`, { key }))
@@ -146,7 +146,7 @@ describe('all problems of a request', () => {
     )
   })
 
-  test('come together from the path and the query of an erasure', async () => {
+  test('are returned for the path and the query of an erasure', async () => {
     const target = '/v1/analytics/trackers/../subjects/%7F?force=1'
     const answer = await askRaw(url, target, { method: 'DELETE', key: eraser })
     assert.deepEqual(problemFields(answer).sort(), ['force', 'subjectId', 'trackerId'])
@@ -159,14 +159,14 @@ describe('all problems of a request', () => {
     assert.match(message, /sessionId/)
   })
 
-  test('come before the tracker is looked for', async () => {
+  test('are returned before the tracker is looked up', async () => {
     assert.deepEqual(
       problemFields(await shop.ask('/v1/analytics/trackers/nowhere/subjects?limit=0', { key })),
       ['limit'],
     )
   })
 
-  test('do not blame a good cursor for a filter that is in doubt', async () => {
+  test('do not include the cursor if a filter is invalid', async () => {
     const filtered = `${subjectPath('anna')}/events?sessionId=s1&limit=1`
     const cursor = textIn(dataOf(await shop.ask(filtered, { key })), 'nextCursor')
     const query = `sessionId=s1&sessionId=s1&limit=1&cursor=${cursor}`
@@ -175,7 +175,7 @@ describe('all problems of a request', () => {
     ])
   })
 
-  test('do not blame a good cursor for a sort that is in doubt', async () => {
+  test('do not include the cursor if the sort is invalid', async () => {
     const cursor = textIn(
       dataOf(await shop.ask(`${subjectsPath}?sort=lastSeenAt&limit=1`, { key })),
       'nextCursor',

@@ -9,7 +9,7 @@ import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const { key, url } = shop
 
-/** Sends bytes that are no request and hands back the one answer they get, after which the server closes. */
+/** Sends an invalid request and returns its only response, after which the server closes the connection. */
 async function sendBroken(text: string, target = url): Promise<Answer> {
   const connection = await openRawConnection(target)
   connection.send(text)
@@ -35,11 +35,11 @@ const get = `GET ${subjectsPath} HTTP/1.1\r\nHost: test\r\n${bearer}`
 const broken: [what: string, text: string][] = [
   ['a line of garbage', 'hello there\r\n\r\n'],
   ['bytes of another protocol', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-  ['a version that is none', `GET ${subjectsPath} HTTP/9.9\r\nHost: test\r\n\r\n`],
-  ['a protocol that is none', `GET ${subjectsPath} HTTPS/1.1\r\nHost: test\r\n\r\n`],
+  ['an unknown version', `GET ${subjectsPath} HTTP/9.9\r\nHost: test\r\n\r\n`],
+  ['an unknown protocol', `GET ${subjectsPath} HTTPS/1.1\r\nHost: test\r\n\r\n`],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['the preface of HTTP/2 with a frame', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'],
-  ['a method that is none', `BREW ${subjectsPath} HTTP/1.1\r\nHost: test\r\n\r\n`],
+  ['an unknown method', `BREW ${subjectsPath} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a method in lower case', `get ${subjectsPath} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a space in the path', `GET ${subjectsPath}/a b HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a control character in the path', `GET ${subjectsPath}/a\x01b HTTP/1.1\r\nHost: test\r\n\r\n`],
@@ -50,28 +50,28 @@ const broken: [what: string, text: string][] = [
   ['headers over 16 KiB', `${get}X-Long: ${'x'.repeat(17_000)}\r\n\r\n`],
   ['many headers, over 16 KiB together', `${get}${`X-Many: ${'y'.repeat(30)}\r\n`.repeat(1_000)}\r\n`],
   ['a path over 16 KiB', `GET ${subjectsPath}/${'x'.repeat(17_000)} HTTP/1.1\r\nHost: test\r\n\r\n`],
-  ['a length that is none', `${get}Content-Length: many\r\n\r\n`],
+  ['an invalid length', `${get}Content-Length: many\r\n\r\n`],
   ['a negative length', `${get}Content-Length: -1\r\n\r\n`],
   ['two lengths', `${get}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
   ['a length and chunks', `${get}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
   ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'],
 ]
 
-describe('what the HTTP parser refuses', () => {
+describe('a request that the HTTP parser rejects', () => {
   for (const [what, text] of broken) {
-    test(`is a 400 in the envelope, with an id and a budget, and the connection closes: ${what}`, async () => {
+    test(`returns 400 in the envelope, with an ID and a budget, and the connection closes: ${what}`, async () => {
       assertRefused(await sendBroken(text))
     })
   }
 
-  test('is a request that takes too long to arrive; a connection on which none has begun is closed without a word', async () => {
+  test('includes one that arrives too slowly; a connection without any request closes without a response', async () => {
     const [slow, silent] = [await openRawConnection(url), await openRawConnection(url)]
     slow.send('GET ')
     assertRefused(await slow.answer())
     assert.equal(await silent.rest(), '')
   })
 
-  test('counts against its address, and is refused when that is exhausted', async (t) => {
+  test('counts against its address, and is refused when that budget is used up', async (t) => {
     const metered = await startShop(t, {
       env: { LETHE_LIMIT_IP: `${broken.length + 1}/minute` },
       scopes: ['analytics:view'],
@@ -91,7 +91,7 @@ describe('what the HTTP parser refuses', () => {
     assertRefused(await sendBroken('hello\r\n\r\n', metered.url))
   })
 
-  test('is logged like every other request, without what it said', async () => {
+  test('is logged like every other request, without its content', async () => {
     const before = shop.logged.length
     const answer = await sendBroken('GET /v1/analytics/trackers/shop/subjects/marker HTTP/9.9\r\n\r\n')
     const lines = shop.logged.slice(before)
@@ -104,7 +104,7 @@ describe('what the HTTP parser refuses', () => {
   })
 })
 
-describe('what the parser lets pass but HTTP does not', async () => {
+describe('a request that the parser accepts but HTTP does not', async () => {
   const metered = await startShop(
     { after },
     { env: { LETHE_LIMIT_IP: '2/minute' }, scopes: ['analytics:view'] },
@@ -113,11 +113,11 @@ describe('what the parser lets pass but HTTP does not', async () => {
   for (const [what, text] of [
     ['HTTP/1.1 without a Host', `GET ${subjectsPath} HTTP/1.1\r\n${bearer}\r\n`],
     ['no version', `GET ${subjectsPath}\r\n${bearer}\r\n`],
-    ['a version long gone', `GET ${subjectsPath} HTTP/0.9\r\n${bearer}\r\n`],
-    ['a version that is not spoken here', `GET ${subjectsPath} HTTP/2.0\r\nHost: test\r\n${bearer}\r\n`],
-    ['an expectation that nobody can meet', `${get}Expect: nonsense\r\n\r\n`],
+    ['HTTP/0.9', `GET ${subjectsPath} HTTP/0.9\r\n${bearer}\r\n`],
+    ['HTTP/2.0', `GET ${subjectsPath} HTTP/2.0\r\nHost: test\r\n${bearer}\r\n`],
+    ['an unknown expectation', `${get}Expect: nonsense\r\n\r\n`],
   ] as const) {
-    test(`is a 400 in the envelope, with an id and a budget: ${what}`, async () => {
+    test(`returns 400 in the envelope, with an ID and a budget: ${what}`, async () => {
       const connection = await openRawConnection(url)
       connection.send(text)
       const answer = await connection.answer()
@@ -151,7 +151,7 @@ describe('what the parser lets pass but HTTP does not', async () => {
 describe('CONNECT', () => {
   const tunnel = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'
 
-  test('leaves the answers before it intact, in their order', async () => {
+  test('does not affect the responses before it or their order', async () => {
     const connection = await openRawConnection(url)
     const nobody = requestText(subjectPath('nobody'), { key, method: 'DELETE' })
     connection.send(nobody + requestText(subjectsPath) + tunnel)
@@ -161,7 +161,7 @@ describe('CONNECT', () => {
     assert.equal(await connection.rest(), '')
   })
 
-  test('by somebody who is gone before the answer ends no process', async () => {
+  test('does not crash the process if the client disconnects before the response', async () => {
     const uncaught: unknown[] = []
     const note = (error: unknown) => uncaught.push(error)
     process.on('uncaughtException', note)
@@ -177,9 +177,9 @@ describe('CONNECT', () => {
   })
 })
 
-describe('a request for another protocol', () => {
+describe('a request to upgrade the protocol', () => {
   for (const protocol of ['websocket', 'h2c']) {
-    test(`is answered in this one, and is the last on its connection: ${protocol}`, async () => {
+    test(`gets an HTTP/1.1 response and is the last on its connection: ${protocol}`, async () => {
       const connection = await openRawConnection(url)
       const upgrade = `${get}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
       connection.send(upgrade + requestText(subjectsPath, { key }))
@@ -191,8 +191,8 @@ describe('a request for another protocol', () => {
   }
 })
 
-describe('garbage behind a whole request', () => {
-  test('leaves the first answer intact, and is then a 400', async () => {
+describe('garbage after a complete request', () => {
+  test('does not affect the first response, and returns 400', async () => {
     await shop.ingest(visit('anna'))
     const connection = await openRawConnection(url)
     connection.send(`${requestText(subjectPath('anna'), { key })}garbage\r\n\r\n`)
@@ -203,7 +203,7 @@ describe('garbage behind a whole request', () => {
     assert.equal(await connection.rest(), '')
   })
 
-  test('leaves an erasure that is under way intact', async () => {
+  test('does not affect an erasure in progress', async () => {
     await shop.ingest(visit('berta', { events: 500 }))
     const connection = await openRawConnection(url)
     connection.send(`${requestText(subjectPath('berta'), { key, method: 'DELETE' })}garbage\r\n\r\n`)
@@ -212,7 +212,7 @@ describe('garbage behind a whole request', () => {
     assert.equal(await connection.rest(), '')
   })
 
-  test('leaves several answers intact, in their order', async () => {
+  test('does not affect several responses or their order', async () => {
     const connection = await openRawConnection(url)
     const ask = (id: string) => requestText(subjectsPath, { key, headers: { 'X-Request-Id': id } })
     connection.send(`${ask('one')}${ask('two')}${ask('three')}\x00\x01\x02\r\n\r\n`)
@@ -225,7 +225,7 @@ describe('garbage behind a whole request', () => {
     assert.equal(await connection.rest(), '')
   })
 
-  test('comes alone on a connection that has been quiet', async () => {
+  test('returns 400 on an idle connection', async () => {
     const connection = await openRawConnection(url)
     connection.send(requestText(subjectsPath, { key }))
     dataOf(await connection.answer())
@@ -235,12 +235,12 @@ describe('garbage behind a whole request', () => {
   })
 })
 
-describe('a request whose body is broken', () => {
+describe('a request with a malformed body', () => {
   const headers = { 'Transfer-Encoding': 'chunked', 'X-Request-Id': 'broken-body' }
   const text = (target: string) =>
     requestText(target, { key, method: 'DELETE', headers, body: 'zz\r\nhello' })
 
-  test('is answered once, erases nothing, and has one line in the log', async () => {
+  test('gets one response, erases nothing and is logged once', async () => {
     await shop.ingest(visit('clara'))
     const before = shop.logged.length
     errorOf(await sendBroken(text(subjectPath('clara'))), 'invalid_request')
@@ -258,8 +258,8 @@ describe('a request whose body is broken', () => {
   })
 })
 
-describe('a request that is cut short', () => {
-  test('gets no answer, harms nobody, and leaves nothing behind', async () => {
+describe('a truncated request', () => {
+  test('gets no response and affects no other client', async () => {
     for (const text of ['', 'G', `GET ${subjectsPath}`, `GET ${subjectsPath} HTTP/1.1\r\n`, get]) {
       const connection = await openRawConnection(url)
       connection.send(text)

@@ -20,7 +20,7 @@ const known: [path: string, allow: string[]][] = [
   ['/readyz', ['GET', 'HEAD', 'OPTIONS']],
 ]
 
-describe('a path that does not exist', () => {
+describe('an unknown path', () => {
   for (const path of [
     '/v1',
     '/v1/',
@@ -42,12 +42,12 @@ describe('a path that does not exist', () => {
     '/v1/variables/',
     '/v1/nowhere?limit=0',
   ]) {
-    test(`is a 404: ${path}`, async () => {
+    test(`returns 404: ${path}`, async () => {
       errorOf(await askRaw(url, path, { key }), 'not_found')
     })
   }
 
-  test('is a 404 whatever the method', async () => {
+  test('returns 404 with any method', async () => {
     for (const method of ['POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       const answer = await shop.ask('/v1/nowhere', { key, method })
       errorOf(answer, 'not_found')
@@ -56,10 +56,10 @@ describe('a path that does not exist', () => {
   })
 })
 
-describe('a method that a path does not have', () => {
+describe('a method that a path does not support', () => {
   const withEvery = [subjectPath('anna'), '/healthz']
   for (const [path, allow] of known) {
-    test(`is a 400 with Allow: ${path}`, async () => {
+    test(`returns 400 with Allow: ${path}`, async () => {
       const tried = withEvery.includes(path)
         ? METHODS
         : ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
@@ -72,18 +72,18 @@ describe('a method that a path does not have', () => {
     })
   }
 
-  test('is told in the message, with those that there are', async () => {
+  test('is named in the message with the supported methods', async () => {
     const answer = await askRaw(url, subjectsPath, { key, method: 'PURGE' })
     const message = textIn(errorOf(answer, 'invalid_request'), 'message')
     assert.match(message, /PURGE/)
     assert.match(message, /GET, HEAD/)
   })
 
-  test('is a 400 before parameters are looked at', async () => {
+  test('returns 400 before the parameters are checked', async () => {
     errorOf(await shop.ask(`${subjectsPath}?limit=0`, { key, method: 'PUT' }), 'invalid_request')
   })
 
-  test('gets no CORS headers, be it a preflight or not', async () => {
+  test('gets no CORS headers, as a preflight or otherwise', async () => {
     const headers = {
       origin: 'https://shop.example',
       'access-control-request-method': 'DELETE',
@@ -109,7 +109,7 @@ describe('a method that a path does not have', () => {
     errorOf(await shop.ask(subjectPath('anna'), { method: 'OPTIONS', headers }), 'unauthorized')
   })
 
-  test('may be sent from any page for the OpenAPI document alone', async () => {
+  test('gets CORS headers for the OpenAPI document only', async () => {
     const path = '/v1/analytics/openapi.json'
     const { headers } = await shop.ask(path)
     const known = { 'if-none-match': headers.get('etag') ?? '' }
@@ -119,13 +119,13 @@ describe('a method that a path does not have', () => {
     }
   })
 
-  test('leaves the subject alone', async () => {
+  test('does not change the subject', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'PURGE'])
       await askRaw(url, subjectPath('anna'), { key, method })
     dataOf(await shop.ask(subjectPath('anna'), { key }))
   })
 
-  test('is not circumvented by headers or parameters that name another method', async () => {
+  test('cannot be overridden by headers or parameters', async () => {
     const eraser = (await shop.createKey(shop.organisationId)).keyString
     const headers = { 'x-http-method-override': 'DELETE', 'x-method-override': 'DELETE' }
     dataOf(await shop.ask(subjectPath('anna'), { key: eraser, headers }))
@@ -135,7 +135,7 @@ describe('a method that a path does not have', () => {
 })
 
 describe('OPTIONS', () => {
-  test('tells anybody what a public path takes, uncounted', async () => {
+  test('returns the methods of a public path to any client, unmetered', async () => {
     for (const path of publicPaths.filter((path) => !path.includes('*'))) {
       const connection = await openRawConnection(url)
       connection.send(requestText(path, { method: 'OPTIONS' }))
@@ -145,14 +145,14 @@ describe('OPTIONS', () => {
       assert.equal(headers.get('content-length'), null)
       assert.notEqual(headers.get('x-request-id'), null)
       assertUnmetered({ status, headers, body })
-      // The connection is in order behind it.
+      // The connection stays usable.
       connection.send(requestText('/healthz'))
       dataOf(await connection.answer())
       connection.hangUp()
     }
   })
 
-  test('is a method like another on any other path', async () => {
+  test('is treated like other methods on all other paths', async () => {
     errorOf(await shop.ask(subjectsPath, { method: 'OPTIONS' }), 'unauthorized')
     const answer = await shop.ask(subjectsPath, { method: 'OPTIONS', key })
     errorOf(answer, 'invalid_request')
@@ -162,11 +162,11 @@ describe('OPTIONS', () => {
 
 describe('HEAD', () => {
   for (const [path] of known) {
-    test(`answers as GET does, without a body: ${path}`, async () => {
+    test(`returns the headers of GET without a body: ${path}`, async () => {
       const [head, get] = [await shop.ask(path, { key, method: 'HEAD' }), await shop.ask(path, { key })]
       assert.equal(head.status, 200)
       assert.equal(head.body, null)
-      // Whether the connection lives on is the client's business.
+      // Whether the connection is kept alive depends on the client.
       const names = (answer: typeof head) =>
         [...answer.headers.keys()].filter((name) => !['connection', 'keep-alive'].includes(name))
       assert.deepEqual(names(head), names(get))
@@ -174,7 +174,7 @@ describe('HEAD', () => {
     })
   }
 
-  test('fails as GET does, without a body, and leaves the connection in order', async () => {
+  test('fails like GET, without a body, and the connection stays usable', async () => {
     const connection = await openRawConnection(url)
     const head = (target: string, authorization: string) =>
       `HEAD ${target} HTTP/1.1\r\nHost: test\r\n${authorization}\r\n`
@@ -191,7 +191,7 @@ describe('HEAD', () => {
 })
 
 describe('the form of a request', () => {
-  test('may be absolute, as proxies send it', async () => {
+  test('may be absolute, as sent by proxies', async () => {
     const connection = await openRawConnection(url)
     connection.send(
       `GET http://lethe.example${subjectPath('anna')} HTTP/1.1\r\nHost: lethe.example\r\nAuthorization: Bearer ${key}\r\n\r\n`,
@@ -208,7 +208,7 @@ describe('the form of a request', () => {
     assert.equal(await connection.rest(), '')
   })
 
-  test('may ask for an upgrade, which it does not get', async () => {
+  test('may ask for an upgrade, which is ignored', async () => {
     const answer = await askRaw(url, subjectsPath, {
       key,
       headers: { Connection: 'Upgrade', Upgrade: 'websocket' },
@@ -216,11 +216,11 @@ describe('the form of a request', () => {
     dataOf(answer)
   })
 
-  test('may not have a bare fragment, which would cut an id short', async () => {
+  test('may not contain a raw fragment, which would truncate an ID', async () => {
     errorOf(await askRaw(url, `${subjectPath('anna')}#1`, { key }), 'invalid_request')
   })
 
-  test('is a 404 for OPTIONS *', async () => {
+  test('returns 404 for OPTIONS *', async () => {
     errorOf(await askRaw(url, '*', { key, method: 'OPTIONS' }), 'not_found')
   })
 })

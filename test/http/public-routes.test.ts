@@ -11,7 +11,7 @@ import { startShop } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 
-/** Those that are answered as the API is; reference.test.ts and test/console look at the others. */
+/** The paths that use the envelope; reference.test.ts and test/console cover the others. */
 const apiPaths = ['/healthz', '/readyz', '/v1/analytics/openapi.json', '/v1/variables/openapi.json']
 
 describe('the public paths', () => {
@@ -38,7 +38,7 @@ describe('the public paths', () => {
     ])
   })
 
-  test('answer without a key, with one, and with a bad one', async () => {
+  test('respond without a key, with a valid one and with an invalid one', async () => {
     for (const path of apiPaths) {
       for (const credential of [{}, { key: shop.key }, { key: 'nonsense' }]) {
         const answer = await shop.ask(path, credential)
@@ -51,7 +51,7 @@ describe('the public paths', () => {
     }
   })
 
-  test('say that the process lives and that the store answers', async () => {
+  test('report that the process runs and that the store responds', async () => {
     assert.deepEqual(dataOf(await shop.ask('/healthz')), { status: 'ok' })
     assert.deepEqual(dataOf(await shop.ask('/readyz')), {
       status: 'ready',
@@ -59,7 +59,7 @@ describe('the public paths', () => {
     })
   })
 
-  test('take the id that a client chose', async () => {
+  test('accept the request ID of a client', async () => {
     for (const path of apiPaths) {
       const answer = await shop.ask(path, { headers: { 'x-request-id': 'probe 7' } })
       assert.equal(answer.headers.get('x-request-id'), 'probe 7')
@@ -81,7 +81,7 @@ describe('the public paths', () => {
 })
 
 describe('the page that verifies receipts', () => {
-  test('is served to anybody as it stands in docs, unmetered, and as GET and HEAD', async () => {
+  test('is served from docs without a key, unmetered, for GET and HEAD', async () => {
     const file = readFileSync(new URL('../../docs/verify.html', import.meta.url), 'utf8')
     for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
       const [get, head] = await Promise.all([
@@ -98,7 +98,7 @@ describe('the page that verifies receipts', () => {
     }
   })
 
-  test('carries the policy of every page, with its own script and style by their hashes in the place of files', async () => {
+  test('has the security headers of every page, with its script and style allowed by hash', async () => {
     const [page, docs] = await Promise.all(['/verify', '/docs'].map((path) => fetch(shop.url + path)))
     for (const [name, value] of docs?.headers ?? []) {
       if (/^(x-(content|frame)-|referrer-|cross-origin-|permissions-)/.test(name))
@@ -120,12 +120,12 @@ describe('the page that verifies receipts', () => {
   })
 })
 
-describe('a route with neither a scope nor a place on that list', () => {
+describe('a route with neither a scope nor an entry in that list', () => {
   const route = (access: Access) =>
     defineRoute({ method: 'GET', path: '/v1/open', access, response: null, handle: () => {} })
 
   for (const access of ['public', 'open'] as const) {
-    test(`stops the start: it claims to be ${access}`, () => {
+    test(`prevents startup if it claims to be ${access}`, () => {
       assert.throws(
         () => buildRouter([route(access)], 100),
         /^Error: The path \/v1\/open has no scope and is not public/,
@@ -133,9 +133,9 @@ describe('a route with neither a scope nor a place on that list', () => {
     })
   }
 
-  test('stops the start: nothing is said of who may use it', () => {
+  test('prevents startup if it declares no access', () => {
     const { access: _, ...unguarded } = route('public')
-    // The compiler refuses it too; this is what a route would meet that got past it.
+    // The compiler also rejects this route; the check covers routes that bypass it.
     assert.throws(() => buildRouter([unguarded as Route], 100), /has no access/)
   })
 })

@@ -10,7 +10,7 @@ const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key } = shop
 
 describe('reading a subject', () => {
-  test('tells what is stored about it, with the attributes of its newest session', async () => {
+  test('returns its record with the attributes of its newest session', async () => {
     await shop.ingest([
       ...visit('anna', { sessionId: 's1', events: 3, attributes: { country: 'DE', browser: 'Firefox' } }),
       ...visit('anna', {
@@ -31,7 +31,7 @@ describe('reading a subject', () => {
     })
   })
 
-  test('hands attributes back as they were collected, whatever they are', async () => {
+  test('returns attributes exactly as they were collected', async () => {
     const attributes = {
       country: 'DE',
       screen: { width: 1280, height: 720.5, ratios: [1, 2.5, -1e-7, 1e21] },
@@ -47,14 +47,14 @@ describe('reading a subject', () => {
     assert.deepEqual(dataOf(await shop.ask(subjectPath('berta'), { key })).attributes, attributes)
   })
 
-  test('sees what was collected a moment ago', async () => {
+  test('returns data that was collected just before', async () => {
     await shop.ingest(visit('clara', { events: 1 }))
     assert.deepEqual(dataOf(await shop.ask(subjectPath('clara'), { key })).counts, { sessions: 1, events: 1 })
     await shop.ingest(visit('clara', { sessionId: 's2', events: 4 }))
     assert.deepEqual(dataOf(await shop.ask(subjectPath('clara'), { key })).counts, { sessions: 2, events: 5 })
   })
 
-  test('is a 404 for a subject that is not there, for an erased one, and in a tracker that is not there', async () => {
+  test('returns 404 for an unknown subject, an erased one and an unknown tracker', async () => {
     await shop.ingest(visit('dora'))
     await eraseIn(
       shop.services,
@@ -75,7 +75,7 @@ describe('reading a subject', () => {
     }
   })
 
-  test('does not take one id for another that looks alike', async () => {
+  test('distinguishes IDs that look alike', async () => {
     await shop.ingest(visit('Emma'))
     for (const id of ['emma', 'Emma ', ' Emma', 'Emma/', 'Emm', 'Emm%61', '\u0395mma']) {
       errorOf(await shop.ask(subjectPath(id), { key }), 'not_found')

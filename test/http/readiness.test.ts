@@ -7,7 +7,7 @@ import { startShop } from '../support/shop.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { services, logged } = shop
 
-/** Asks with a store whose `ping` does this. */
+/** Requests `/readyz` while `ping` of the store is replaced. */
 async function askWith(ping: () => Promise<void>, method = 'GET') {
   const { ping: kept } = services
   services.ping = ping
@@ -23,13 +23,13 @@ function failureOf(requestId: string | null): string {
   return JSON.stringify(lines.filter((line) => isObject(line) && line.requestId === requestId && line.err))
 }
 
-describe('whether the service is ready', () => {
-  test('is told part by part', async () => {
+describe('readiness', () => {
+  test('is reported for each component', async () => {
     const data = dataOf(await shop.ask('/readyz'))
     assert.deepEqual(data, { status: 'ready', parts: { store: 'ok', limiter: 'ok' } })
   })
 
-  test('is a 500 that names the store when that fails, and says nothing of the cause, which the log has', async () => {
+  test('is a 500 that names the store if it fails; the cause is only logged', async () => {
     const answer = await askWith(() => Promise.reject(new Error('the secret cause')))
     const error = errorOf(answer, 'internal_error')
     assert.equal(error.message, 'The store does not answer.')
@@ -37,7 +37,7 @@ describe('whether the service is ready', () => {
     assert.match(failureOf(answer.headers.get('x-request-id')), /the secret cause/)
   })
 
-  test('is the same 500 after two seconds when the store hangs, and not for longer than it does', async () => {
+  test('is a 500 after two seconds if the store hangs, until it responds again', async () => {
     const { promise, reject } = Promise.withResolvers<void>()
     const startedAt = performance.now()
     const answer = await askWith(() => promise)
@@ -45,23 +45,23 @@ describe('whether the service is ready', () => {
     assert.equal(errorOf(answer, 'internal_error').message, 'The store does not answer.')
     assert.ok(waitedMs >= 1_990 && waitedMs < 30_000, `${waitedMs} ms`)
     assert.match(failureOf(answer.headers.get('x-request-id')), /has not responded for 2000 ms/)
-    // That this fails after it was given up disturbs nobody.
+    // A late failure has no effect.
     reject(new Error('much too late'))
     dataOf(await shop.ask('/readyz'))
   })
 
-  test('can be asked by HEAD, too', async () => {
+  test('can be read with HEAD', async () => {
     const answer = await askWith(() => Promise.reject(new Error('gone')), 'HEAD')
     assert.deepEqual([answer.status, answer.body], [500, null])
   })
 
-  test('does not depend on the limiter: requests go on without it', async (t) => {
+  test('does not depend on the limiter, without which requests continue', async (t) => {
     t.mock.method(MemoryLimiter.prototype, 'isReachable', () => false)
     const data = dataOf(await shop.ask('/readyz'))
     assert.deepEqual(data, { status: 'ready', parts: { store: 'ok', limiter: 'unreachable' } })
   })
 
-  test('is over with its cause', async () => {
+  test('recovers when the store does', async () => {
     errorOf(await askWith(() => Promise.reject(new Error('gone'))), 'internal_error')
     dataOf(await shop.ask('/readyz'))
   })

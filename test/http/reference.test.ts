@@ -14,7 +14,7 @@ const page = await response.text()
 const document = openApiDocument(readConfig(env))
 const components = objectIn(document, 'components')
 
-/** What somebody reads in a piece of markup. */
+/** The visible text of markup. */
 function readable(markup: string): string {
   const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
   return markup
@@ -23,7 +23,7 @@ function readable(markup: string): string {
     .replaceAll(/\s+/g, ' ')
 }
 
-/** What stands between the beginning of a part of the page and the beginning of the next one of its kind. */
+/** The content between the start of a part of the page and the start of the next one of its kind. */
 function part(opening: string, pattern: RegExp): string {
   const start = page.indexOf(opening)
   assert.ok(start >= 0, `the page has no ${opening}`)
@@ -31,7 +31,7 @@ function part(opening: string, pattern: RegExp): string {
   return rest.slice(0, rest.search(pattern))
 }
 
-/** Fails unless the text is there, whatever its spaces and backticks. */
+/** Fails unless the page contains the text, apart from spaces and backticks. */
 function assertTells(markup: string, text: string): void {
   const wanted = text.replaceAll('`', '').replaceAll(/\s+/g, ' ')
   assert.ok(readable(markup).includes(wanted), `the page does not tell: ${wanted}`)
@@ -59,7 +59,7 @@ describe('the API reference', () => {
   assert.ok(operations.length >= 8)
   for (const { method, path, operation } of operations) {
     const id = textIn(operation, 'operationId')
-    test(`shows ${method} ${path} with its scope, its parameters and every answer`, () => {
+    test(`documents ${method} ${path} with its scope, its parameters and every response`, () => {
       const section = part(`<section class="operation" id="${id}"`, /<section /)
       assertTells(section, `${method} ${path}`)
       assertTells(section, textIn(operation, 'summary'))
@@ -115,7 +115,7 @@ describe('the API reference', () => {
   }
 
   for (const code of errorCodes) {
-    test(`explains the error ${code}, with its headers and what it looks like`, () => {
+    test(`explains the error ${code} with its headers and an example`, () => {
       const answer = objectIn(objectIn(components, 'responses'), code)
       const section = part(`<section class="error" id="errors.${code}"`, /<\/section>/)
       assertTells(section, textIn(answer, 'description'))
@@ -133,18 +133,18 @@ describe('the API reference', () => {
     }
   })
 
-  test('says how a request shows its key, and what each scope allows', () => {
+  test('explains how to send a key and what each scope allows', () => {
     assertTells(page, textIn(objectIn(objectIn(components, 'securitySchemes'), 'apiKey'), 'description'))
   })
 
-  test('gives the budgets of the service that shows it', () => {
+  test('states the budgets of the service', () => {
     const table = readable(part('<table>', /<\/table>/))
     assert.match(table, /Each IP address, all requests1,234,567 a second/)
     assert.match(table, /Each key, all requests77 a day/)
     assert.match(table, /Each key, erasures only5 a minute/)
   })
 
-  test('leads nowhere that is not there, and uses no id twice', () => {
+  test('has no broken links and no duplicate IDs', () => {
     const ids = Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id = '']) => id)
     assert.equal(new Set(ids).size, ids.length)
     const links = Array.from(page.matchAll(/ href="#([^"]+)"/g), ([, id = '']) => id)
@@ -152,7 +152,7 @@ describe('the API reference', () => {
     for (const id of links) assert.ok(ids.includes(id), `#${id} is not there`)
   })
 
-  test('names every part of it in the contents', () => {
+  test('lists every section in the contents', () => {
     const contents = part('<nav aria-label="Contents">', /<\/nav>/)
     for (const { operation } of operations)
       assert.ok(contents.includes(`href="#${textIn(operation, 'operationId')}"`))
@@ -160,7 +160,7 @@ describe('the API reference', () => {
       assert.ok(contents.includes(`href="#${id}"`), id)
   })
 
-  test('takes whatever stands in the document for text', () => {
+  test('escapes all text of the document', () => {
     const markup = '<script>alert(1)</script> "quoted" & `<b>`'
     const info = { ...objectIn(document, 'info'), description: markup }
     const budget = { name: 'ip', limit: 1, windowMs: 1_000 } as const
@@ -174,13 +174,13 @@ describe('the API reference', () => {
   })
 })
 
-describe('its files', () => {
+describe('the files of the API reference', () => {
   const files = Array.from(
     page.matchAll(/<(?:link|script)[^>]* (?:href|src)="([^"]+)"/g),
     ([, path = '']) => path,
   )
 
-  test('are public, unmetered and safe to show', async () => {
+  test('are public, unmetered and have a strict content security policy', async () => {
     assert.equal(files.length, 3)
     for (const path of ['/docs', ...files]) {
       for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
@@ -196,7 +196,7 @@ describe('its files', () => {
     }
   })
 
-  test('answer HEAD as they answer GET, without the body', async () => {
+  test('respond to HEAD like GET, without the body', async () => {
     for (const path of ['/docs', ...files]) {
       const [get, head] = await Promise.all([
         fetch(shop.url + path),
@@ -210,7 +210,7 @@ describe('its files', () => {
     }
   })
 
-  test('may be kept for good under the address that the page gives them, and under no other', async () => {
+  test('can be cached permanently, but only under the address in the page', async () => {
     assert.equal(response.headers.get('cache-control'), 'no-store')
     for (const path of files) {
       assert.match(path, /^\/docs\/[\w.]+\?v=[0-9a-f]{10}$/)
@@ -222,7 +222,7 @@ describe('its files', () => {
     }
   })
 
-  test('are small: less than 25 kB on the wire, all together', async () => {
+  test('have less than 25 kB in total when compressed', async () => {
     let bytes = 0
     for (const path of ['/docs', ...files]) {
       const { headers } = await fetch(shop.url + path, { headers: { 'accept-encoding': 'br' } })

@@ -15,8 +15,8 @@ function requests(count: number): RequestContext[] {
   })
 }
 
-describe('requests in batches', () => {
-  it('runs those of one turn together, at its end, and they share what they learn', async () => {
+describe('request batches', () => {
+  it('run the requests of one turn together at its end, and share their reads', async () => {
     const batches: (readonly RequestContext[])[] = []
     const add = requestBatches((contexts) => batches.push(contexts))
     const [first, second, third] = requests(3)
@@ -32,14 +32,14 @@ describe('requests in batches', () => {
     assert.notEqual(first.batch, third.batch)
   })
 
-  it('begins with sixteen while the others still come', () => {
+  it('start at 16 requests, before the turn ends', () => {
     const sizes: number[] = []
     const add = requestBatches((contexts) => sizes.push(contexts.length))
     for (const context of requests(40)) add(context)
     assert.deepEqual(sizes, [16, 16])
   })
 
-  it('leaves to the next turn what would keep those who connect waiting, and passes nobody over', async () => {
+  it('leave further requests to the next turn so that connections are not delayed, and skip none', async () => {
     const begun: string[] = []
     const add = requestBatches((contexts) => begun.push(...contexts.map(({ id }) => id)))
     const contexts = requests(200)

@@ -9,7 +9,7 @@ import { dataOf, errorOf, listIn, objectIn, textIn } from '../support/answers.ts
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-// How the service goes on with an erasure by itself.
+// How the service continues an erasure by itself.
 
 const hourMs = 3_600_000
 const path = '/v1/analytics/requests'
@@ -19,7 +19,7 @@ const shop = await startShop({ after }, { scopes, env })
 const { organisationId, services } = shop
 let count = 0
 
-/** A request of somebody with so many data subjects, and a key that has not erased anybody yet. */
+/** Creates a request for a person with this many data subjects, and a key with a full erasure budget. */
 async function open(subjects: number, trackerId = 'shop') {
   const name = `somebody-${++count}`
   const identifiers = { email: `${name}@example.com` }
@@ -36,7 +36,10 @@ async function open(subjects: number, trackerId = 'shop') {
   const read = async () => dataOf(await shop.ask(`${path}/${id}`, { key: keyString }))
   const erased = async () => Number(objectIn(await read(), 'erased').subjects)
   const isDone = async () => (await read()).state === 'done'
-  /** Has it erased until it is done or rests. On a slow machine that takes longer than the answer waits for it. */
+  /**
+   * Erases until the request is closed or waits. On a slow machine, that takes longer than the response
+   * waits.
+   */
   async function erase(): Promise<Record<string, unknown>> {
     const goesOn = ({ state, resumesAt }: Record<string, unknown>) =>
       state === 'running' && resumesAt === null
@@ -49,7 +52,7 @@ async function open(subjects: number, trackerId = 'shop') {
 }
 
 describe('the erasure of a request with a key', () => {
-  test('takes one of the key’s erasures for each data subject, waits until there are more, and goes on', async () => {
+  test('uses one erasure of the key for each data subject, waits for its budget and continues', async () => {
     const { ids, keyString, erase, isDone, read } = await open(5)
     await shop.ingest(visit('another'))
     const another = { method: 'DELETE', key: keyString }
@@ -67,17 +70,17 @@ describe('the erasure of a request with a key', () => {
     for (const each of ids) errorOf(await shop.ask(subjectPath(each), { key: keyString }), 'not_found')
   })
 
-  test('is not waited for when the budget lasts longer than the wait', async () => {
+  test('is not waited for if the budget resets after the wait', async () => {
     const { id, erase } = await open(4)
     await erase()
     const resting = await services.privacyRequests.find({ organisationId, id })
     assert.ok(resting)
-    // Half an hour of waiting would end with the test.
+    // Waiting for half an hour would exceed the time limit of the test.
     const answer = await waitUntilClosed(services, resting, hourMs / 2, new AbortController().signal)
     assert.partialDeepStrictEqual(answer, { state: 'running', erased: { subjects: 3 } })
   })
 
-  test('goes on when the key is revoked, within the budget of that key', async () => {
+  test('continues if the key is revoked, within the budget of that key', async () => {
     const { id, key, send, erase, erased } = await open(4)
     await erase()
     await revokeKey(services, key.id, key.name)
@@ -90,7 +93,7 @@ describe('the erasure of a request with a key', () => {
     assert.equal((await stored())?.erased.subjects, 4)
   })
 
-  test('stops when the request is cancelled, and certifies what it has erased', async () => {
+  test('stops if the request is cancelled, and certifies what was erased', async () => {
     const { id, ids, keyString, send, erase } = await open(4)
     await erase()
     const cancelled = dataOf(await send(`/${id}/cancel`))
@@ -101,7 +104,7 @@ describe('the erasure of a request with a key', () => {
     dataOf(await shop.ask(subjectPath(ids[3] ?? ''), { key: keyString }))
   })
 
-  test('passes over a tracker that is deleted meanwhile, and is then not complete', async () => {
+  test('skips a tracker that is deleted meanwhile, and is then incomplete', async () => {
     const trackerId = await shop.createTracker(organisationId)
     const { id, keyString, erase, isDone } = await open(4, trackerId)
     await erase()
@@ -114,7 +117,7 @@ describe('the erasure of a request with a key', () => {
 })
 
 describe('the erasure of a request by a member', () => {
-  test('keeps the pace, and does not delay that with a key', async () => {
+  test('keeps its own pace and does not delay one with a key', async () => {
     const { id, read, erased } = await open(2)
     const actor = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
     const origin: Origin = { actor, requestId: null, organisationId }

@@ -7,7 +7,7 @@ import { startShop, subjectPath, subjectsPath } from '../support/shop.ts'
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key } = shop
 
-describe('a request id of the client', () => {
+describe('a request ID of the client', () => {
   const good: [what: string, id: string][] = [
     ['a UUID', '0d4cf4f5-6ab7-4b3f-a7b4-0b9a3a8d2f10'],
     ['a single character', 'x'],
@@ -16,14 +16,14 @@ describe('a request id of the client', () => {
     ['200 characters', 'i'.repeat(200)],
   ]
   for (const [what, id] of good) {
-    test(`is used as it stands: ${what}`, async () => {
+    test(`is used unchanged: ${what}`, async () => {
       const answer = await shop.ask(subjectsPath, { key, headers: { 'x-request-id': id } })
       dataOf(answer)
       assert.equal(answer.headers.get('x-request-id'), id)
     })
   }
 
-  test('loses the white space around it, as every header value does', async () => {
+  test('loses surrounding white space, like every header value', async () => {
     const answer = await askRaw(shop.url, subjectsPath, { key, headers: { 'X-Request-Id': '  mine  ' } })
     assert.equal(answer.headers.get('x-request-id'), 'mine')
   })
@@ -53,8 +53,8 @@ describe('a request id of the client', () => {
   })
 })
 
-describe('a request id that is absent', () => {
-  test('is generated as a random UUID, another one each time', async () => {
+describe('an absent request ID', () => {
+  test('is replaced with a random UUID for each request', async () => {
     const ids = new Set<string | null>()
     for (const headers of [{}, { 'x-request-id': '' }, { 'x-request-id': '   ' }]) {
       const answer = await shop.ask(subjectsPath, { key, headers })
@@ -65,7 +65,7 @@ describe('a request id that is absent', () => {
     assert.equal(ids.size, 3)
   })
 
-  test('is generated for an answer to HEAD, which has nothing but headers', async () => {
+  test('is replaced in a response to HEAD, which has only headers', async () => {
     for (const path of [subjectsPath, '/v1/nowhere', '/healthz']) {
       const answer = await shop.ask(path, { key, method: 'HEAD' })
       assert.equal(answer.body, null)
@@ -74,7 +74,7 @@ describe('a request id that is absent', () => {
   })
 })
 
-describe('a request id that cannot be used', () => {
+describe('an unusable request ID', () => {
   const bad: [what: string, value: string][] = [
     ['201 characters', 'i'.repeat(201)],
     ['a tab inside', 'a\tb'],
@@ -83,14 +83,14 @@ describe('a request id that cannot be used', () => {
     ['the byte 0x80', 'a\x80b'],
   ]
   for (const [what, value] of bad) {
-    test(`is refused with 400 under a generated id: ${what}`, async () => {
+    test(`returns 400 under a generated ID: ${what}`, async () => {
       const answer = await askRaw(shop.url, subjectsPath, { key, headers: { 'X-Request-Id': value } })
       errorOf(answer, 'invalid_request')
       assert.match(answer.headers.get('x-request-id') ?? '', uuidPattern)
     })
   }
 
-  test('is refused before the key is looked at, and after the address has been counted', async (t) => {
+  test('returns 400 before the key is checked and after the address is counted', async (t) => {
     const metered = await startShop(t, { env: { LETHE_LIMIT_IP: '2/minute' }, scopes: ['analytics:view'] })
     const headers = { 'x-request-id': 'i'.repeat(201) }
     const first = await metered.ask(subjectsPath, { headers })
@@ -103,7 +103,7 @@ describe('a request id that cannot be used', () => {
     assert.match(refused.headers.get('x-request-id') ?? '', uuidPattern)
   })
 
-  test('is refused where no key is needed, too', async () => {
+  test('returns 400 on a path that needs no key, too', async () => {
     const headers = { 'x-request-id': 'i'.repeat(201) }
     for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {
       errorOf(await shop.ask(path, { headers }), 'invalid_request')
@@ -111,8 +111,8 @@ describe('a request id that cannot be used', () => {
   })
 })
 
-describe('a request id on one connection', () => {
-  test("is each request's own", async () => {
+describe('request IDs on one connection', () => {
+  test('belong to each request', async () => {
     const connection = await openRawConnection(shop.url)
     const ask = (id: string) => requestText(subjectsPath, { key, headers: { 'X-Request-Id': id } })
     connection.send(ask('first') + ask('second') + requestText(subjectsPath, { key }))

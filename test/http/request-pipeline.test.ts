@@ -7,7 +7,7 @@ import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const view = ['analytics:view'] as const
 const both = ['analytics:view', 'analytics:delete-data'] as const
-/** Where a key may ask once, and where it may erase twice. Each test has keys of its own. */
+/** One with one request per key, one with two erasures per key. Each test uses keys of its own. */
 const tight = await startShop({ after }, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: view })
 const shop = await startShop({ after }, { env: { LETHE_LIMIT_ERASURE: '2/hour' }, scopes: view })
 const { ask, url } = shop
@@ -16,9 +16,9 @@ const keyOf = async (scopes: readonly Scope[]) =>
 const tightKey = async () => (await tight.createKey(tight.organisationId, view)).keyString
 const unusableId: [string, string] = ['X-Request-Id', 'i'.repeat(201)]
 
-// Each test sets one step against all that come after it.
+// Each test compares one step with all later ones.
 describe('the request pipeline', () => {
-  test('an exhausted address comes before an unusable id, a missing key, and all the rest', async (t) => {
+  test('checks the budget of the address before the request ID, the key and everything else', async (t) => {
     const { ask, url, key } = await startShop(t, { env: { LETHE_LIMIT_IP: '1/minute' }, scopes: view })
     dataOf(await ask(subjectsPath, { key }))
     for (const answer of [
@@ -36,7 +36,7 @@ describe('the request pipeline', () => {
     }
   })
 
-  test('an unusable id comes before a missing key, an exhausted key and an unknown path', async () => {
+  test('checks the request ID before the key, its budget and the path', async () => {
     const { ask, url } = tight
     const key = await tightKey()
     dataOf(await ask(subjectsPath, { key }))
@@ -45,7 +45,7 @@ describe('the request pipeline', () => {
     errorOf(await askRaw(url, subjectsPath, { key, headers: [unusableId] }), 'invalid_request')
   })
 
-  test('a bad key comes before an unknown path, a wrong method, broken encoding and bad parameters', async () => {
+  test('checks the key before the path, the method, the encoding and the parameters', async () => {
     for (const key of [undefined, 'nonsense']) {
       const credential = key === undefined ? {} : { key }
       for (const answer of [
@@ -61,7 +61,7 @@ describe('the request pipeline', () => {
     }
   })
 
-  test('a bad key has not touched the budget of any key', async () => {
+  test('counts an invalid key against no key', async () => {
     const { ask } = tight
     const key = await tightKey()
     for (let i = 0; i < 3; i++) {
@@ -72,7 +72,7 @@ describe('the request pipeline', () => {
     dataOf(await ask(subjectsPath, { key }))
   })
 
-  test('an exhausted key comes before the route, its scope and its parameters', async () => {
+  test('checks the budget of the key before the route, its scope and its parameters', async () => {
     const { ask, url } = tight
     const key = await tightKey()
     dataOf(await ask(subjectsPath, { key }))
@@ -88,7 +88,7 @@ describe('the request pipeline', () => {
     }
   })
 
-  test('the route comes before the scope', async () => {
+  test('checks the route before the scope', async () => {
     const key = await keyOf(['analytics:delete-data'])
     errorOf(await ask('/v1/nowhere', { key }), 'not_found')
     const answer = await ask(subjectsPath, { key, method: 'DELETE' })
@@ -96,7 +96,7 @@ describe('the request pipeline', () => {
     assert.equal(answer.headers.get('allow'), 'GET, HEAD')
   })
 
-  test('the scope comes before the erasure budget, which it leaves alone, and before parameters', async () => {
+  test('checks the scope before the erasure budget, which is not charged, and before the parameters', async () => {
     const key = await keyOf(view)
     for (let i = 0; i < 3; i++) {
       const answer = await ask(`${subjectPath('anna')}?force=1`, { key, method: 'DELETE' })
@@ -105,7 +105,7 @@ describe('the request pipeline', () => {
     }
   })
 
-  test('the erasure budget comes before parameters, and has counted what fails after it', async () => {
+  test('charges the erasure budget before it checks parameters, even if later steps fail', async () => {
     const key = await keyOf(both)
     const bad = await ask(`${subjectPath('anna')}?force=1`, { key, method: 'DELETE' })
     assert.deepEqual(problemFields(bad), ['force'])
@@ -115,7 +115,7 @@ describe('the request pipeline', () => {
     errorOf(await ask(subjectPath('anna'), { key, method: 'DELETE' }), 'rate_limited')
   })
 
-  test('the erasure budget is none of a reader', async () => {
+  test('charges the erasure budget for erasures only', async () => {
     const key = await keyOf(both)
     await shop.ingest(visit('anna'))
     for (let i = 0; i < 3; i++) dataOf(await ask(subjectPath('anna'), { key }))
@@ -125,7 +125,7 @@ describe('the request pipeline', () => {
     errorOf(await ask(subjectPath('anna'), { key }), 'not_found')
   })
 
-  test('parameters come before the operation', async () => {
+  test('checks parameters before the operation', async () => {
     const key = await keyOf(both)
     await shop.ingest(visit('berta'))
     assert.deepEqual(problemFields(await ask(`${subjectPath('berta')}?limit=1`, { key, method: 'DELETE' })), [

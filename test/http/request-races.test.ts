@@ -15,7 +15,7 @@ const { services } = service
 const path = '/v1/analytics/requests'
 const scopes = ['analytics:manage-requests', 'analytics:delete-data', 'analytics:view'] as const
 
-/** An organisation with somebody who has this many data subjects in each of two trackers. */
+/** Creates an organisation and a person with this many data subjects in each of two trackers. */
 async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } = {}) {
   const organisationId = await service.createOrganisation()
   const trackers = [await service.createTracker(organisationId), await service.createTracker(organisationId)]
@@ -43,7 +43,7 @@ async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } 
   }
   const isThere = async (trackerId: string, name = 'ada-0') =>
     (await service.ask(subjectPath(name, trackerId), { key: keyString })).status === 200
-  /** Sends the erasure until the request is closed, and reads it. */
+  /** Repeats the erasure until the request is closed, and reads it. */
   const erase = async (id: string, by = keyString) => {
     await until(async () => outcomeOf(await send(`/${id}/erase`, {}, by)) !== 'running')
     return get(`/${id}`, by)
@@ -54,15 +54,15 @@ async function somebody({ subjects = 1, startedAt = services.clock() - hourMs } 
   }
 }
 
-/** What a change was answered with: the state, or the fields of an error. */
+/** The result of a change: the state, or the fields of an error. */
 function outcomeOf(answer: Answer): string {
   if (answer.status !== 200) return problemFields(answer).join()
   return textIn(dataOf(answer), 'state')
 }
 
-describe('at the same moment,', () => {
+describe('concurrently,', () => {
   for (const other of ['cancel', 'reject']) {
-    test(`an erasure and to ${other} leave a request in one state, which says what became of the person`, async () => {
+    test(`an erasure and ${other} leave a request in one state, which matches the data of the person`, async () => {
       for (let round = 0; round < 4; round++) {
         const { create, send, erase, entriesOf, trackers, isThere } = await somebody()
         const id = await create()
@@ -93,7 +93,7 @@ describe('at the same moment,', () => {
     })
   }
 
-  test('two erasures of one person, by two requests, erase nobody twice', async () => {
+  test('two erasures of one person by two requests erase each subject once', async () => {
     const { create, erase, entriesOf } = await somebody()
     const ids = [await create(), await create()]
     const states = (await Promise.all(ids.map((id) => erase(id)))).map(({ state }) => state)
@@ -117,7 +117,7 @@ describe('at the same moment,', () => {
     assert.equal((await get(`/${id}`)).dueAt, '2026-11-30T10:00:00.000Z')
   })
 
-  test('creations with one ID make one request, and refuse other content', async () => {
+  test('creations with one ID create one request and reject different content', async () => {
     for (let round = 0; round < 3; round++) {
       const { send, person, get } = await somebody()
       const requestId = randomUUID()
@@ -139,13 +139,13 @@ describe('at the same moment,', () => {
 })
 
 describe('while a request waits for its budget,', () => {
-  /** Somebody with more data subjects than the budget allows, whose request waits. */
+  /** A person with more data subjects than the budget allows, and a request that waits for it. */
   async function waiting() {
     const one = await somebody({ subjects: 3 })
     const id = await one.create()
-    // Answered when the request is closed, or after two seconds.
+    // Responds when the request is closed, or after two seconds.
     const answered = one.send(`/${id}/erase`)
-    // Not over HTTP, whose budget a slow store would use up.
+    // Not over HTTP, because a slow store would use up that budget.
     const stored = () => services.privacyRequests.find({ organisationId: one.organisationId, id })
     await until(async () => typeof (await stored())?.resumesAt === 'number')
     const erased = { subjects: budget, sessions: budget, events: budget }
@@ -153,26 +153,26 @@ describe('while a request waits for its budget,', () => {
     return { ...one, id, answered }
   }
 
-  test('the organisation may be deleted: nothing of the request remains, and nothing fails', async () => {
+  test('deleting the organisation removes the request without errors', async () => {
     const { organisationId, id, answered } = await waiting()
     const before = service.logged.length
     await deleteOrganisation(services, organisationId, organisationId)
     assert.equal(await services.privacyRequests.find({ organisationId, id }), null)
     service.passTime(hourMs)
-    // The service goes on with others.
+    // The service continues with other requests.
     const next = await waiting()
     service.passTime(hourMs)
     assert.equal((await next.erase(next.id)).state, 'done')
     await Promise.all([answered, next.answered])
     const logged = service.logged.slice(before).filter((line) => /"level":(?:50|60)/.test(line))
-    // The sweep notices that this test passes the time, if it comes to it.
+    // The sweep may notice that this test moves the clock.
     const errors = logged.filter((line) => !line.includes('the clock has jumped ahead'))
     assert.deepEqual(errors, [])
   })
 
-  test('a shorter plan may hide the data: it is erased all the same', async () => {
+  test('data that a shorter plan hides is erased too', async () => {
     const { id, organisationId, erase, entriesOf, answered } = await waiting()
-    // Their visits were an hour ago; now they are older than the free plan shows.
+    // The visits were an hour ago; now they are older than the free plan's window.
     await setPlan(services, organisationId, 'business')
     service.passTime(200 * 24 * hourMs)
     await setPlan(services, organisationId, 'free')
@@ -182,7 +182,7 @@ describe('while a request waits for its budget,', () => {
     assert.deepEqual([entries.length, complete], [6, true])
   })
 
-  test('the clock may be set back: it does not wait longer than before', async () => {
+  test('setting back the clock does not extend the wait', async () => {
     const { id, erase, answered } = await waiting()
     service.passTime(-5 * hourMs)
     service.passTime(hourMs + 60_000)

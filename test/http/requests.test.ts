@@ -18,7 +18,7 @@ const rivalKey = (await shop.createKey(rival)).keyString
 const path = '/v1/analytics/requests'
 let count = 0
 
-/** Somebody with a data subject in each of two trackers. */
+/** Creates a person with a data subject in each of two trackers. */
 async function somebody() {
   const name = `somebody-${++count}`
   const email = `${name}@example.com`
@@ -35,7 +35,7 @@ const send = (to: string, body: object = {}, by = key) =>
   })
 const get = (to: string, by = key) => shop.ask(`${path}${to}`, { key: by })
 
-/** Has a request erased. On a slow machine that takes longer than the answer waits for it. */
+/** Erases the data of a request. On a slow machine, that takes longer than the response waits. */
 async function erase(id: string): Promise<Record<string, unknown>> {
   const read = async () => dataOf(await get(`/${id}`))
   const answer = dataOf(await send(`/${id}/erase`))
@@ -51,7 +51,7 @@ async function create(fields: object = {}) {
 }
 
 describe('a request over HTTP', () => {
-  test('is created, read and listed with every field', async () => {
+  test('can be created, read and listed with every field', async () => {
     const { created, person, id } = await create({ reference: 'Ticket 7' })
     const [receivedAt, dueAt] = [textIn(created, 'receivedAt'), textIn(created, 'dueAt')]
     assert.deepEqual(created, {
@@ -110,18 +110,18 @@ describe('a request over HTTP', () => {
       ['person'],
     ],
     [
-      'the future, and a kind that is none',
+      'the future, and an unknown kind',
       { kind: 'x', person: { identifiers: [part] }, receivedAt: '2999-01-01T00:00:00Z' },
       ['kind', 'receivedAt'],
     ],
   ]
   for (const [what, fields, problems] of invalid) {
-    test(`names every problem of a request with ${what}`, async () => {
+    test(`lists every problem of ${what}`, async () => {
       assert.deepEqual(problemFields(await send('', fields)).sort(), problems.sort())
     })
   }
 
-  test('is the same when it is created again with its ID, which other content may not have', async () => {
+  test('can be created again with its ID only if the content is the same', async () => {
     const requestId = 'E7A1F6F2-9B1C-4D8E-8F0A-0C2F6D1F7A34'
     const { person, created } = await create({ requestId })
     assert.equal(created.requestId, requestId.toLowerCase())
@@ -130,7 +130,7 @@ describe('a request over HTTP', () => {
     dataOf(await get(`/${requestId}`))
   })
 
-  test('is not there for another organisation, nor any other way', async () => {
+  test('returns 404 to another organisation for every operation', async () => {
     const { id, name } = await create()
     const unknown = '00000000-0000-4000-8000-000000000000'
     for (const [of, by] of [
@@ -147,7 +147,7 @@ describe('a request over HTTP', () => {
     dataOf(await shop.ask(subjectPath(name), { key }))
   })
 
-  test('is listed page by page, soonest due first, with filters', async () => {
+  test('is listed page by page, soonest due date first, with filters', async () => {
     const own = await shop.createOrganisation()
     const by = (await shop.createKey(own)).keyString
     const ids: unknown[] = []
@@ -180,7 +180,7 @@ describe('a request over HTTP', () => {
     }
   })
 
-  test('is extended once, and rejected, cancelled or closed, with errors on its state', async () => {
+  test('can be extended once, and rejected, cancelled or closed, depending on its state', async () => {
     const { id, created } = await create({ receivedAt: '2026-01-31T10:00:00Z' })
     assert.equal(created.dueAt, '2026-02-28T10:00:00.000Z')
     const reason = 'Two systems,\nand a holiday'
@@ -208,7 +208,7 @@ describe('a request over HTTP', () => {
 })
 
 describe('an erasure request over HTTP', () => {
-  test('erases everyone whom it found, and certifies it', async () => {
+  test('erases every subject it found and certifies this', async () => {
     const { id, name, person } = await create()
     const { identifiers } = person
     const other = { name: 'userId', value: 'nobody' }
@@ -250,7 +250,7 @@ describe('an erasure request over HTTP', () => {
       await verifyReceipt(textIn(absent[i], 'receipt'), { verifierKeys, identifier })
   })
 
-  test('can be sent again and again, concurrently, and erases once', async () => {
+  test('can be sent repeatedly and concurrently, and erases once', async () => {
     const { id, name } = await create()
     const answers = await Promise.all([1, 2, 3, 4].map(() => erase(id)))
     for (const { state } of answers) assert.equal(state, 'done')
@@ -259,7 +259,7 @@ describe('an erasure request over HTTP', () => {
     assert.deepEqual(problemFields(await send(`/${id}/erase`)), ['state'])
   })
 
-  test('proves the erasure of a subject that it names, whatever is stored of it', async () => {
+  test('certifies the erasure of a subject that it names, whether or not it is stored', async () => {
     const { name } = await somebody()
     const subjects = [name, 'nobody'].map((subjectId) => ({ trackerId: 'shop', subjectId }))
     const request = dataOf(await send('', { kind: 'erasure', person: { subjects } }))
@@ -304,7 +304,7 @@ describe('the export of a request', () => {
     )
   })
 
-  test('is refused where it would be incomplete', async () => {
+  test('is refused if it would be incomplete', async () => {
     const identifiers = { household: 'all' }
     const rows = Array.from({ length: maxFoundSubjects + 300 }, (_, i) =>
       eventRow({ trackerId: blog, subjectId: `one-${i}`, eventId: 'e', identifiers }),
@@ -315,7 +315,7 @@ describe('the export of a request', () => {
     assert.deepEqual(problemFields(await get(`/${id}/export`)), ['person'])
   })
 
-  test('is announced by HEAD, which exports nothing', async () => {
+  test('responds to HEAD without creating an export', async () => {
     const { id } = await create()
     const head = await shop.ask(`${path}/${id}/export`, { method: 'HEAD', key })
     assert.equal(head.headers.get('content-type'), 'application/zip')
@@ -326,7 +326,7 @@ describe('the export of a request', () => {
     errorOf({ ...(await get('/00000000-0000-4000-8000-000000000000/export')) }, 'not_found')
   })
 
-  test('is a ZIP file that says so if nothing is stored', async () => {
+  test('is a ZIP file that says so if no data is stored', async () => {
     const person = { identifiers: [{ name: 'email', value: 'nobody@example.com' }] }
     const { requestId } = dataOf(await send('', { kind: 'access', person }))
     const { body } = await get(`/${requestId}/export`)
@@ -339,7 +339,7 @@ describe('the export of a request', () => {
 })
 
 describe('the activity of a request', () => {
-  test('has every change with who made it, and not whom the request is about', async () => {
+  test('contains every change with its author, but not the person', async () => {
     const { id, person } = await create()
     await send(`/${id}/extend`, { reason: 'Holiday' })
     await get(`/${id}/export`)
@@ -357,7 +357,7 @@ describe('the activity of a request', () => {
     assert.ok(!JSON.stringify(rows).includes(email?.value ?? ''))
   })
 
-  test('does not keep a chosen request ID that is no UUID', async () => {
+  test('does not contain a request ID of the client unless it is a UUID', async () => {
     const { id, person } = await create()
     const [email] = person.identifiers
     assert.ok(email)

@@ -10,7 +10,7 @@ import { listen } from '../support/listen.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 
-/** What a client gets, or why it gets nothing, and what is logged, when a request is answered so. */
+/** What a client receives, or the error, and what is logged. */
 async function answered(
   t: TestContext,
   respond: (answer: Responder, context: RequestContext) => void,
@@ -38,8 +38,8 @@ async function answered(
   return { got, logged: logged.join('') }
 }
 
-describe('an answer', () => {
-  it('is the only one to its request: another, good or bad, is dropped and logged', async (t) => {
+describe('a response', () => {
+  it('is the only one to its request: a second one is dropped and logged', async (t) => {
     const { got, logged } = await answered(t, (answer, context) => {
       answer.succeed(context, { number: 1 })
       answer.succeed(context, { number: 2 })
@@ -52,7 +52,7 @@ describe('an answer', () => {
     assert.match(logged, /"requestId":"some id".*too late/)
   })
 
-  it('that cannot be written leaves room for the failure', async (t) => {
+  it('that cannot be written is replaced with an error', async (t) => {
     const { got } = await answered(t, (answer, context) => {
       assert.throws(() => answer.write(context, 200, 'body', ['X-Broken', 'line\nfeed']))
       answer.fail(context, new Error('it was broken'))
@@ -61,7 +61,7 @@ describe('an answer', () => {
     assert.equal(got.status, 500)
   })
 
-  it('of a failure that cannot be written either ends the connection', async (t) => {
+  it('is replaced with the end of the connection if the error cannot be written either', async (t) => {
     const { got, logged } = await answered(t, (answer, context) => {
       context.allow = 'GET\nPOST'
       answer.fail(context, new Error('no answer'))
@@ -71,9 +71,9 @@ describe('an answer', () => {
   })
 })
 
-describe('a streamed answer', () => {
+describe('a streamed response', () => {
   for (const encoding of ['identity', 'gzip', 'zstd']) {
-    it(`is what was added, in its order, however much of it had to wait (${encoding})`, async (t) => {
+    it(`contains all pieces in order, however many had to wait (${encoding})`, async (t) => {
       const pieces = Array.from({ length: 24 }, (_, i) => `${String(i).repeat(150_000)}ä\n`)
       const stream = (answer: Responder, context: RequestContext) => {
         const made = answer.stream(context, async ({ add }) => {
@@ -87,7 +87,7 @@ describe('a streamed answer', () => {
       assert.ok(got.body === pieces.join(''))
     })
 
-    it(`ends the connection, and is logged, when it comes to nothing half way (${encoding})`, async (t) => {
+    it(`ends the connection and is logged if it fails half way (${encoding})`, async (t) => {
       for (const before of ['{"data":', randomBytes(1_600_000).toString('base64')]) {
         const stream = (answer: Responder, context: RequestContext) => {
           const made = answer.stream(context, async ({ add }) => {
@@ -103,7 +103,7 @@ describe('a streamed answer', () => {
     })
   }
 
-  it('is a failure like any other before anything was added', async (t) => {
+  it('is an ordinary error response if it fails before the first piece', async (t) => {
     const { got } = await answered(t, (answer, context) => {
       const made = answer.stream(context, () => Promise.reject(new LetheError('not_found', 'Nobody.')))
       made.catch((error) => answer.fail(context, error))

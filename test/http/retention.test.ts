@@ -8,26 +8,26 @@ import { type Shop, startShop, subjectPath } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
 const day = 86_400_000
-/** What the plan free keeps. */
+/** The window of the plan free. */
 const windowMs = 180 * day
 const noon = at('2026-11-15T12:00:00.000Z')
-// The service's clock stands still but for what a test moves it by: ageing is a matter of one millisecond.
+// Time is frozen unless a test advances it, because retention is exact to the millisecond.
 mock.timers.enable({ apis: ['Date'], now: noon })
 after(() => mock.timers.reset())
 
-// It has swept at its start, and will not again.
+// The service has completed its sweep at startup and will not sweep again.
 const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off', LETHE_METRICS_PORT: '0' }
 const service = await startShop({ after }, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
 const isSwept = /^lethe_sweep_duration_seconds_count\{outcome="complete"\} 1$/m
 await until(async () => isSwept.test(await (await fetch(String(service.metricsUrl))).text()))
 
-/** The service as an organisation with one tracker and one key sees it. */
+/** The service from the view of an organisation with one tracker and one key. */
 interface OwnShop extends Shop {
-  /** Where all rows go that it ingests. */
+  /** The tracker of all rows that it ingests. */
   trackerId: string
 }
 
-/** Another organisation for each test. What time has passed is given back when it is over. */
+/** A new organisation for each test. The clock is set back after the test. */
 async function ownShop(t: TestContext): Promise<OwnShop> {
   const organisationId = await service.createOrganisation()
   const trackerId = await service.createTracker(organisationId)
@@ -47,7 +47,7 @@ async function ownShop(t: TestContext): Promise<OwnShop> {
 
 const listPath = ({ trackerId }: OwnShop) => `/v1/analytics/trackers/${trackerId}/subjects`
 
-/** A session with its events, each at its instant. */
+/** A session with its events at these times. */
 function visit(subjectId: string, sessionId: string, instants: readonly Instant[]): IncomingRow[] {
   const attributes = { visit: sessionId }
   const [startedAt, endedAt] = [Math.min(...instants), Math.max(...instants)]
@@ -59,7 +59,7 @@ function visit(subjectId: string, sessionId: string, instants: readonly Instant[
   ]
 }
 
-/** What a client sees of a subject on its four pages, in short; `null` when none of them is there. */
+/** A summary of the four pages of a subject, or `null` if none of them is found. */
 async function seen(shop: OwnShop, subjectId: string) {
   const { key } = shop
   const ask = (path: string) => shop.ask(path, { key })
@@ -92,8 +92,8 @@ async function seen(shop: OwnShop, subjectId: string) {
 const stored = ({ services, organisationId, trackerId }: OwnShop, subjectId: string) =>
   services.subjects.read({ organisationId, trackerId, since: always }, subjectId)
 
-describe('what ages out', () => {
-  test('is not there from that very millisecond on, though nobody has swept it', async (t) => {
+describe('expired data', () => {
+  test('is hidden from the exact millisecond on, before it is swept', async (t) => {
     const shop = await ownShop(t)
     const [old, recent] = [noon - 10 * day, noon - 5 * day]
     await shop.ingest([...visit('anna', 's1', [old, old + 1_000]), ...visit('anna', 's2', [recent])])
@@ -138,7 +138,7 @@ describe('what ages out', () => {
     assert.deepEqual((await stored(shop, 'anna'))?.counts, { sessions: 2, events: 3 }, 'unswept')
   })
 
-  test('is in no list of subjects, whatever its sort and filters', async (t) => {
+  test('is in no list of subjects, with any sort and filters', async (t) => {
     const shop = await ownShop(t)
     const ages = { anna: 9, berta: 1, clara: 8, dora: 0 }
     await shop.ingest(
@@ -159,7 +159,7 @@ describe('what ages out', () => {
     assert.deepEqual(await ids('limit=1'), ['berta'])
   })
 
-  test('is a matter of the key’s own organisation', async (t) => {
+  test('depends on the plan of the key’s own organisation', async (t) => {
     const shop = await ownShop(t)
     const other = await shop.createOrganisation('other')
     await shop.services.organisations.setPlan(other, 'business')
@@ -177,7 +177,7 @@ describe('what ages out', () => {
 })
 
 describe('a change of plan', () => {
-  test('holds for the next request, in both directions', async (t) => {
+  test('applies to the next request, in both directions', async (t) => {
     const shop = await ownShop(t)
     await shop.ingest([...visit('anna', 's1', [noon - 300 * day]), ...visit('anna', 's2', [noon])])
     for (const [plan, counts] of [
@@ -196,7 +196,7 @@ describe('erasing', () => {
   const erase = (shop: OwnShop, subjectId: string) =>
     shop.ask(subjectPath(subjectId, shop.trackerId), { key: shop.key, method: 'DELETE' })
 
-  test('a subject that has aged out finds nothing to delete, and deletes it', async (t) => {
+  test('an expired subject reports no deleted data but deletes it', async (t) => {
     const shop = await ownShop(t)
     await shop.ingest(visit('anna', 's', [noon]))
     shop.passTime(windowMs + 1)
@@ -212,7 +212,7 @@ describe('erasing', () => {
     }
   })
 
-  test('a subject that has aged in part tells what a client could see of it', async (t) => {
+  test('a partly expired subject reports only the counts that a client could see', async (t) => {
     const shop = await ownShop(t)
     await shop.ingest([
       ...visit('anna', 's1', [noon - 9 * day]),

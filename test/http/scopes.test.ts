@@ -76,7 +76,7 @@ test('every operation is in the table below', () => {
 
 for (const [method, path, scope] of operations) {
   describe(`${method} ${path}`, () => {
-    test(`is a 403 for a key without ${scope}, which the message names`, async () => {
+    test(`returns 403 for a key without ${scope}, which the message names`, async () => {
       for (const key of keysWithout(scope)) {
         const answer = await shop.ask(path, { method, key })
         assert.ok(String(errorOf(answer, 'forbidden').message).includes(scope))
@@ -87,14 +87,14 @@ for (const [method, path, scope] of operations) {
       }
     })
 
-    test('is a 403 before its parameters are looked at, and before its tracker is', async () => {
+    test('returns 403 before the parameters and the tracker are checked', async () => {
       const [key = ''] = keysWithout(scope)
       errorOf(await shop.ask(`${path.split('?')[0]}?limit=nonsense&what=ever`, { method, key }), 'forbidden')
       errorOf(await shop.ask(path.replace('shop', 'nowhere'), { method, key }), 'forbidden')
       errorOf(await shop.ask(path.replace('shop', '%00'), { method, key }), 'forbidden')
     })
 
-    test(`needs no more than ${scope}`, async () => {
+    test(`needs only ${scope}`, async () => {
       const [, body = {}] = bodies.find(([end]) => path.endsWith(end)) ?? []
       const sent = method === 'POST' ? json(body) : {}
       assert.equal((await shop.ask(path, { method, key: keys[scope], ...sent })).status, 200)
@@ -117,7 +117,7 @@ test('a key without the scope erases nothing', async () => {
   assert.ok(isObject(dataOf(await shop.ask(subjectPath('berta'), { key: shop.key }))))
 })
 
-test('a key without the scope learns nothing of what the path does not have', async () => {
+test('a key without the scope does not learn which subjects exist', async () => {
   errorOf(await shop.ask('/v1/nowhere', { key: eraser }), 'not_found')
   errorOf(await shop.ask(subjectsPath, { key: eraser, method: 'POST' }), 'invalid_request')
 })

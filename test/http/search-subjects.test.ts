@@ -11,7 +11,7 @@ const rivalKey = (await shop.createKey(rival)).keyString
 const path = '/v1/analytics/subjects/search'
 const ada = { identifier: { name: 'email', value: 'ada@example.com' } }
 
-/** A visit of somebody who is known by something. */
+/** A visit with identifiers. */
 function known(subjectId: string, identifiers: Record<string, string>, trackerId = 'shop') {
   return visit(subjectId, { trackerId, events: 2 }).map((row) => ({ ...row, identifiers }))
 }
@@ -34,7 +34,7 @@ async function found(body: object): Promise<string[]> {
 }
 
 describe('a search', () => {
-  test('finds a person’s subjects in every tracker, by an address in whatever case', async () => {
+  test('finds the subjects of a person in every tracker, with an address in any case', async () => {
     const all = ['blog anna', 'shop a/b?c=%20 🦦', 'shop anna']
     assert.deepEqual(await found(ada), all)
     assert.deepEqual(await found({ identifier: { name: 'email', value: 'aDA@example.COM' } }), all)
@@ -48,12 +48,12 @@ describe('a search', () => {
     ])
   })
 
-  test('finds an id in every tracker', async () => {
+  test('finds an ID in every tracker', async () => {
     assert.deepEqual(await found({ subjectId: 'anna' }), ['blog anna', 'shop anna'])
     assert.deepEqual(await found({ subjectId: 'a/b?c=%20 🦦' }), ['shop a/b?c=%20 🦦'])
   })
 
-  test('finds nobody where nobody is, which is an empty list', async () => {
+  test('returns an empty list if nothing matches', async () => {
     const none = { subjects: [], nextCursor: null }
     for (const body of [
       { identifier: { name: 'email', value: 'nobody@example.com' } },
@@ -65,7 +65,7 @@ describe('a search', () => {
     }
   })
 
-  test('finds nobody of another organisation', async () => {
+  test('finds no subject of another organisation', async () => {
     const body = JSON.stringify(ada)
     const headers = { 'content-type': 'application/json' }
     const theirs = await shop.ask(path, { method: 'POST', key: rivalKey, headers, body })
@@ -76,7 +76,7 @@ describe('a search', () => {
     )
   })
 
-  test('is walked through page by page', async () => {
+  test('returns all matches page by page', async () => {
     const ids: string[] = []
     let cursor: unknown
     do {
@@ -87,7 +87,7 @@ describe('a search', () => {
     assert.deepEqual(ids.sort(), ['blog', 'shop', 'shop'])
   })
 
-  test('has cursors that are good for nothing else', async () => {
+  test('has cursors that are valid for that search only', async () => {
     const { nextCursor } = dataOf(await search({ ...ada, limit: 1 }))
     const cursor = String(nextCursor)
     const others = [{ identifier: { name: 'email', value: 'ben@example.com' } }, { subjectId: 'anna' }]
@@ -99,7 +99,7 @@ describe('a search', () => {
     assert.deepEqual(problemFields(await search({ ...ada, cursor: byId })), ['cursor'])
   })
 
-  test('shows what is known of a subject when it is read', async () => {
+  test('returns current data of a subject', async () => {
     const answer = await shop.ask('/v1/analytics/trackers/shop/subjects/anna', { key: shop.key })
     assert.deepEqual(dataOf(answer).identifiers, [
       { name: 'email', value: 'Ada@Example.com' },
@@ -117,13 +117,16 @@ describe('while a shorter plan hides data that is still stored', () => {
   const { retentionDays, activityDays, clock, retention, organisations } = shop.services
   const policy = { retentionDays, activityDays }
 
-  /** As the command does, which tells the store of the window. */
+  /** As the command does it, which also settles the window in the store. */
   async function setPlan(plan: 'pro' | 'free', now = clock()): Promise<void> {
     await organisations.setPlan(shop.organisationId, plan)
     await retention.settleWindows({ policy, now, rule: 'grace' })
   }
 
-  /** Two subjects of Cora: one last seen long ago, one seen lately as well, but with her address only then. */
+  /**
+   * Two subjects of Cora: one last seen long ago; the other seen recently too, but with her address only long
+   * ago.
+   */
   async function seeCora() {
     await setPlan('pro')
     await shop.ingest([
@@ -135,7 +138,7 @@ describe('while a shorter plan hides data that is still stored', () => {
     await setPlan('free')
   }
 
-  test('a search names those it does not show, so that they can be erased', async () => {
+  test('a search lists hidden subjects so that they can be erased', async () => {
     await seeCora()
     const data = dataOf(await search(cora))
     const refs = (field: string) =>
@@ -150,7 +153,7 @@ describe('while a shorter plan hides data that is still stored', () => {
     })
   })
 
-  test('they are walked through page by page with the others', async () => {
+  test('hidden subjects are paged with the others', async () => {
     const names: string[] = []
     let cursor: unknown
     do {
@@ -163,7 +166,7 @@ describe('while a shorter plan hides data that is still stored', () => {
     assert.deepEqual(names.sort(), ['cora', 'cora-new', 'cora-old'])
   })
 
-  test('whom it names is erased with what is hidden, and does not come back with a longer plan', async () => {
+  test('erasing a hidden subject is final, even if a longer plan follows', async () => {
     const { subjects, hidden } = dataOf(await search(cora))
     for (const each of [...listIn({ subjects }, 'subjects'), ...listIn({ hidden }, 'hidden')]) {
       const of = subjectPath(textIn(each, 'subjectId'), textIn(each, 'trackerId'))
@@ -175,7 +178,7 @@ describe('while a shorter plan hides data that is still stored', () => {
     assert.equal((await shop.ask(subjectPath('cora', blog), { key: shop.key })).status, 404)
   })
 
-  test('a search names nobody who has aged out by the window that counts', async () => {
+  test('a search does not list subjects that have expired by the effective window', async () => {
     await seeCora()
     await setPlan('pro')
     await setPlan('free', clock() - dayMs)
@@ -183,8 +186,8 @@ describe('while a shorter plan hides data that is still stored', () => {
   })
 })
 
-describe('a body', () => {
-  test('that does not fit is a 422 with all its problems', async () => {
+describe('the body of a search', () => {
+  test('returns 422 with all its problems if it is invalid', async () => {
     const value = 'x'.repeat(257)
     const cases: [object, string[]][] = [
       [{}, ['identifier']],
@@ -211,7 +214,7 @@ describe('a body', () => {
     assert.deepEqual(problemFields(await send('7')), ['body'])
   })
 
-  test('of another type, in broken UTF-8 or broken JSON is a 400', async () => {
+  test('returns 400 for another type, malformed UTF-8 or malformed JSON', async () => {
     errorOf(await send(JSON.stringify(ada), { 'content-type': 'text/plain' }), 'invalid_request')
     errorOf(await send('{"identifier":'), 'invalid_request')
     const bytes = Buffer.concat([Buffer.from('{"subjectId":"'), Buffer.from([0xff]), Buffer.from('"}')])
@@ -223,7 +226,7 @@ describe('a body', () => {
     assert.equal(response.status, 400)
   })
 
-  test('does not come with a query, nor in one', async () => {
+  test('cannot be combined with or replaced by a query', async () => {
     const answer = await shop.ask(`${path}?limit=1`, {
       ...{ method: 'POST', key: shop.key, headers: { 'content-type': 'application/json' } },
       body: JSON.stringify(ada),
@@ -232,7 +235,7 @@ describe('a body', () => {
     errorOf(await shop.ask(path, { key: shop.key }), 'invalid_request')
   })
 
-  test('is in no line of the log', () => {
+  test('is never logged', () => {
     assert.ok(shop.logged.length > 0)
     for (const line of shop.logged) assert.doesNotMatch(line, /ada@example|ben@example/i)
   })

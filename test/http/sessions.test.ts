@@ -19,7 +19,7 @@ await shop.ingest([
 ])
 
 describe("the list of a subject's sessions", () => {
-  test('shows of each its id, its span, its count of events and its attributes', async () => {
+  test('has the ID, period, event count and attributes of each session', async () => {
     const sessions = listIn(dataOf(await shop.ask(path, { key })), 'sessions')
     assert.deepEqual(
       [sessions.at(0), sessions.at(-1)],
@@ -42,7 +42,7 @@ describe("the list of a subject's sessions", () => {
     )
   })
 
-  test('is newest first, and complete whatever the size of a page', async () => {
+  test('is newest first and complete for any page size', async () => {
     for (const limit of [1, 2, 3, 5, 200]) {
       const ids: string[] = []
       let cursor: unknown = ''
@@ -57,7 +57,7 @@ describe("the list of a subject's sessions", () => {
     }
   })
 
-  test('is a 404 where the subject is', async () => {
+  test('returns 404 for a subject that the API does not return', async () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/sessions`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/sessions`, { key }), 'not_found')
     await shop.ingest(visit('clara'))

@@ -21,7 +21,7 @@ const erase = ({ ask, key }: Shop) => ask(subjectPath('anna'), { method: 'DELETE
 
 const isMetered = ({ headers }: Answer) => headers.has('x-ratelimit-limit')
 
-/** What was logged of the limiter, as level and words. */
+/** The level and message of each logged line about the limiter. */
 function limiterLines({ logged }: Shop): unknown[] {
   return logged
     .map((line): unknown => JSON.parse(line))
@@ -34,7 +34,10 @@ const foundLine = [30, 'the limiter can be reached again']
 
 type StartShared = (env?: Record<string, string>) => Promise<Shop>
 
-/** Plays on a Redis of its own; and again on another where the machine was so busy that a service took Redis for gone. */
+/**
+ * Runs a test on its own Redis, and again on another one if a busy machine made a service consider Redis
+ * down.
+ */
 async function undisturbed(
   t: TestContext,
   play: (start: StartShared, redis: TestRedis) => Promise<void>,
@@ -56,7 +59,7 @@ async function undisturbed(
 }
 
 describe('services on one Redis', { skip }, () => {
-  test('share an address’s budget, and tell the same of it', (t) =>
+  test('share the budget of an address and report the same values', (t) =>
     undisturbed(t, async (start) => {
       const env = { LETHE_LIMIT_IP: '5/minute' }
       const [one, other] = [await start(env), await start(env)]
@@ -82,7 +85,7 @@ describe('services on one Redis', { skip }, () => {
       }
     }))
 
-  test('tell how long to wait by the clock of Redis, whatever their own says', (t) =>
+  test('calculate Retry-After with the clock of Redis, whatever their own clocks show', (t) =>
     undisturbed(t, async (start) => {
       const shop = await start({ LETHE_LIMIT_KEY: '1/minute' })
       dataOf(await read(shop))
@@ -97,7 +100,7 @@ describe('services on one Redis', { skip }, () => {
 })
 
 describe('the request pipeline, counted in Redis', { skip }, () => {
-  test('has its steps in the same order as ever', (t) =>
+  test('has its steps in the usual order', (t) =>
     undisturbed(t, async (start, redis) => {
       const shop = await start({
         LETHE_LIMIT_IP: '8/minute',
@@ -106,15 +109,16 @@ describe('the request pipeline, counted in Redis', { skip }, () => {
       })
       const { ask, key } = shop
       const told = (answer: Answer) => [answer.status, budgetOf(answer).limit, budgetOf(answer).remaining]
-      // Without a key the address alone is charged, and nobody learns whether the path exists.
+      // Without a key, only the address is charged, and the response does not reveal whether the path exists.
       assert.deepEqual(told(await ask('/v1/nowhere')), [401, 8, 7])
       assert.deepEqual(told(await ask('/v1/nowhere', { key })), [404, 4, 3])
-      // The erasure is charged before its parameters are looked at.
+      // The erasure is charged before its parameters are checked.
       const wrong = await ask(`${subjectPath('anna')}?force=yes`, { method: 'DELETE', key })
       assert.deepEqual(told(wrong), [422, 1, 0])
       const refused = await erase(shop)
       assert.deepEqual(told(refused), [429, 1, 0])
-      // That has cost the key its third request; the fourth is granted, the fifth is not, and costs the address alone.
+      // That was the key's third request; the fourth is allowed, the fifth is refused and charges only the
+      // address.
       assert.deepEqual(told(await read(shop)), [200, 4, 0])
       assert.deepEqual(told(await read(shop)), [429, 4, 0])
       assert.deepEqual(told(await read(shop)), [429, 4, 0])
@@ -125,7 +129,7 @@ describe('the request pipeline, counted in Redis', { skip }, () => {
       assert.match(String(await redis.ask('GET', 'lethe:ip:127.0.0.1')), /^8 /)
     }))
 
-  test('leaves the unmetered paths uncounted', async (t) => {
+  test('does not count unmetered paths', async (t) => {
     const redis = await freshRedis()
     const shop = await startShared(t, redis)
     for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {
@@ -142,7 +146,7 @@ const downs: [what: string, down: (redis: TestRedis) => unknown, up: (redis: Tes
 
 for (const [what, down, up] of downs) {
   describe(`while Redis ${what}`, { skip }, () => {
-    test('requests go on without the headers, until it is back; two lines are logged', async (t) => {
+    test('requests continue without the headers until it recovers, and two lines are logged', async (t) => {
       const redis = await freshRedis()
       const shop = await startShared(t, redis)
       await until(async () => isMetered(await read(shop)))
@@ -173,7 +177,7 @@ for (const [what, down, up] of downs) {
 }
 
 describe('while Redis is gone', { skip }, () => {
-  test('each process holds on to the budgets for itself, and Retry-After is told', async (t) => {
+  test('each process applies the budgets by itself, and Retry-After is sent', async (t) => {
     const redis = await freshRedis()
     const env = { LETHE_LIMIT_KEY: '3/minute' }
     const [one, other] = [await startShared(t, redis, env), await startShared(t, redis, env)]
@@ -192,19 +196,19 @@ describe('while Redis is gone', { skip }, () => {
 })
 
 describe('while Redis is slow', { skip }, () => {
-  test('the steps of a request have one wait budget in all', async (t) => {
+  test('the steps of a request share one wait budget', async (t) => {
     const redis = await freshRedis()
     const proxy = await slowProxy(t, redis.port)
     const shop = await startShared(t, redis, { LETHE_LIMITER: proxy.url })
     await until(async () => isMetered(await erase(shop)))
-    // A single answer would come in time; three do not.
+    // One reply arrives in time; three do not.
     proxy.delayMs = 18
     await until(async () => !isMetered(await erase(shop)))
   })
 })
 
-describe('a service whose Redis is not there', { skip }, () => {
-  test('starts all the same, with one line, and stops all the same', async (t) => {
+describe('a service whose Redis is unreachable', { skip }, () => {
+  test('starts, logs one line, and stops', async (t) => {
     const redis = await freshRedis()
     await redis.kill()
     const shop = await startShared(t, redis)
@@ -219,7 +223,7 @@ describe('a service whose Redis is not there', { skip }, () => {
 })
 
 describe('the password of a Redis', { skip }, () => {
-  test('is in no line of the log: the host and the port are', async (t) => {
+  test('is never logged; its host and port are', async (t) => {
     const redis = await startRedis(t, ['--requirepass', 'sesame'])
     const shop = await startShared(t, redis, { LETHE_LIMITER: redis.url.replace('//', '//default:hunter2@') })
     dataOf(await read(shop))

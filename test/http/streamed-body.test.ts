@@ -14,13 +14,13 @@ import { noProc } from '../support/missing.ts'
 import { until } from '../support/until.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
-/** More than what the system and the spool's memory hold for somebody who reads nothing. */
+/** More than the system and the memory of the spool hold for a client that does not read. */
 const pieces = Array.from({ length: 24 }, () => randomBytes(400_000).toString('base64'))
 const bodyBytes = pieces.join('').length
-/** Less than twelve of them would take. */
+/** Less than twelve of these clients would need. */
 const maxSpoolMemoryBytes = 4 * 1024 * 1024
 
-/** The files without a name that this process has open as spools. */
+/** The unlinked spool files that this process has open. */
 function openSpools(): string[] {
   const links = readdirSync('/proc/self/fd').map((fd) => {
     try {
@@ -32,7 +32,7 @@ function openSpools(): string[] {
   return links.filter((link) => link.includes('lethe-spool-'))
 }
 
-/** Serves the pieces, and tells how each answer ends; what a path begins with is its owner. */
+/** Serves the pieces and reports how each response ends. The first path segment is the owner. */
 async function serve(
   t: TestContext,
   { room, encoding = null }: { room: SpoolRoom; encoding?: StreamOptions['encoding'] },
@@ -76,7 +76,7 @@ async function serve(
   }
 }
 
-/** Asks, and reads nothing. */
+/** Sends a request without reading the response. */
 function askInSilence(t: TestContext, port: number, path: string): void {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -85,9 +85,9 @@ function askInSilence(t: TestContext, port: number, path: string): void {
   socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`)
 }
 
-describe('a streamed answer that nobody reads', { skip: noProc }, () => {
+describe('a streamed response that is not read', { skip: noProc }, () => {
   for (const encoding of [null, 'zstd'] as const) {
-    it(`lies in a file without a name, and is let go of with its client after a while (${encoding})`, async (t) => {
+    it(`is kept in an unlinked file, and released when its client is closed after a while (${encoding})`, async (t) => {
       const server = await serve(t, { room: new SpoolRoom({ folder: null, randomness }), encoding })
       askInSilence(t, server.port, '/anna')
       let isOver = false
@@ -106,7 +106,7 @@ describe('a streamed answer that nobody reads', { skip: noProc }, () => {
     })
   }
 
-  it('takes memory only while there is some for all, and one file for all', async (t) => {
+  it('uses memory only while the shared limit allows, and one file for all clients', async (t) => {
     const server = await serve(t, { room: new SpoolRoom({ folder: null, randomness }) })
     const paths = Array.from({ length: 12 }, (_, number) => `/anna/${number}`)
     for (const path of paths) askInSilence(t, server.port, path)
@@ -115,14 +115,14 @@ describe('a streamed answer that nobody reads', { skip: noProc }, () => {
     assert.equal((await read.text()).length, bodyBytes)
     assert.equal((await server.end('/ben')).error, null)
     assert.equal(openSpools().length, 1)
-    // One piece of each is being sent, whatever is left.
+    // One piece of each is being sent, regardless of the limit.
     assert.ok(server.connections.unreadBytes <= maxSpoolMemoryBytes + paths.length * 65_536)
   })
 
-  it('gives way when too much of the disk is taken: the largest of the organisation with most', async (t) => {
+  it('is cut off if the disk limit is exceeded: the largest one of the organisation with the most data', async (t) => {
     const room = new SpoolRoom({ folder: null, randomness, maxBytes: 2 * bodyBytes })
     const server = await serve(t, { room })
-    // Whatever it has in the file, it is less than half of what fits there.
+    // This response takes less than half of the disk limit.
     askInSilence(t, server.port, '/ben/1')
     while (openSpools().length === 0) await nextTurn()
     for (const number of [1, 2, 3]) askInSilence(t, server.port, `/anna/${number}`)

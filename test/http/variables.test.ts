@@ -29,7 +29,7 @@ const env = {
 }
 const shop = await startShop(lifetime, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
 const { services } = shop
-/** Another process on the same store. */
+/** Another process with the same store. */
 const other = await openServices(readConfig(env))
 lifetime.after(() => other.close())
 
@@ -58,7 +58,7 @@ const read = (token: string, options?: Parameters<typeof shop.ask>[1]) =>
   shop.ask(`/v1/variables?token=${token}`, options)
 
 describe('reading variables', () => {
-  test('gives all variables of the tracker with their version', async () => {
+  test('returns all variables of the tracker with their version', async () => {
     const { trackerId, token } = await newTracker()
     assert.deepEqual(dataOf(await read(token)), { variables: {}, version: 0 })
     const values = { b: [1, { 'ä "': null }], a: '🦦 \u0000', constructor: false }
@@ -66,7 +66,7 @@ describe('reading variables', () => {
     assert.deepEqual(dataOf(await read(token)), { variables: values, version: 1 })
   })
 
-  test('gives a tag, with which the same variables are a 304 without a body', async () => {
+  test('returns a tag, with which unchanged variables return 304 without a body', async () => {
     const { trackerId, token } = await newTracker()
     await set(trackerId, { long: 'x'.repeat(5_000) })
     const etag = (await read(token)).headers.get('etag') ?? ''
@@ -84,7 +84,7 @@ describe('reading variables', () => {
     assert.notEqual(changed.headers.get('etag'), etag)
   })
 
-  test('may be done by pages of any origin, and leaves the token in no referrer', async () => {
+  test('is possible from pages of any origin, and does not leak the token in the referrer', async () => {
     const { token } = await newTracker()
     const answers = [await read(token), await read('nonsense'), await shop.ask('/v1/variables')]
     for (const { headers } of answers) {
@@ -104,7 +104,7 @@ describe('reading variables', () => {
     assert.equal(managed.headers.get('access-control-allow-origin'), null)
   })
 
-  test('shows nothing of another tracker, of this organisation or another', async () => {
+  test('returns nothing of another tracker, in the same organisation or another', async () => {
     const [mine, sibling] = [await newTracker(), await newTracker()]
     await set(mine.trackerId, { mine: true })
     await set(sibling.trackerId, { sibling: true })
@@ -113,8 +113,8 @@ describe('reading variables', () => {
   })
 })
 
-describe('a token that is not valid', () => {
-  test('is a 401 that does not tell why', async () => {
+describe('an invalid token', () => {
+  test('returns a 401 without a reason', async () => {
     const [revoked, rotated, deleted] = [await newTracker(), await newTracker(), await newTracker()]
     await revokeVariableToken(services, revoked.id, 'website')
     await rotateVariableToken(services, rotated.id)
@@ -137,11 +137,11 @@ describe('a token that is not valid', () => {
     }
   })
 
-  test('is an API key in its header', async () => {
+  test('may be an API key in its header', async () => {
     errorOf(await shop.ask('/v1/variables', { key: shop.key }), 'unauthorized')
   })
 
-  // What they leave in memory does not depend on the store, and PostgreSQL takes its time for each.
+  // The memory that remains does not depend on the store, and PostgreSQL is slower.
   const [unread, lookedUp] = process.env.LETHE_TEST_STORE === 'postgres' ? [450, 100] : [45_000, 10_000]
   const random = (2 * unread + lookedUp).toLocaleString('en')
   test(`is looked up only if it is well-formed, and ${random} random ones leave little in memory`, async () => {
@@ -175,7 +175,7 @@ describe('a token that is not valid', () => {
 
 describe('a variable token on the management API', () => {
   for (const { method, path } of apiRoutes) {
-    test(`is a 401 for ${method} ${path}`, async () => {
+    test(`returns 401 for ${method} ${path}`, async () => {
       const { token } = await newTracker()
       const target = path.replaceAll(/\{\w+\}/g, 'x')
       errorOf(await shop.ask(target, { method, key: token }), 'unauthorized')
@@ -184,8 +184,8 @@ describe('a variable token on the management API', () => {
   }
 })
 
-describe('a request that is not as it should be', () => {
-  test('is a 422 that names each parameter, after the token', async () => {
+describe('an invalid request for variables', () => {
+  test('returns 422 with each parameter, after the token is checked', async () => {
     const { token } = await newTracker()
     const unknown = errorOf(await read(`${token}&names=a`), 'validation_error')
     assert.deepEqual(unknown.details, [
@@ -194,7 +194,7 @@ describe('a request that is not as it should be', () => {
     errorOf(await shop.ask('/v1/variables?token=x&names=a'), 'unauthorized')
   })
 
-  test('is a 422 if it has two tokens, whichever of them is valid', async () => {
+  test('returns 422 if it has two tokens, valid or not', async () => {
     const [mine, other] = [await newTracker(), await newTracker()]
     for (const tokens of [
       [mine.token, mine.token],
@@ -208,7 +208,7 @@ describe('a request that is not as it should be', () => {
     }
   })
 
-  test('is a 400 for another method, and a 404 on another path of the service', async () => {
+  test('returns 400 for another method, and 404 on another path of the service', async () => {
     const { token } = await newTracker()
     const answer = await read(token, { method: 'POST' })
     errorOf(answer, 'invalid_request')
@@ -219,7 +219,7 @@ describe('a request that is not as it should be', () => {
 })
 
 describe('the budget of a token', () => {
-  test('belongs to the token, is named in the headers, and ends in a 429', async (t) => {
+  test('is per token, stated in the headers, and ends with a 429', async (t) => {
     const tight = await startTestService(t, { LETHE_LIMIT_IP: '60/minute', LETHE_LIMIT_VARIABLES: '2/hour' })
     const organisationId = await tight.createOrganisation()
     await tight.createTracker(organisationId, 'shop')
@@ -236,18 +236,18 @@ describe('the budget of a token', () => {
     errorOf(refused, 'rate_limited')
     assert.ok(Number(refused.headers.get('retry-after')) > 3_000)
     dataOf(await ask(second.tokenString))
-    // A new string does not refill it.
+    // A new token string does not refill it.
     const { tokenString } = await rotateVariableToken(tight.services, first.token.id)
     errorOf(await ask(tokenString), 'rate_limited')
   })
 })
 
-describe('a change holds for the very next request', () => {
+describe('a change applies to the very next request:', () => {
   for (const [where, changing] of [
     ['by this process', services],
     ['by another process on the same store', other],
   ] as const) {
-    test(`of the variables, ${where}`, async () => {
+    test(`variables, ${where}`, async () => {
       const { trackerId, token } = await newTracker()
       for (let i = 1; i <= 20; i++) {
         await set(trackerId, { i }, changing)
@@ -255,7 +255,7 @@ describe('a change holds for the very next request', () => {
       }
     })
 
-    test(`of the token, ${where}`, async () => {
+    test(`the token, ${where}`, async () => {
       const { id, token: old } = await newTracker()
       dataOf(await read(old))
       const { tokenString } = await rotateVariableToken(changing, id)
@@ -267,8 +267,8 @@ describe('a change holds for the very next request', () => {
   }
 })
 
-describe('a port for the Variables API', () => {
-  test('has that API alone, which the other port has no more', async (t) => {
+describe('a separate port for the Variables API', () => {
+  test('serves only that API, which the main port no longer serves', async (t) => {
     const apart = await startTestService(t, { LETHE_VARIABLES_PORT: '0' })
     const organisationId = await apart.createOrganisation()
     await apart.createTracker(organisationId, 'shop')

@@ -23,7 +23,7 @@ function count(text: string, part: string | RegExp): number {
 }
 
 describe('the archive of a person', () => {
-  it('has a numbered file for each record, as the API gives it, its schema, and a page', async () => {
+  it('contains a numbered file for each record as the API returns it, its schema, and a page', async () => {
     const records = [ada, { ...ada, trackerId: 'a/ü b', events: 0, sessions: 1 }, { ...ada, trackerId: 'é' }]
     const { files, names } = await filesOf(records)
     assert.deepEqual(names, [
@@ -48,7 +48,7 @@ describe('the archive of a person', () => {
     assert.equal(listIn(first, 'events').length, 450)
   })
 
-  it('says so if nothing is held', async () => {
+  it('says so if no data is stored', async () => {
     const { names, page } = await filesOf([])
     assert.deepEqual(names, ['subject-export.schema.json', 'index.html'])
     assert.match(page, /Acme Furniture has looked for data about you, and found none\./)
@@ -56,7 +56,7 @@ describe('the archive of a person', () => {
     assert.doesNotMatch(page, /Infinity|NaN|Invalid/)
   })
 
-  it('does not say so if a shorter plan hides what is held', async () => {
+  it('does not claim that no data is stored if a shorter plan hides it', async () => {
     const { page } = await filesOf([], { hasHidden: true })
     assert.doesNotMatch(page, /found none/)
     assert.match(
@@ -67,7 +67,7 @@ describe('the archive of a person', () => {
 })
 
 describe('the page of an archive', () => {
-  it('says who, what, when, where from, how long, and whom to ask', async () => {
+  it('states the person, data, dates, sources, retention and contact', async () => {
     const { page } = await filesOf([ada, { ...ada, trackerId: 'blog', events: 12 }])
     for (const words of [
       'Your data at Acme Furniture',
@@ -88,12 +88,12 @@ describe('the page of an archive', () => {
     assert.doesNotMatch(page, /undefined|null|\[object|NaN|Infinity/)
   })
 
-  it('names a single day once', async () => {
+  it('shows a range of one day as a single date', async () => {
     const { page } = await filesOf([{ ...ada, events: 0, sessions: 1 }])
     assert.ok(page.includes('<p>On 10 August 2026.</p>'))
   })
 
-  it('is in German on request', async () => {
+  it('is available in German', async () => {
     const { page } = await filesOf([ada], { language: 'de' })
     for (const part of [
       '<html lang="de">',
@@ -108,7 +108,7 @@ describe('the page of an archive', () => {
     assert.doesNotMatch(words, /\b(the|your|of|visits|events|days)\b/i)
   })
 
-  it('shows the newest of many rows, and says where the others are', async () => {
+  it('shows the newest of many rows and names the file that contains the others', async () => {
     const { page } = await filesOf([{ ...ada, events: 3_000 }])
     assert.ok(page.includes('The newest 200 of 3,000. All 3,000 are in records/001-shop.json.'))
     assert.ok(page.includes('The newest 50 of 300.'))
@@ -118,14 +118,14 @@ describe('the page of an archive', () => {
     assert.ok(page.indexOf('/2999<') < page.indexOf('/2800<'), 'newest first')
   })
 
-  it('stays small however many records, names and details there are', async () => {
+  it('stays small, however many records, names and details the archive has', async () => {
     const many = Array.from({ length: 1_100 }, (_, i) => ({ ...ada, subjectId: `v${i}`, events: 50 }))
     const { page } = await filesOf(many)
     assert.equal(count(page, '<section id="record-'), 50)
     assert.ok(page.includes('There are 1,050 more records.'))
     assert.ok(page.includes('100 more files in the folder'))
     assert.ok(page.includes('<strong>55,000</strong> events'))
-    // Of the last of the records with a section, there is no room for events.
+    // The last of the records with a section has no room left for events.
     assert.ok(page.includes('All 50 are in records/050-shop.json.'))
     assert.ok(page.length < 2e6, `${page.length} characters`)
     const varied = await filesOf([
@@ -145,7 +145,7 @@ describe('the page of an archive', () => {
     assert.ok(long.page.length < 100_000, `${long.page.length} characters`)
   })
 
-  it('shows no value as markup, and loads nothing', async () => {
+  it('escapes markup in values and loads no external resource', async () => {
     const evil = `"><script>alert(1)</script><img src=x onerror='alert(1)'>`
     const { page } = await filesOf(
       [

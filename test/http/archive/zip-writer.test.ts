@@ -21,11 +21,11 @@ import { until } from '../../support/until.ts'
 import { readZip } from '../../support/zip.ts'
 
 const modifiedAt = at('2026-11-18T21:34:57.000Z')
-/** Nothing packs it well, so it does not fit into what is collected. */
+/** Random bytes barely compress, so this exceeds the buffer. */
 const long = randomBytes(300_000).toString('base64')
 const texts = { 'records/001-shop.json': long, 'records/002.json': 'ä€😀\n', 'empty.txt': '' }
 
-/** How other people's programs test archives, and how they read one file of an archive. */
+/** How common programs test an archive and read one file of it. */
 const programs: { name: string; args(file: string): string[]; read(file: string, name: string): string[] }[] =
   [
     { name: 'unzip', args: (file) => ['-tqq', file], read: (file, name) => ['-p', file, name] },
@@ -57,20 +57,20 @@ function check({ name, args }: (typeof programs)[number], file: string): string 
 }
 
 describe('a ZIP file', () => {
-  it('has its files, whatever their size, with names and times', async () => {
+  it('contains its files, of any size, with their names and times', async () => {
     const files = readZip(await archiveOf(texts))
     assert.deepEqual(Object.fromEntries(files.map(({ name, text }) => [name, text])), texts)
     for (const file of files) assert.equal(file.modifiedAt.getTime(), modifiedAt)
   })
 
-  it('cannot be opened before its last byte is there', async () => {
+  it('cannot be opened if the last byte is missing', async () => {
     const archive = await archiveOf({ 'a.json': '{}', 'b.json': '{"a":1}' })
     for (let length = 0; length < archive.length; length++)
       assert.throws(() => readZip(archive.subarray(0, length)), `${length} of ${archive.length} bytes`)
   })
 
   for (const program of programs) {
-    it(`is complete for ${program.name}, and damaged when it was cut off`, {
+    it(`is complete for ${program.name}, and reported as damaged when truncated`, {
       skip: missing(program.name),
     }, async (t) => {
       const folder = temporaryFolder(t)
@@ -83,7 +83,7 @@ describe('a ZIP file', () => {
     })
   }
 
-  it('is written no faster than it is taken, and ends with the error of the taker', async () => {
+  it('is written no faster than it is read, and rejects with the error of the reader', async () => {
     let taken = 0
     const gate = Promise.withResolvers<void>()
     const zip = new ZipWriter(() => {
@@ -100,7 +100,7 @@ describe('a ZIP file', () => {
     })()
     adding.catch(() => {})
     await until(() => taken === 1)
-    // Both sides had every chance to go on.
+    // Give both sides time to continue.
     for (let turn = 0; turn < 1_000; turn++) await nextTurn()
     assert.ok(added < 5, `${added} added`)
     assert.equal(taken, 1)
@@ -120,7 +120,7 @@ describe('a ZIP file with 64-bit records', () => {
   }
   const fileOf = (entry: ZipEntry) => Buffer.concat([localHeader(entry), packed, dataDescriptor(entry)])
 
-  it('has more files than 16 bits count', { skip: missing('unzip') }, async (t) => {
+  it('supports more files than 16 bits can count', { skip: missing('unzip') }, async (t) => {
     const [files, directory]: [Buffer[], Buffer[]] = [[], []]
     let offset = 0
     for (let i = 0; i < 65_600; i++) {
@@ -134,7 +134,8 @@ describe('a ZIP file with 64-bit records', () => {
     const end = endOfDirectory({ entries: directory.length, bytes: records.length, offset })
     const path = join(temporaryFolder(t), 'many.zip')
     writeFileSync(path, Buffer.concat([...files, records, end]))
-    // Reading the directory, which is what the records are for; reading every file takes seconds.
+    // Reads one file through the directory, which the 64-bit records are for; reading all files takes
+    // seconds.
     for (const { name, read } of programs) {
       if (missing(name)) continue
       const { stdout } = spawnSync(name, read(path, '65599.json'), { encoding: 'utf8' })
@@ -142,8 +143,8 @@ describe('a ZIP file with 64-bit records', () => {
     }
   })
 
-  it('has files behind the fourth gigabyte', { skip: missing('unzip') }, async (t) => {
-    // The file is a hole, up to its last file.
+  it('supports files beyond 4 GiB', { skip: missing('unzip') }, async (t) => {
+    // A sparse file, apart from its last entry.
     const far = 5 * 1024 ** 3
     const [near, behind] = [entryAt('near.json', 0), entryAt('behind.json', far)]
     const records = Buffer.concat([near, behind].map(directoryRecord))
@@ -161,7 +162,7 @@ describe('a ZIP file with 64-bit records', () => {
       if (!missing(program.name)) assert.equal(check(program, path), 'complete', program.name)
   })
 
-  it('states sizes from 4 GiB on in 64 bits, after the content and in the directory', () => {
+  it('states sizes of 4 GiB and more in 64 bits, after the content and in the directory', () => {
     const size = 0x1_2345_6789
     const entry = { ...entryAt('large.json', 7), packedBytes: 0x0fff_ffff, bytes: size }
     const descriptor = dataDescriptor(entry)
