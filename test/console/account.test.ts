@@ -26,7 +26,7 @@ const sessionsOf = async (browser: Browser) =>
   listIn(dataOf(await browser.ask('/account/sign-ins')), 'signIns')
 
 describe('the account of a member', () => {
-  test('lists the sessions with device, address and times, and says which is this one', async () => {
+  test('lists the sessions with device, address and times, and marks the current one', async () => {
     const member = await addMember(service, organisationId, 'ada@acme.example', 'viewer')
     const browser = await signIn(member.email)
     const old = await signInToken(service, member)
@@ -73,7 +73,7 @@ describe('the account of a member', () => {
     ])
   })
 
-  test('reaches no session of another member', async () => {
+  test('cannot end a session of another member', async () => {
     const [one, other] = [await addMember(service, organisationId), await addMember(service, organisationId)]
     const [mine, theirs] = [await signedIn(service, one), await signedIn(service, other)]
     const [session] = await sessionsOf(theirs)
@@ -82,7 +82,7 @@ describe('the account of a member', () => {
     dataOf(await theirs.ask('/session'))
   })
 
-  test('has the language of documents, which the organisation’s follows', async () => {
+  test('has a language for documents, which is the organisation’s by default', async () => {
     const client = await signedIn(service, await addMember(service, organisationId))
     const set = (language: unknown) => client.ask('/account/language', { method: 'POST', body: { language } })
     const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects: [] }
@@ -100,7 +100,7 @@ describe('the account of a member', () => {
   })
 })
 
-test('a device is what people call it', () => {
+test('a device is described in common words', () => {
   const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0'
   const phone =
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)'

@@ -72,7 +72,7 @@ describe('the activity of an organisation', () => {
     assert.equal(type, 'application/json; charset=utf-8')
     assert.equal(name, 'attachment; filename="lethe-activity.json"')
     const entries = listIn(JSON.parse(text), 'entries').filter(isObject)
-    // A list also says which request an entry is about.
+    // A list also has the request of each entry.
     const listed = listIn(dataOf(await client.ask('/activity?limit=200')), 'entries')
     assert.deepEqual(
       entries.map((entry) => ({ ...entry, request: null })),
@@ -80,7 +80,7 @@ describe('the activity of an organisation', () => {
     )
   })
 
-  test('has each export of itself, also in the file', async () => {
+  test('includes its own exports, also in the exported file', async () => {
     const { text } = await exported('format=json')
     const [newest] = listIn(JSON.parse(text), 'entries')
     assert.partialDeepStrictEqual(newest, { kind: 'activity.exported', target: 'JSON' })
@@ -98,7 +98,7 @@ describe('the activity of an organisation', () => {
     assert.match(row ?? '', /,"'=HYPERLINK\(""https:\/\/evil\.example""\)",/)
     assert.deepEqual(others.length, 2)
     assert.doesNotMatch(text, /(^|[,\n])=/)
-    // A spreadsheet that separates by semicolons splits there, even inside quotes.
+    // A spreadsheet with semicolons as separators splits there, even inside quotes.
     const { text: erasures } = await exported('format=csv&kind=subject.erased')
     assert.ok(erasures.includes(`,"a; '=1+1;'@b;'-c"\r\n`), erasures)
     const empty = await exported(`format=csv&until=${formatInstant(0)}`)

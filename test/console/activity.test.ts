@@ -13,14 +13,14 @@ const { organisationId } = shop
 await shop.ingest(visit('anna'))
 const client = await openConsole(shop, organisationId, 'ada@acme.example')
 
-/** The entries of a request, or the newest. */
+/** The entries with a request ID, or the newest entries. */
 async function entries(requestId?: string): Promise<Record<string, unknown>[]> {
   const filter = requestId === undefined ? '' : `&requestId=${encodeURIComponent(requestId)}`
   return listIn(dataOf(await client.ask(`/activity?limit=200${filter}`)), 'entries').filter(isObject)
 }
 
 describe('the activity', () => {
-  test('has each failed sign-in of members only, and none that a budget refused', async () => {
+  test('has failed sign-ins of existing members only, and none that exceeded a budget', async () => {
     const { id, email } = await addMember(shop, organisationId)
     const attempt = (email: string, guess: string, requestId: string) =>
       visitor(shop).ask('/sign-in', {
@@ -34,7 +34,7 @@ describe('the activity', () => {
     for (let i = 0; i < 10; i++) errorOf(await attempt(email, 'wrong', failedId(i)), 'unauthorized')
     errorOf(await attempt(email, password, refused), 'rate_limited')
     errorOf(await attempt('nobody@acme.example', 'wrong', nobody), 'unauthorized')
-    // They are written after the responses.
+    // Entries are written after the response.
     await until(async () => (await entries(failedId(9))).length === 1)
     const failed = (await entries()).filter(({ kind }) => kind === 'member.sign-in-failed')
     assert.equal(failed.length, 10)
@@ -59,7 +59,7 @@ describe('the activity', () => {
     assert.doesNotMatch(JSON.stringify(exported), /anna/)
   })
 
-  test('names the request that an entry is about as long as it exists', async () => {
+  test('links an entry to its request as long as the request exists', async () => {
     const create = async (reference?: string) => {
       const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects: [] }
       const body = { kind: 'access', person, reference }
@@ -86,7 +86,7 @@ describe('the activity', () => {
     ])
   })
 
-  test('has every tracker that was created, from the console and the command line', async () => {
+  test('has every new tracker, from the console and the command line', async () => {
     const answer = await client.ask('/trackers', { method: 'POST', body: { name: 'Blog' } })
     const target = textIn(dataOf(answer), 'id')
     const [created] = await entries(answer.headers.get('x-request-id') ?? '')

@@ -35,7 +35,7 @@ async function read(id: string) {
 }
 
 const isWaiting = async (id: string) => (await read(id)).approval !== null
-/** Looks into the store, because a slow one would use up the budget of the console. */
+/** Reads the store, because polling the API would use up the budget of the console. */
 function isDone(id: string): Promise<void> {
   const { organisationId, services } = shop
   return until(async () => (await services.privacyRequests.find({ organisationId, id }))?.state === 'done')
@@ -48,7 +48,7 @@ describe('erasing many people', () => {
     assert.deepEqual(dataOf(await admin.ask('/organisation/approval')), { above: null })
   })
 
-  test('has a rule of the admins, in the activity', async () => {
+  test('is required by a rule of the admins, recorded in the activity', async () => {
     errorOf(
       await (await desk()).ask('/organisation/approval', { method: 'POST', body: { above: 1 } }),
       'forbidden',
@@ -64,7 +64,7 @@ describe('erasing many people', () => {
     )
   })
 
-  test('one by one waits above the rule, until another member approves', async () => {
+  test('one by one needs another member’s approval above the limit', async () => {
     const [asker, other] = [await desk(), await desk()]
     const ids: string[] = []
     for (const name of names(3)) ids.push(await addRequest(asker, name))
@@ -94,7 +94,7 @@ describe('erasing many people', () => {
     assert.deepEqual(problemFields(await decide(other, third, 'approve')), ['state'])
   })
 
-  test('cannot be walked around by many at once, and a declined one stays open', async () => {
+  test('concurrently cannot bypass the rule, and a declined erasure stays open', async () => {
     const [asker, other] = [await desk(), await desk()]
     const ids: string[] = []
     for (const name of names(8)) ids.push(await addRequest(asker, name))
@@ -110,7 +110,7 @@ describe('erasing many people', () => {
     dataOf(await setRule(2))
   })
 
-  test('as a list counts all its people, and is decided about together', async () => {
+  test('as a list counts all people and needs one decision', async () => {
     const [asker, other] = [await desk(), await desk()]
     const people = names(60)
     for (const name of people) await shop.ingest(visit(name))
@@ -157,7 +157,7 @@ describe('erasing many people', () => {
     }
   })
 
-  test('is counted for a day, without what was approved', async () => {
+  test('is counted for a day, without approved erasures', async () => {
     const { member } = await desk()
     const start = async (isExpected: boolean) => {
       const client = await signedIn(shop, member)

@@ -135,7 +135,7 @@ describe('the sentence of a certificate', () => {
 describe('the summary of a certificate', () => {
   const of = (...entries: Checked[]) => summarise({ checked: entries, digest: null, erasure: null })
 
-  test('counts records that held only data that the plan hid', () => {
+  test('counts records that held only data hidden by the plan', () => {
     const hidden = { ...ofPerson(), request: { ...request, erased: { subjects: 2 } } }
     const partly = summarise({ checked: [erased(0, 3), erased(1, 0)], digest: null, erasure: hidden })
     assert.deepEqual([partly.counts.records, partly.happened.what, partly.hasHidden], [2, 'erased', true])
@@ -145,7 +145,7 @@ describe('the summary of a certificate', () => {
     assert.equal(visible.hasHidden, false)
   })
 
-  test('counts records with data, and names everyone who erased once', () => {
+  test('counts records with data, and names each eraser once', () => {
     const summary = of(erased(3, 5), erased(4, 0), erased(5, 2, key), erased(6, 1), nothing(8))
     assert.deepEqual(summary.counts, { records: 3, sessions: 3, events: 8 })
     assert.deepEqual(summary.actors, [ada.actor, key.actor])
@@ -182,7 +182,7 @@ describe('the summary of a certificate', () => {
       assert.deepEqual([0, 1, 16].map(wordsOf(language).texts.after), texts)
   })
 
-  test('has dates and numbers as the language writes them, in UTC', () => {
+  test('formats dates and numbers for the language, in UTC', () => {
     const at = '2026-03-09T23:05:06.000Z'
     const [en, de] = [wordsOf('en'), wordsOf('de')]
     assert.deepEqual(

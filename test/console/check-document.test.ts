@@ -58,7 +58,7 @@ describe('the editor’s check of a document', () => {
     })
   }
 
-  test('reports all problems that are not of the syntax, in order', () => {
+  test('reports all problems besides syntax errors, in order', () => {
     const { problems } = checkDocument('{\n"1": 1,\n"a": 1e999,\n"a": 2}')
     assert.deepEqual(
       problems.map(({ line }) => line),
@@ -66,7 +66,7 @@ describe('the editor’s check of a document', () => {
     )
   })
 
-  test('ends after a hundred problems', () => {
+  test('stops after 100 problems', () => {
     const { problems } = checkDocument(`{${'\n"a": 1,'.repeat(200_000)}\n"b": 1}`)
     assert.deepEqual([problems.length, problems.at(-1)?.line], [100, 102])
   })
@@ -84,7 +84,7 @@ describe('the editor’s check of a document', () => {
     }
   })
 
-  test('agrees with the service on generated documents, intact and damaged', async (t) => {
+  test('agrees with the service on valid and damaged generated documents', async (t) => {
     const value = fc.jsonValue({ maxDepth: 3 })
     const document = fc
       .dictionary(fc.constantFrom('a', 'b.c', 'D-1', 'e_', '1', ''), value, { maxKeys: 4 })

@@ -21,7 +21,7 @@ describe('the days of a chart', () => {
     ])
   })
 
-  test('share bins of equal size if there are too many, and lose nothing', () => {
+  test('share bins of equal size if there are too many, without losing counts', () => {
     const days = Array.from({ length: 400 }, (_, i) => ({
       day: new Date(Date.UTC(2026, 10, 17) - i * 86_400_000).toISOString().slice(0, 10),
       value: 1,
@@ -35,7 +35,7 @@ describe('the days of a chart', () => {
     )
   })
 
-  test('are whole weeks in a year, and four weeks in five years', () => {
+  test('are weeks for a year, and four weeks for five years', () => {
     for (const [shownDays, perBin, covered] of [
       [90, 1, 90],
       [365, 7, 371],
@@ -49,7 +49,7 @@ describe('the days of a chart', () => {
     }
   })
 
-  test('are compared with as many days before, and miss none between', () => {
+  test('are compared with the same number of days before, without a gap', () => {
     for (const shownDays of [7, 90, 365]) {
       const days = Array.from({ length: 1_000 }, (_, i) => ({
         day: new Date(Date.UTC(2026, 10, 17) - i * 86_400_000).toISOString().slice(0, 10),
@@ -63,7 +63,7 @@ describe('the days of a chart', () => {
     }
   })
 
-  test('compare figures, unless there was nothing before', () => {
+  test('compare counts unless the earlier one is zero', () => {
     assert.deepEqual(compare(3, 2), { way: 'up', share: 0.5 })
     assert.deepEqual(compare(0, 4), { way: 'down', share: 1 })
     assert.deepEqual(compare(4, 4), { way: 'same', share: 0 })
@@ -79,7 +79,7 @@ describe('the days of a chart', () => {
     }
   })
 
-  test('show where a window starts', () => {
+  test('show where the retention window starts', () => {
     const first = { from: '2026-11-08' }
     assert.equal(positionOf('2026-11-13', first, '2026-11-17'), 0.5)
     assert.equal(positionOf('2026-11-08', first, '2026-11-17'), null)
@@ -98,18 +98,18 @@ describe('the bars of a data subject', () => {
     assert.deepEqual(bars.at(-3), { from: '2026-11-13', to: '2026-11-13', sessions: 3, events: 7 })
   })
 
-  test('start with the first day that has data', () => {
+  test('start with the first day with data', () => {
     const bars = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 1_825)
     assert.equal(bars[0]?.from, '2026-08-01')
     assert.equal(bars.length, 107)
   })
 
-  test('start before the retention window once enough of it has passed', () => {
+  test('start before the retention window once it has moved far enough', () => {
     const bars = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 180)
     assert.equal(bars[0]?.from, '2026-05-13')
   })
 
-  test('cover several days each if there are too many, and lose none', () => {
+  test('cover several days each if there are too many, without losing counts', () => {
     const days = Array.from({ length: 730 }, (_, i) =>
       day(new Date(Date.parse(today) - (729 - i) * 86_400_000).toISOString().slice(0, 10)),
     )

@@ -25,7 +25,7 @@ describe('the time limit of a request', () => {
     })
   }
 
-  test('fills from the arrival to the end, and not beyond', () => {
+  test('fills from receipt to due date, and not beyond', () => {
     assert.equal(at('2026-11-01T12:00:00Z').share, 0)
     assert.equal(at('2026-11-18T12:00:00Z').share, 0.5)
     assert.equal(at('2026-12-31T12:00:00Z').share, 1)

@@ -26,7 +26,7 @@ function start(text: string, subjects: number, fields: object = {}) {
 const groupOf = async (reference: string) =>
   dataOf(await client.ask(`/request-groups?reference=${encodeURIComponent(reference)}`))
 
-/** Waits without requests, which have a budget. */
+/** Reads the store, because requests count against a budget. */
 async function untilClosed(reference: string): Promise<void> {
   const { requestGroups } = shop.services
   await until(async () => (await requestGroups.find(organisationId, reference))?.closedAt != null)
@@ -112,7 +112,7 @@ describe('the preview of a list', () => {
     assert.equal(used + empty + invalid + repeated + other, counts.read)
   })
 
-  test('refuses a broken file by the number of its line, also when it is submitted', async () => {
+  test('rejects a malformed file with the number of the line, also on submission', async () => {
     const rows = Array.from({ length: 1_000 }, (_, i) => `"P ${i}",person-${i}`)
     rows[200] = '"P 200,person-200'
     const text = ['name,id', ...rows].join('\n')
@@ -123,7 +123,7 @@ describe('the preview of a list', () => {
     }
   })
 
-  test('looks up a person once, on any number of lines', async (t) => {
+  test('looks up a person once for any number of lines', async (t) => {
     const { search } = shop.services
     const lookUp = t.mock.method(search, 'subjects')
     await shop.ingest(visit('ivan', { identifiers: { email: 'ivan@example.com' } }))
@@ -137,7 +137,7 @@ describe('the preview of a list', () => {
     assert.equal(lookUp.mock.callCount(), 2)
   })
 
-  test('runs once at a time per organisation, and ends when the client disconnects', async (t) => {
+  test('runs one at a time per organisation, and ends when the client disconnects', async (t) => {
     const { search } = shop.services
     const first = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
@@ -171,7 +171,7 @@ describe('the preview of a list', () => {
     const text = Array.from({ length: 300 }, (_, i) => `${'nobody-'.repeat(35)}${i}`).join('\n')
     const body = { ...byId, text }
     const found = t.mock.method(shop.services.signIns, 'find')
-    // Only the first part keeps the others waiting.
+    // The first part is enough to make the others wait.
     const request = await rawPost(shop, client, '/erasure-lists/preview', body, { end: 50_000 })
     await until(() => found.mock.callCount() > 0)
     let isAnswered = false
@@ -188,7 +188,7 @@ describe('the preview of a list', () => {
     request.hangUp()
   })
 
-  test('refuses a list that is too long or empty', async () => {
+  test('rejects a list that is too long or empty', async () => {
     assert.deepEqual(problemFields(await preview(' \n\n')), ['text'])
     assert.deepEqual(problemFields(await preview('x\n'.repeat(10_001))), ['text'])
     assert.deepEqual(problemFields(await preview('x', { format: 'xls', by: 'name' })), ['format', 'by'])
@@ -196,7 +196,7 @@ describe('the preview of a list', () => {
     assert.match(textIn(errorOf(large, 'invalid_request'), 'message'), /4194304 bytes/)
   })
 
-  test('takes ten thousand lines', async () => {
+  test('accepts 10,000 lines', async () => {
     const text = Array.from({ length: 10_000 }, (_, i) => `visitor-${i}`).join('\n')
     assert.equal(dataOf(await preview(text)).nothing, 10_000)
   })
@@ -217,7 +217,7 @@ describe('a list', () => {
     assert.equal(await isStored('dorothea'), true)
   })
 
-  test('has a reference that names nobody whom it finds, also if their data is hidden', async () => {
+  test('has a reference that contains no ID of the people it finds, even if their data is hidden', async () => {
     const { organisations } = shop.services
     const identifiers = { email: 'nora@example.com' }
     await organisations.setPlan(organisationId, 'pro')
@@ -235,7 +235,7 @@ describe('a list', () => {
     }
   })
 
-  test('covers data that a shorter plan hides, says so, and erases it', async () => {
+  test('reports and erases data that a shorter plan hides', async () => {
     const startedAt = Date.now() - 300 * 86_400_000
     const identifiers = { email: 'hid@example.com' }
     const rows = [
@@ -258,7 +258,7 @@ describe('a list', () => {
     await organisations.setPlan(organisationId, 'free')
   })
 
-  test('is a request for each person, with a report that has their receipts, and no ID there or in the log', async () => {
+  test('creates a request per person and a report with their receipts; neither the report nor the log has an ID', async () => {
     await shop.ingest([
       ...visit('emil-alone', { events: 2 }),
       ...visit('emil-alone', { trackerId: 'blog' }),
@@ -305,7 +305,7 @@ describe('a list', () => {
     assert.doesNotMatch(shop.logged.join('\n'), /emil-alone|fred-alone/)
   })
 
-  test('is in the activity with who started it, under one request ID', async () => {
+  test('is in the activity with its author, under one request ID', async () => {
     await shop.ingest(visit('gina'))
     const headers = { 'x-request-id': '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34' }
     const body = { ...byId, text: 'gina', subjects: 1, reference: 'Traced' }
@@ -321,7 +321,7 @@ describe('a list', () => {
       assert.deepEqual(actor, { kind: 'member', id: client.member.id, name: client.member.email })
   })
 
-  test('gives nobody a second request with its reference, also under the secret before', async () => {
+  test('creates no second request with its reference, even after the secret changed', async () => {
     await shop.ingest([...visit('hans'), ...visit('inge')])
     await erase('Again', 'hans', 1)
     await shop.ingest([...visit('hans', { startedAt: Date.now() })])
@@ -333,7 +333,7 @@ describe('a list', () => {
     assert.partialDeepStrictEqual(await erase('Another', 'hans', 1), { counts: { done: 1 } })
   })
 
-  test('that was interrupted while it was stored has erased nobody, and continues when it is submitted again', async (t) => {
+  test('erases nobody if interrupted while it is stored, and continues when submitted again', async (t) => {
     const ids = Array.from({ length: 260 }, (_, i) => `cut-${i}`)
     await shop.ingest(ids.flatMap((id) => visit(id)))
     const before = Number(dataOf(await client.ask('/ledger')).size)
@@ -371,7 +371,7 @@ describe('a list', () => {
     await untilClosed('Cut')
     const done = { counts: { done: 260 }, erased: { subjects: 260 } }
     assert.partialDeepStrictEqual(await groupOf('Cut'), done)
-    // As after an answer that was lost.
+    // As after a lost response.
     assert.partialDeepStrictEqual(dataOf(await start(text, 260, { reference: 'Cut' })), done)
     const { size } = dataOf(await client.ask('/ledger'))
     const entries = (await report('Cut')).requests.flatMap((each) => listIn(each, 'entries'))
@@ -379,7 +379,7 @@ describe('a list', () => {
     assert.equal(size, before + 260)
   })
 
-  test('is erased also if the client disconnects before the answer', async (t) => {
+  test('is erased even if the client disconnects before the response', async (t) => {
     const ids = Array.from({ length: 300 }, (_, i) => `gone-${i}`)
     await shop.ingest(ids.flatMap((id) => visit(id)))
     const { requestGroups } = shop.services
@@ -401,7 +401,7 @@ describe('a list', () => {
     assert.partialDeepStrictEqual(await groupOf('Gone'), { counts: { done: 300 }, erased: { subjects: 300 } })
   })
 
-  test('that was interrupted within the requests of one line gets the missing ones when it is submitted again', async (t) => {
+  test('interrupted between the requests of a line gets the missing ones when submitted again', async (t) => {
     const trackers = Array.from({ length: 40 }, (_, i) => `half-${i}`)
     for (const id of trackers) await shop.createTracker(organisationId, id)
     await shop.ingest(trackers.flatMap((trackerId) => visit('half', { trackerId })))
@@ -424,7 +424,7 @@ describe('a list', () => {
     })
   })
 
-  test('that was interrupted when some requests of a line had begun goes on with the others', async (t) => {
+  test('interrupted after some requests of a line started continues with the others', async (t) => {
     const trackers = Array.from({ length: 40 }, (_, i) => `begun-${i}`)
     for (const id of trackers) await shop.createTracker(organisationId, id)
     await shop.ingest(trackers.flatMap((trackerId) => visit('begun', { trackerId })))
@@ -452,7 +452,7 @@ describe('a list', () => {
     })
   })
 
-  test('that was interrupted before it was started also erases what has arrived since', async (t) => {
+  test('interrupted before it started also erases data that has arrived since', async (t) => {
     for (const id of ['early', 'late']) await shop.createTracker(organisationId, id)
     await shop.ingest(visit('later', { trackerId: 'early' }))
     const { requestGroups } = shop.services
@@ -469,7 +469,7 @@ describe('a list', () => {
     for (const trackerId of ['early', 'late']) assert.equal(await isStored('later', trackerId), false)
   })
 
-  test('names data subjects on more trackers than one request can in several', async () => {
+  test('divides data subjects on more trackers than a request allows into several requests', async () => {
     const trackers = Array.from({ length: 40 }, (_, i) => `many-${i}`)
     for (const id of trackers) await shop.createTracker(organisationId, id)
     await shop.ingest(trackers.flatMap((trackerId) => visit('everywhere', { trackerId })))
@@ -484,7 +484,7 @@ describe('a list at a slow pace', async () => {
   const member = await openConsole(slow, slow.organisationId)
   const post = async (path: string, body: object) => dataOf(await member.ask(path, { method: 'POST', body }))
 
-  test('is one row of the inbox, does not delay other requests, and is cancelled with what it has not erased', async () => {
+  test('is one row in the inbox, does not delay other requests, and can be cancelled part way', async () => {
     const ids = ['ida', 'jack', 'kim']
     await slow.ingest(ids.flatMap((id) => visit(id)))
     const body = { ...byId, text: ids.join('\n'), subjects: 3, reference: 'Slow list' }
@@ -492,7 +492,7 @@ describe('a list at a slow pace', async () => {
     const { requestGroups } = slow.services
     const isDone = async (count: number) =>
       (await requestGroups.find(slow.organisationId, 'Slow list'))?.counts.done === count
-    // Its first erasure happens immediately.
+    // The first erasure happens immediately.
     await until(() => isDone(1))
     const person = { identifiers: [{ name: 'email', value: 'nobody@example.com' }], subjects: [] }
     const { request } = await post('/requests', { kind: 'erasure', person, reference: 'Slow list' })

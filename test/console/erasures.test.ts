@@ -17,7 +17,7 @@ const receiptOf = async (index: number, subjectId: string) =>
   dataOf(await client.ask('/erasures/receipt', { method: 'POST', body: { index, subjectId } })).receipt
 
 describe('erasures', () => {
-  test('are listed newest first, with who carried them out and how', async () => {
+  test('are listed newest first, with author and method', async () => {
     await eraseAtConsole(shop, client, 'anna')
     await shop.ask(subjectPath('ben'), { key: shop.key, method: 'DELETE' })
     await shop.ask(subjectPath('nobody'), { key: shop.key, method: 'DELETE' })
@@ -45,7 +45,7 @@ describe('erasures', () => {
     assert.deepEqual(problemFields(await client.ask('/erasures?cursor=x')), ['cursor'])
   })
 
-  test('cost the same per page, however many happened in the same second', async (t) => {
+  test('cost the same per page, even if many have the same second', async (t) => {
     const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
     const member = await openConsole(other, other.organisationId)
     await Promise.all(
@@ -72,7 +72,7 @@ describe('erasures', () => {
     assert.ok(rows <= 400, `${rows} entries were read`)
   })
 
-  test('have a certificate each that can be verified without identifying the person', async () => {
+  test('have a verifiable certificate that does not identify the person', async () => {
     const found = await certificate(0)
     const { size } = await verifyCheckpoint(textIn(found, 'checkpoint'), {
       verifierKeys: listIn(found, 'verifierKeys').map(String),
@@ -89,7 +89,7 @@ describe('erasures', () => {
     errorOf(await stranger.ask('/erasures/receipt', theirs), 'not_found')
   })
 
-  test('have a receipt that is issued again only to someone who knows the data subject', async () => {
+  test('reissue a receipt only to someone who knows the data subject', async () => {
     const verifierKeys = listIn(await certificate(0), 'verifierKeys').map(String)
     const receipt = String(await receiptOf(0, 'anna'))
     const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'anna' })
@@ -98,8 +98,8 @@ describe('erasures', () => {
   })
 })
 
-describe('an entry that nothing is held', () => {
-  test('is listed, certified and issued again to people who know the identifier', async (t) => {
+describe('a no-data entry', () => {
+  test('is listed, certified and reissued to members who know the identifier', async (t) => {
     const own = await startShop(t, { scopes: ['analytics:view'] })
     const browser = await openConsole(own, own.organisationId)
     const receiptFor = async (body: object) =>
@@ -131,7 +131,7 @@ describe('an entry that nothing is held', () => {
 })
 
 describe('the erasures of a member', () => {
-  test('of a list have a pace and no budget: one session can erase everybody', async (t) => {
+  test('as a list have a pace but no budget: one session can erase everyone', async (t) => {
     const own = await startShop(t, {
       scopes: ['analytics:view'],
       env: { LETHE_LIMIT_ERASURE: '1/hour', LETHE_BATCH_PACE: '1000/second' },

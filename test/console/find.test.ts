@@ -20,7 +20,7 @@ await shop.ingest([
 ])
 const client = await openConsole(shop, shop.organisationId)
 
-/** The IDs that were found, by tracker; `…` for more. */
+/** The IDs found in each tracker; `…` stands for more. */
 async function find(text: string, limit?: number): Promise<Record<string, string[]>> {
   const body = { text, ...(limit !== undefined && { limit }) }
   const groups = listIn(dataOf(await client.ask('/find', { method: 'POST', body })), 'groups')
@@ -33,36 +33,36 @@ async function find(text: string, limit?: number): Promise<Record<string, string
   )
 }
 
-describe('searching for people', () => {
+describe('a search for people', () => {
   test('finds an address in any case, on all trackers', async () => {
     const found = await find('ADA@example.com')
     assert.deepEqual(found.shop?.toSorted(), ['laptop', 'phone'])
     assert.deepEqual(found.blog, ['reader'])
   })
 
-  test('finds another identifier with its name', async () => {
+  test('finds other identifiers with their name', async () => {
     assert.deepEqual(await find('userId=42'), { shop: ['laptop'] })
     assert.deepEqual(await find('userId=43'), {})
   })
 
-  test('matches identifier names in any case, and every name if none is given', async () => {
+  test('matches identifier names in any case, or all names if none is given', async () => {
     assert.deepEqual(await find('userid=42'), { shop: ['laptop'] })
     assert.deepEqual(await find('USERID=42'), { shop: ['laptop'] })
     assert.deepEqual(await find('42'), { shop: ['laptop', '42-other'] })
     assert.deepEqual(await find('order 7'), { blog: ['phone-2'] })
   })
 
-  test('finds an ID or the start of one', async () => {
+  test('finds an ID by itself or its start', async () => {
     assert.deepEqual(await find('phone'), { shop: ['phone'], blog: ['phone-2'] })
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
   })
 
-  test('returns a few of many, and that there are more', async () => {
+  test('returns a few of many, and reports that there are more', async () => {
     assert.deepEqual(await find('crowd', 3), { shop: ['crowd-0', 'crowd-1', 'crowd-2', '…'] })
     assert.equal((await find('crowd', 200)).shop?.length, 7)
   })
 
-  test('finds nothing for a text that cannot match', async () => {
+  test('returns nothing for text that cannot match', async () => {
     for (const text of ['.', '\u0000', '\ud800', 'x'.repeat(300), '=', '@'])
       assert.deepEqual(await find(text), {})
     const refused = await client.ask('/find', { method: 'POST', body: { text: '', limit: 0 } })
@@ -82,7 +82,7 @@ describe('a person', () => {
     })
   }
 
-  test('has the identifier or the complete ID, and not only an ID that starts with the text', async () => {
+  test('is found by its identifier or complete ID, not by the start of an ID', async () => {
     assert.deepEqual(await people('ada@example.com'), [
       ['email=ada@example.com', ['blog reader', 'shop laptop', 'shop phone'], []],
     ])
@@ -91,14 +91,14 @@ describe('a person', () => {
     assert.deepEqual(await people('crowd-1'), [[null, ['shop crowd-1'], []]])
   })
 
-  test('is separate from others who match the same text', async () => {
+  test('is separate from others that match the same text', async () => {
     assert.deepEqual(await people('laptop'), [
       ['phone=laptop', ['blog phone-2'], []],
       [null, ['shop laptop'], []],
     ])
   })
 
-  test('has hidden data subjects after a change to a shorter plan', async () => {
+  test('has data subjects hidden by a shorter plan', async () => {
     const { organisations } = shop.services
     await organisations.setPlan(shop.organisationId, 'pro')
     const startedAt = Date.now() - 300 * 86_400_000
@@ -111,7 +111,7 @@ describe('a person', () => {
 })
 
 describe('a search with very many results', () => {
-  test('returns a thousand in total, under any number of names', async () => {
+  test('returns 1,000 in total across all names', async () => {
     const organisationId = await shop.createOrganisation()
     await shop.createTracker(organisationId, 'crowded')
     const member = await openConsole(shop, organisationId)

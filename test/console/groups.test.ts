@@ -28,14 +28,14 @@ describe('activity in groups', () => {
   const actors = ['key_1', 'key_2'].map((id) => ({ kind: 'key' as const, id, name: id }))
   let at = services.clock() + 1_000
 
-  /** Adds entries of a request, oldest first, each at a later time. */
+  /** Adds entries of a request in chronological order. */
   async function add(requestId: string | null, kind: ActivityKind, times: number, [actor] = actors) {
     assert.ok(actor)
     for (let i = 0; i < times; i++)
       await services.activity.add({ ...note(shop, organisationId, kind), at: at++, actor, requestId })
   }
 
-  test('has one line for consecutive entries of a request, in order, with what it has of each kind', async () => {
+  test('has one line for consecutive entries of a request, in order, with counts by kind', async () => {
     await add('r1', 'batch.started', 1)
     await add('r1', 'subject.erased', 450)
     await add('r2', 'key.created', 1)
@@ -73,7 +73,7 @@ describe('activity in groups', () => {
     )
   })
 
-  test('has every entry on one page, and no group on two', async () => {
+  test('has every entry on one page and no group on two', async () => {
     const entries = (await pagesOf('/activity', 200)).flatMap((page) => listIn(page, 'entries'))
     for (const limit of [1, 2, 5]) {
       const pages = await pagesOf('/activity/groups', limit)
@@ -88,7 +88,7 @@ describe('activity in groups', () => {
     assert.deepEqual(problemFields(await client.ask('/activity/groups?cursor=x')), ['cursor'])
   })
 
-  test('groups what its filters leave', async () => {
+  test('groups only entries that match the filters', async () => {
     const { groups } = dataOf(await client.ask('/activity/groups?kind=subject.erased&actor=key_1'))
     const counts = listIn({ groups }, 'groups').map((group) => objectIn({ group }, 'group').count)
     assert.deepEqual(counts, [1, 1, 453], 'nothing else lies between the parts of a request')
@@ -135,7 +135,7 @@ describe('erasures in groups', () => {
     assert.deepEqual(listed, [4, 3], 'its cursor leads to its erasures')
   })
 
-  test('have one line for a request that found nothing for one of its identifiers, and for a list with one', async () => {
+  test('have one line for a request with a no-data entry, and for a list with one request', async () => {
     await shop.ingest([
       ...visit('w-1', { events: 2, identifiers: { email: 'w1@example.com' } }),
       ...visit('w-2', { events: 3, identifiers: { email: 'w2@example.com' } }),

@@ -20,7 +20,7 @@ async function create(
 const statusOf = async (key: string) => (await shop.ask(subjectsPath, { key })).status
 
 describe('a key in the console', () => {
-  test('is created, works, is rotated, and is revoked once its name is typed', async () => {
+  test('is created, used, rotated, and revoked after its name is typed', async () => {
     const { id, keyString } = await create({ name: 'desk' })
     assert.equal(await statusOf(keyString), 200)
     const rotated = textIn(
@@ -54,7 +54,7 @@ describe('a key in the console', () => {
     assert.equal(textIn(later, 'state'), 'expired')
   })
 
-  test('reports the problems of each field, as the command line does', async () => {
+  test('reports the problems of each field like the command line', async () => {
     const fields = async (body: object) => problemFields(await client.ask('/keys', { method: 'POST', body }))
     assert.deepEqual(await fields({ name: '', scopes: [] }), ['name', 'scope'])
     assert.deepEqual(await fields({ name: 'x', scopes: ['analytics:own'] }), ['scope'])
@@ -79,7 +79,7 @@ describe('a key in the console', () => {
 })
 
 describe('the activity of keys', () => {
-  test('shows who did what by which request, from the console, the command line and the API', async () => {
+  test('shows who did what with which request, from the console, the command line and the API', async () => {
     const body = { name: 'noted', scopes: ['analytics:view', 'analytics:delete-data'] }
     const created = await client.ask('/keys', {
       method: 'POST',
@@ -107,7 +107,7 @@ describe('the activity of keys', () => {
     assert.equal(JSON.stringify(all).includes('nobody-4711'), false)
   })
 
-  test('keeps neither a key nor a data subject’s ID that a client chose as its request ID', async () => {
+  test('contains neither a key nor the ID of a data subject chosen as request ID', async () => {
     const { keyString } = await create({
       name: 'chatty',
       scopes: ['analytics:view', 'analytics:delete-data'],
@@ -136,7 +136,7 @@ describe('the activity of keys', () => {
     }
   })
 
-  test('is listed page by page, newest first, and refuses a foreign cursor', async () => {
+  test('is listed page by page, newest first, and rejects a cursor of another list', async () => {
     const seen: string[] = []
     let cursor = ''
     do {

@@ -42,14 +42,14 @@ describe('an erasure in the activity', () => {
     }
   })
 
-  test('has no entry beyond the end of the ledger, nor for members of other organisations', async () => {
+  test('does not link beyond the end of the ledger, nor for other organisations', async () => {
     errorOf(await client.ask('/ledger/entry?index=3'), 'not_found')
     errorOf(await client.ask('/ledger/entry?index=9007199254740991'), 'not_found')
     const stranger = await openConsole(shop, await shop.createOrganisation())
     errorOf(await stranger.ask('/ledger/entry?index=0'), 'not_found')
   })
 
-  test('takes one integer as its index', async () => {
+  test('accepts one integer as its index', async () => {
     for (const query of [
       '',
       '?index=',
@@ -66,7 +66,7 @@ describe('an erasure in the activity', () => {
 describe('verifying a ledger', () => {
   const verify = (browser = client) => browser.ask('/ledger/verify', { method: 'POST', body: {} })
 
-  test('happens once at a time per organisation, without blocking others', async (t) => {
+  test('runs one at a time per organisation, without blocking others', async (t) => {
     const other = await openConsole(shop, await shop.createOrganisation())
     const { ledger } = shop.services
     const { list } = ledger
@@ -98,7 +98,7 @@ describe('verifying a ledger', () => {
       reads += 1
       reached.resolve()
       await released.promise
-      // As many as requested: more may follow.
+      // As many as requested, so that more may follow.
       const [entry] = await list.apply(ledger, [id, 0, 1])
       return Array.from({ length: limit }, () => entry ?? assert.fail())
     })

@@ -33,7 +33,7 @@ describe('a file', () => {
       assert.deepEqual(await read(bytes), { text })
   })
 
-  test('is refused if it is not such text, or too large', async () => {
+  test('is rejected if it is other text or too large', async () => {
     for (const bytes of [
       Buffer.from('Ànna', 'latin1'),
       Buffer.from('Ànna', 'utf16le'),

@@ -84,7 +84,7 @@ test('no line of the log contains a cookie, a token, a password, an address, a d
   assert.match(text, /"route":"\/console\/api\/requests","status":200/)
 })
 
-test('neither the log nor the activity contains a request ID that a client chose for a request about a person', async () => {
+test('neither the log nor the activity contains a client’s request ID in a request about a person', async () => {
   const member = await openConsole(shop, organisationId)
   await shop.ingest([...visit('marker-two'), ...visit('marker-three')])
   const encoded = Buffer.from('marker-two').toString('base64')
@@ -113,7 +113,7 @@ test('neither the log nor the activity contains a request ID that a client chose
       ['/members', { email: `new-${asked}@marker.example` }],
       ['/sign-in', { email: 'eve@marker.example', password: 'x' }],
     ] as const) {
-      // A password takes long to verify.
+      // Verifying a password is slow.
       if (path === '/sign-in' && !id.startsWith('eve')) continue
       asked += 1
       const answer = await member.ask(path, { method: 'POST', body, headers: { 'x-request-id': id } })
@@ -130,7 +130,7 @@ test('neither the log nor the activity contains a request ID that a client chose
   assert.doesNotMatch(activity, /"requestId":"[^"]*marker/)
 })
 
-test('a line names the member who sent the request', async () => {
+test('a line has the ID of the member who sent the request', async () => {
   const client = await openConsole(shop, organisationId)
   const before = logged.length
   await client.ask('/keys', { headers: { 'x-request-id': 'mine' } })

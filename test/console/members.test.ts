@@ -15,13 +15,13 @@ const setRole = (id: string, role: string) =>
 const remove = (id: string) => client.ask(`/members/${id}`, { method: 'DELETE' })
 
 describe('members in the console', () => {
-  test('the last admin can be neither removed nor demoted', async () => {
+  test('cannot remove or demote the last admin', async () => {
     errorOf(await remove(client.member.id), 'invalid_request')
     errorOf(await setRole(client.member.id, 'desk'), 'invalid_request')
     dataOf(await client.ask('/session'))
   })
 
-  test('are invited with a link, join with it, and are removed, signed out immediately', async () => {
+  test('are invited with a link, join with it, and are signed out immediately when removed', async () => {
     const invited = dataOf(await invite(' Ben@Acme.example'))
     assert.partialDeepStrictEqual(invited.member, { email: 'ben@acme.example', joinedAt: null })
     const browser = visitor(service)
@@ -43,7 +43,7 @@ describe('members in the console', () => {
     errorOf(await remove(textIn(invited.member, 'id')), 'not_found')
   })
 
-  test('who have not joined get a new link, and the old one becomes invalid', async () => {
+  test('who have not joined get a new link, which invalidates the old one', async () => {
     const [first, second] = [
       dataOf(await invite('cleo@acme.example')),
       dataOf(await invite('cleo@acme.example')),
@@ -64,7 +64,7 @@ describe('members in the console', () => {
 })
 
 describe('the role of a member', () => {
-  test('is that of the invitation, by default the least, and an invitation does not change it', async () => {
+  test('is the one of the invitation, viewer by default, and cannot be changed by another invitation', async () => {
     assert.partialDeepStrictEqual(dataOf(await invite('least@acme.example')).member, { role: 'viewer' })
     assert.partialDeepStrictEqual(dataOf(await invite('desk@acme.example', 'desk')).member, { role: 'desk' })
     assert.deepEqual(problemFields(await invite('desk@acme.example', 'admin')), ['role'])
@@ -95,7 +95,7 @@ describe('the role of a member', () => {
 })
 
 describe('a link for a new password', () => {
-  test('is created by an admin, ends the sessions when it is used, and is in the activity', async () => {
+  test('is created by an admin, ends all sessions when used, and is in the activity', async () => {
     const member = await addMember(service, organisationId, 'emil@acme.example', 'desk')
     const old = await signedIn(service, member)
     const path = `/members/${member.id}/link`

@@ -1,6 +1,6 @@
 import { onPostgres } from '../support/on-postgres.ts'
 
-// Runs tests of work in steps, which can interleave with others, on PostgreSQL.
+// Tests of work in steps, which can interleave with other work.
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'erasure-lists',
   'person',

@@ -19,14 +19,14 @@ const post = (to: string, body: object) => client.ask(to, { method: 'POST', body
 const upload = (file: Buffer | string) => post(logoPath, { file: Buffer.from(file).toString('base64') })
 const read = async () => dataOf(await client.ask(path))
 
-/** The logo as a browser gets it. */
+/** Returns the logo as a browser requests it. */
 const fetchLogo = () =>
   fetch(`${shop.url}/console/api${logoPath}?digest=x`, { headers: { cookie: String(client.cookie) } })
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 4"><path d="M0 0L8 4"/></svg>'
 
 describe('the profile of an organisation in the console', () => {
-  test('is empty at first, and then as it was saved', async () => {
+  test('is empty at first, and then as saved', async () => {
     assert.deepEqual(await read(), empty)
     const contact = '\r\nAcme, Data Protection \r\n1 Main Street\nprivacy@acme.example\n\n'
     const saved = dataOf(await post(path, { displayName: ' Acme & Söhne ', contact, language: 'de' }))
@@ -39,7 +39,7 @@ describe('the profile of an organisation in the console', () => {
     assert.deepEqual(dataOf(await post(path, { ...typed, displayName: name })), empty)
   })
 
-  test('is refused with the fields that are wrong, and stays as it was', async () => {
+  test('is rejected with the invalid fields, and stays unchanged', async () => {
     const refused: [body: object, fields: string[]][] = [
       [{ ...typed, displayName: 'x'.repeat(129) }, ['displayName']],
       [{ ...typed, displayName: 'a\nb' }, ['displayName']],
@@ -52,7 +52,7 @@ describe('the profile of an organisation in the console', () => {
     assert.deepEqual(await read(), empty)
   })
 
-  test('is in the activity with the fields that changed, and not if nothing did', async () => {
+  test('is in the activity with the changed fields, if any', async () => {
     const headers = { 'x-request-id': 'profile-saved' }
     const body = { displayName: 'Other', contact: 'nobody-should-read-this', language: 'en' }
     for (let i = 0; i < 2; i++) dataOf(await client.ask(path, { method: 'POST', body, headers }))
@@ -66,12 +66,12 @@ describe('the profile of an organisation in the console', () => {
 })
 
 describe('the logo of an organisation', () => {
-  test('is not found before there is one', async () => {
+  test('returns 404 before one is set', async () => {
     errorOf(await client.ask(logoPath), 'not_found')
     assert.equal(await logoDataUrl(shop.services, shop.organisationId), null)
   })
 
-  test('is an SVG as it was rewritten, which can neither run nor load anything in a tab of its own', async () => {
+  test('is a sanitized SVG, which cannot run scripts or load resources in its own tab', async () => {
     const saved = dataOf(await upload(svg.replace('<path', '<script>evil()</script><path onclick="evil()"')))
     assert.deepEqual(listIn(saved, 'removed'), ['script', 'onclick'])
     const { digest, ...size } = objectIn(saved, 'logo')
@@ -91,7 +91,7 @@ describe('the logo of an organisation', () => {
     assert.equal(url, `data:image/svg+xml;base64,${Buffer.from(text).toString('base64')}`)
   })
 
-  test('is a PNG, or none again', async () => {
+  test('can be a PNG, and can be removed', async () => {
     const png = greenPng(40, 20)
     const saved = dataOf(await upload(png))
     assert.partialDeepStrictEqual(objectIn(saved, 'logo'), { width: 40, height: 20 })
@@ -121,14 +121,14 @@ describe('the logo of an organisation', () => {
     ['too large a PNG', greenPng(2_001, 2), /at most 2000 pixels wide and high, not 2001 × 2/],
   ]
   for (const [what, file, message] of refused) {
-    test(`is refused with the reason: ${what}`, async () => {
+    test(`is rejected with the reason: ${what}`, async () => {
       const { details } = errorOf(await upload(file), 'validation_error')
       assert.match(JSON.stringify(details), message)
       assert.equal((await read()).logo, null)
     })
   }
 
-  test('has at most 64 KiB', async () => {
+  test('is limited to 64 KiB', async () => {
     const path = 'M0 0'.padEnd(maxLogoBytes - svg.length + 'M0 0L8 4'.length, ' ')
     const large = svg.replace('M0 0L8 4', path)
     assert.equal(large.length, maxLogoBytes)

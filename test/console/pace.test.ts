@@ -8,7 +8,7 @@ import {
   rateOf,
 } from '../../console/src/components/pace.ts'
 
-/** Observations every 1.5 seconds of what is done by then. */
+/** Observations of the progress every 1.5 seconds. */
 function watch(seconds: number, doneAt: (second: number) => number): Observation[] {
   let seen: Observation[] = []
   for (let second = 0; second <= seconds; second += 1.5)
@@ -17,7 +17,7 @@ function watch(seconds: number, doneAt: (second: number) => number): Observation
 }
 
 describe('the pace of a job', () => {
-  test('is unknown until enough was observed', () => {
+  test('is unknown until there are enough observations', () => {
     assert.equal(rateOf([]), null)
     assert.equal(rateOf(watch(3, (second) => second * 10)), null, 'too short')
     assert.equal(rateOf(watch(60, () => 7)), null, 'no progress')
@@ -31,20 +31,20 @@ describe('the pace of a job', () => {
     assert.ok(slower.length < 50, 'older observations are dropped')
   })
 
-  test('drops while nothing is done', () => {
+  test('drops while there is no progress', () => {
     const stalled = watch(90, (second) => Math.min(second, 60) * 10)
     const rate = rateOf(stalled) ?? 0
     assert.ok(rate > 0 && rate < 7, String(rate))
   })
 
-  test('covers more than a minute if the job is slow, and keeps few observations', () => {
+  test('covers more than a minute if the job is slow, with few observations', () => {
     const slow = watch(3_600, (second) => Math.floor(second / 120))
     const rate = (rateOf(slow) ?? 0) * 3_600
     assert.ok(rate > 20 && rate < 40, `${rate} an hour`)
     assert.ok(slow.length < 40)
   })
 
-  test('is told in words', () => {
+  test('is described in words', () => {
     assert.equal(rateInWords(12.4), '12 per second')
     assert.equal(rateInWords(1.26), '1.3 per second')
     assert.equal(rateInWords(0.5), '30 per minute')

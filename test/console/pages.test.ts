@@ -21,7 +21,7 @@ async function assetPaths(): Promise<string[]> {
 }
 
 describe('the pages', () => {
-  test('are at the target of /', async () => {
+  test('are the target of the redirect from /', async () => {
     const response = await get('/')
     assert.equal(response.status, 302)
     assert.equal(response.headers.get('location'), '/console')
@@ -74,7 +74,7 @@ describe('the pages', () => {
     }
   })
 
-  test('are less than 60 kB of JavaScript on the wire at first, and for all other pages', async () => {
+  test('need less than 60 kB of compressed JavaScript at first, and for all other pages', async () => {
     const bytesOf = async (files: string[]) => {
       let bytes = 0
       for (const file of files) {
@@ -97,7 +97,7 @@ describe('the pages', () => {
     assert.ok(passkeys > 1_000 && passkeys < 4_000, `${passkeys} bytes for passkeys`)
   })
 
-  test('include one font, which is not compressed again and allowed by the policy', async () => {
+  test('include one font, which is not compressed again and is allowed by the policy', async () => {
     const fonts = (await assetPaths()).filter((each) => each.endsWith('.woff2'))
     assert.equal(fonts.length, 1)
     const response = await get(fonts[0] ?? '', { 'accept-encoding': 'gzip, br' })
@@ -129,7 +129,7 @@ describe('the pages', () => {
     }
   })
 
-  test('serve no files but their own', async () => {
+  test('serve only their own files', async () => {
     for (const path of [
       '/console/../package.json',
       '/console/%2e%2e/package.json',

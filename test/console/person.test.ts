@@ -53,7 +53,7 @@ function idsOf(list: unknown[]): string[] {
 }
 
 describe('a person', () => {
-  test('has records on all trackers, seen last first, with their identifiers', async () => {
+  test('has records on all trackers, last seen first, with their identifiers', async () => {
     const found = dataOf(await read({ person: ofEmail('ADA@example.com') }))
     const records = listIn(found, 'records')
     assert.deepEqual(idsOf(records), ['shop laptop', `${blog} reader`])
@@ -68,7 +68,7 @@ describe('a person', () => {
     assert.deepEqual([found.hidden, found.hasMore], [[], false])
   })
 
-  test('is shown with what may belong to the same person, and can include it', async () => {
+  test('suggests records that may belong to the same person, and can include them', async () => {
     const found = dataOf(await read({ person: ofEmail('ada@example.com') }))
     const others = listIn(found, 'others').filter(isObject)
     const userId = { name: 'userId', value: '42' }
@@ -87,7 +87,7 @@ describe('a person', () => {
     assert.deepEqual(all.others, [])
   })
 
-  test('has records that a shorter plan hides', async () => {
+  test('includes records hidden by a shorter plan', async () => {
     const { shop: small, client: theirs } = await open()
     const eve = { email: 'eve@example.com' }
     await small.ingest([
@@ -103,7 +103,7 @@ describe('a person', () => {
     }
   })
 
-  test('is shown with what may belong to the same person, also if a shorter plan hides it', async () => {
+  test('suggests records that may belong to the same person, even if a shorter plan hides them', async () => {
     const { shop: small, client: theirs, blog: hidden } = await open()
     const long = { startedAt: Date.now() - 300 * dayMs }
     await small.ingest([
@@ -130,7 +130,7 @@ describe('a person', () => {
     assert.deepEqual(other?.hidden, [{ trackerId: hidden, subjectId: 'old' }])
   })
 
-  test('of more than 200 records says so', async (t) => {
+  test('with more than 200 records is reported as incomplete', async (t) => {
     const organisationId = await shop.createOrganisation()
     await shop.createTracker(organisationId, 'kiosk')
     const member = await openConsole(shop, organisationId)
@@ -141,7 +141,7 @@ describe('a person', () => {
     assert.deepEqual([listIn(found, 'records').length, found.hasMore], [200, true])
   })
 
-  test('must be named by 1 to 32 identifiers and records, or by an address', async () => {
+  test('needs 1 to 32 identifiers and records, or an address', async () => {
     const many = Array.from({ length: 33 }, (_, i) => ({ name: 'email', value: `${i}@example.com` }))
     const { address } = dataOf(await read({ person: ofEmail('ada@example.com') }))
     for (const [body, fields] of [
@@ -158,7 +158,7 @@ describe('a person', () => {
 })
 
 describe('the address of a person', () => {
-  test('is the same however the person is written, and leads to the person', async () => {
+  test('does not depend on the order or notation of the person, and leads to it', async () => {
     const one = dataOf(await read({ person: { ...ofEmail('Ada@EXAMPLE.com'), subjects: [laptop, reader] } }))
     const other = dataOf(
       await read({ person: { ...ofEmail('ada@example.com'), subjects: [reader, laptop] } }),
@@ -172,7 +172,7 @@ describe('the address of a person', () => {
     })
   })
 
-  test('is with each record, and with each person that a search finds', async () => {
+  test('is part of each record, and of each person that a search finds', async () => {
     const recordAt = async ({ trackerId, subjectId }: typeof laptop) =>
       dataOf(await client.ask(`/trackers/${trackerId}/subjects/${subjectId}`))
     const identifiers = [...(ofEmail('ada@example.com').identifiers ?? []), { name: 'userId', value: '42' }]
@@ -191,7 +191,7 @@ describe('the address of a person', () => {
     )
   })
 
-  test('contains nothing readable, and leads nowhere if damaged or of another organisation', async () => {
+  test('is unreadable, and leads nowhere if damaged or of another organisation', async () => {
     const address = textIn(dataOf(await read({ person: ofEmail('ada@example.com') })), 'address')
     assert.match(address, /^[\w-]+$/)
     assert.doesNotMatch(Buffer.from(address, 'base64url').toString('latin1'), /ada|example|email/i)
@@ -234,7 +234,7 @@ async function timeline(
   return { entries, sizes }
 }
 
-/** What the API lists of a record. */
+/** The sessions and events of a record as the API lists them. */
 async function listed({ trackerId, subjectId }: typeof laptop, record: number): Promise<Entry[]> {
   const ask = async (list: string) =>
     listIn(
@@ -253,7 +253,7 @@ async function listed({ trackerId, subjectId }: typeof laptop, record: number): 
 const inOrder = ({ record, at, id }: Entry) => `${at} ${id} ${record}`
 
 describe('the timeline of a person', () => {
-  test('has each session and event of all records once, newest first, whatever the size of a page', async () => {
+  test('has each session and event of all records once, newest first, for any page size', async () => {
     const expected = [...(await listed(laptop, 0)), ...(await listed(reader, 1))].map(inOrder).sort()
     assert.equal(expected.length, 114)
     for (const limit of [1, 7, 50, 200]) {
@@ -271,7 +271,7 @@ describe('the timeline of a person', () => {
     }
   })
 
-  test('starts at a time, and has only the records asked for', async () => {
+  test('starts at a time, and includes only the requested records', async () => {
     const until = new Date(anHourAgo - dayMs + 10_000).toISOString()
     const { entries } = await timeline([laptop, reader], 50, { until })
     assert.deepEqual([entries.length, new Set(entries.map(({ record }) => record)).size], [11, 1])
@@ -279,7 +279,7 @@ describe('the timeline of a person', () => {
     assert.equal((await timeline([reader], 200)).entries.length, 32)
   })
 
-  test('is empty for records that are erased, unknown or of another organisation', async () => {
+  test('is empty for erased and unknown records and for those of another organisation', async () => {
     await shop.ingest(visit('gone'))
     const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
     await eraseSubject(shop.services, view, 'gone')
@@ -293,7 +293,7 @@ describe('the timeline of a person', () => {
     )
   })
 
-  test('has at most 50 records, and cursors of its own', async () => {
+  test('is limited to 50 records, and accepts only its own cursors', async () => {
     const ask = async (body: object) =>
       problemFields(await client.ask('/person/timeline', { method: 'POST', body }))
     const records = Array.from({ length: 51 }, (_, i) => ({ trackerId: 'shop', subjectId: `v${i}` }))
@@ -322,7 +322,7 @@ describe('the timeline of a person', () => {
     assert.ok(sizes.every((size) => size <= 6) && sizes.length <= 4, sizes.join())
   })
 
-  test('does not read more of a long record than it returns, nor all records in one turn', async (t) => {
+  test('reads no more of a long record than it returns, and not all records in one turn', async (t) => {
     const { events } = shop.services
     const { list } = events
     const limits: number[] = []
@@ -336,7 +336,7 @@ describe('the timeline of a person', () => {
     assert.ok(rows <= 40, `${rows} events for 20 entries`)
   })
 
-  test('and the person leave nothing in the log', () => {
+  test('is not logged, and neither is the person', () => {
     const logged = shop.logged.join('\n')
     assert.match(logged, /\/console\/api\/person\/timeline/)
     assert.doesNotMatch(logged, /ada@example|laptop|reader|phone/i)

@@ -4,7 +4,7 @@ import { change, isSignedIn, onSignedOut, read } from '../../console/src/api.ts'
 
 const answer = (status: number) => Response.json(status === 200 ? { data: {} } : {}, { status })
 
-test('a request refused while a change renews the session waits for the change before it asks who is signed in', async (t) => {
+test('a request refused while a change renews the session waits for it before it checks the session', async (t) => {
   const asked: string[] = []
   const verified = Promise.withResolvers<Response>()
   let isRenewed = false

@@ -12,7 +12,7 @@ import {
 const values = new Map(placeholders.map((name) => [name, fillReply(`{${name}}`, sampleFacts.en, 'en')]))
 
 describe('the preview of a reply text', () => {
-  test('is what the service fills in', () => {
+  test('matches what the service fills in', () => {
     for (const name of replyNames) {
       const text = `{{${defaultReplies.en[name]} }}`
       const shown = previewOf(text, values)
@@ -21,7 +21,7 @@ describe('the preview of a reply text', () => {
     }
   })
 
-  test('marks what was filled in, and what is unknown', () => {
+  test('marks filled-in and unknown placeholders', () => {
     assert.deepEqual(previewOf('By {dueAt}, {dueDate} {', values), [
       { text: 'By ', kind: 'plain' },
       { text: '3 December 2026', kind: 'filled' },

@@ -13,7 +13,7 @@ const post = (path: string, body: object) => client.ask(path, { method: 'POST', 
 const save = (text: string) => post('/reply-texts', { ...key, text })
 const restore = () => post('/reply-texts/restore', key)
 
-/** The text of that key. */
+/** The current text with the name and language of `key`. */
 async function current(of: ConsoleClient = client): Promise<unknown> {
   const texts = listIn(dataOf(await of.ask('/reply-texts')), 'texts')
   return texts.find((text) => textIn(text, 'name') === key.name && textIn(text, 'language') === key.language)
@@ -22,7 +22,7 @@ async function current(of: ConsoleClient = client): Promise<unknown> {
 const standard = defaultReplies.en['access.received']
 
 describe('the reply texts in the console', () => {
-  test('are the defaults at first, for each name and language, with their placeholders and a sample', async () => {
+  test('are the defaults at first, with their placeholders and a sample for each name and language', async () => {
     const data = dataOf(await client.ask('/reply-texts'))
     const texts = listIn(data, 'texts')
     assert.equal(texts.length, 2 * replyNames.length)
@@ -38,7 +38,7 @@ describe('the reply texts in the console', () => {
     ])
   })
 
-  test('are replaced one by one, until the default is restored', async () => {
+  test('are replaced one at a time, until the default is restored', async () => {
     dataOf(await save('Hello,\r\nwe answer by {dueAt}. \n\n'))
     const own = await current()
     assert.partialDeepStrictEqual(own, { text: 'Hello,\nwe answer by {dueAt}.', default: standard })
@@ -54,7 +54,7 @@ describe('the reply texts in the console', () => {
     assert.deepEqual(await shop.services.replyTexts.list(shop.organisationId), [])
   })
 
-  test('are refused with the reason for unknown placeholders, and stay as they were', async () => {
+  test('are rejected because of unknown placeholders, and stay unchanged', async () => {
     dataOf(await save('Own'))
     const { details } = errorOf(await save('Due {dueDate}'), 'validation_error')
     assert.deepEqual(details, [
@@ -78,7 +78,7 @@ describe('the reply texts in the console', () => {
     dataOf(await restore())
   })
 
-  test('are in the activity by their name and language, without their content', async () => {
+  test('are in the activity by name and language, without their content', async () => {
     const headers = { 'x-request-id': 'text-saved' }
     const body = { ...key, text: 'nobody-should-read-this' }
     for (let i = 0; i < 2; i++) dataOf(await client.ask('/reply-texts', { method: 'POST', body, headers }))

@@ -15,7 +15,7 @@ const shop = await startShop({ after }, { scopes: ['analytics:view'], env })
 const client = await openConsole(shop, shop.organisationId)
 const desk = requestDesk(client)
 
-/** Starts an erasure, and waits for its end. */
+/** Starts an erasure and waits until it is done. */
 async function erase(id: string, subjects: number): Promise<void> {
   dataOf(await desk.change(id, 'erase', { subjects }))
   await until(async () => (await desk.request(id)).state === 'done')
@@ -35,7 +35,7 @@ function download({ cookie }: ConsoleClient, id: string, { url } = shop): Promis
 }
 
 describe('an erasure of a member', () => {
-  test('erases everything but excluded records, once, and is certified and answered', async () => {
+  test('erases all records except excluded ones, once, and is certified and answered', async () => {
     const email = 'ada@example.com'
     await shop.ingest(['ada-1', 'ada-2', 'other'].flatMap((id) => visit(id, { identifiers: { email } })))
     const id = await desk.open('erasure', ofEmail(email), { reference: 'DSR-1' })
@@ -62,13 +62,13 @@ describe('an erasure of a member', () => {
     assert.match(text, new RegExp(`Records about you: 2.*${shop.url}/verify.*DSR-1`, 's'))
     const page = await desk.page(id)
     assert.deepEqual(page.notes, [])
-    // A UUID may hold “ada” too.
+    // A UUID may contain “ada”.
     assert.doesNotMatch(JSON.stringify(page), /ada-[12]\b|ada@|"other"/)
     const story = ['created', 'note-added', 'record-excluded', 'started', 'finished']
     assert.deepEqual(await desk.story(id), story)
   })
 
-  test('does not prove that nothing is held if records were only excluded', async () => {
+  test('does not certify that no data is held if records were excluded', async () => {
     await shop.ingest(visit('hers', { identifiers: { email: 'eve@example.com' } }))
     const id = await desk.open('erasure', ofEmail('eve@example.com'))
     const record = { trackerId: 'shop', subjectId: 'hers' }
@@ -83,7 +83,7 @@ describe('an erasure of a member', () => {
     assert.equal((await desk.page(id)).isProven, false)
   })
 
-  test('proves that nothing is held about a person nobody knows', async () => {
+  test('certifies that no data is held about an unknown person', async () => {
     const id = await desk.open('erasure', ofEmail('nobody@example.com'))
     await erase(id, 0)
     const [certificate] = listIn(await certificateOf(id), 'certificates')
@@ -113,7 +113,7 @@ describe('an erasure of a member', () => {
     assert.equal(second.nextPlace, null)
   })
 
-  test('is started once by members who do so concurrently', async () => {
+  test('starts once if several members start it concurrently', async () => {
     await shop.ingest(visit('gus', { identifiers: { email: 'gus@example.com' } }))
     const id = await desk.open('erasure', ofEmail('gus@example.com'))
     await Promise.all(Array.from({ length: 5 }, () => desk.change(id, 'erase', { subjects: 1 })))
@@ -123,8 +123,8 @@ describe('an erasure of a member', () => {
   })
 })
 
-describe('the copy of a member', () => {
-  test('is a ZIP of what the request finds, without excluded records, and suggests the answer', async () => {
+describe('the export of a member', () => {
+  test('is a ZIP of the records of the request, without excluded ones, and suggests the reply', async () => {
     const email = 'hal@example.com'
     await shop.ingest(['hal-mine', 'hal-other'].flatMap((id) => visit(id, { identifiers: { email } })))
     const id = await desk.open('access', ofEmail(email))
@@ -145,7 +145,7 @@ describe('the copy of a member', () => {
     assert.equal((await replyOf(id)).suggested, 'access.copy-ready')
   })
 
-  test('has as many records as its reply says, although a shorter plan hides others', async (t) => {
+  test('has as many records as its reply says, even if a shorter plan hides others', async (t) => {
     const own = await startShop(t, { scopes: ['analytics:view'] })
     const member = await openConsole(own, own.organisationId)
     const theirs = requestDesk(member)
@@ -173,7 +173,7 @@ describe('the copy of a member', () => {
     }
   })
 
-  test('comes with a certificate of the identifiers about which nothing is held', async () => {
+  test('comes with a certificate of the identifiers without data', async () => {
     await shop.ingest(visit('ida', { identifiers: { email: 'ida@example.com' } }))
     const emails = (...values: string[]) => ({
       identifiers: values.map((value) => ({ name: 'email', value })),
@@ -186,7 +186,7 @@ describe('the copy of a member', () => {
     assert.equal(listIn(await certificateOf(both), 'certificates').length, 1)
   })
 
-  test('is for members of the organisation', async () => {
+  test('is available to members of the organisation only', async () => {
     const id = await desk.open('access', ofEmail('hal@example.com'))
     const stranger = await openConsole(shop, await shop.createOrganisation())
     assert.equal((await download(stranger, id)).status, 404)
@@ -195,7 +195,7 @@ describe('the copy of a member', () => {
 })
 
 describe('a closed request', () => {
-  test('leaves nothing of the person, of its notes or of excluded records in the store’s files', async (t) => {
+  test('leaves nothing of the person, notes or excluded records in the store’s files', async (t) => {
     const store = await emptyStore(t)
     const own = await startShop(t, { scopes: ['analytics:view'], env: { ...env, LETHE_STORE: store } })
     const member = await openConsole(own, own.organisationId)
@@ -215,7 +215,7 @@ describe('a closed request', () => {
       dataOf(await end(id))
       await until(async () => (await theirs.request(id)).closedAt !== null)
     }
-    // What was excluded is erased as somebody else's.
+    // An excluded record is erased for another person.
     const id = await theirs.open('erasure', { subjects: [{ trackerId: 'shop', subjectId: 'marker-other' }] })
     dataOf(await theirs.change(id, 'erase', { subjects: 1 }))
     await until(async () => (await theirs.request(id)).closedAt !== null)

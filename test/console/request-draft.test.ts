@@ -35,7 +35,7 @@ describe('the draft of a request', () => {
     )
   })
 
-  test('is taken once', () => {
+  test('can be used once', () => {
     const draft = draftOf('ada@example.com', [])
     setRequestDraft(draft)
     assert.equal(takeRequestDraft(), draft)

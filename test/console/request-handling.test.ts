@@ -31,7 +31,7 @@ describe('the assignee of a request', () => {
 })
 
 describe('the notes of a request', () => {
-  test('are written and deleted by any member, and are gone when it is closed', async () => {
+  test('are written and deleted by any member, and are deleted when the request is closed', async () => {
     const id = await desk.open('access', ofEmail('ada@example.com'))
     dataOf(await desk.change(id, 'notes', { text: '\r\nAda called.\r\nCall back 🎫\n' }))
     const page = dataOf(await desk.change(id, 'notes', { text: 'Second' }))
@@ -62,7 +62,7 @@ describe('the notes of a request', () => {
 describe('the records of a request', () => {
   const email = 'eve@example.com'
 
-  test('are all that is stored about the person, page by page, with what a shorter plan hides', async () => {
+  test('are all data stored about the person, page by page, with hidden data', async () => {
     const own = await startShop({ after }, { scopes: ['analytics:view'] })
     const theirs = requestDesk(await openConsole(own, own.organisationId))
     const then = Date.now() - 300 * 86_400_000
@@ -128,7 +128,7 @@ describe('the records of a request', () => {
     assert.deepEqual(await desk.story(id), story)
   })
 
-  test('are not excluded if they are not the person’s, or with a reason that names the person', async () => {
+  test('cannot be excluded if they belong to someone else, or with a reason that identifies the person', async () => {
     await shop.ingest([
       ...visit('frida-4711', { identifiers: { email: 'frida@example.com' } }),
       ...visit('someone'),
@@ -143,7 +143,7 @@ describe('the records of a request', () => {
     dataOf(await exclude('frida-4711', 'Not her'))
   })
 
-  test('are excluded once by members who do so concurrently', async () => {
+  test('are excluded once if several members exclude them concurrently', async () => {
     await shop.ingest(visit('gus', { identifiers: { email: 'gus@example.com' } }))
     const id = await desk.open('erasure', ofEmail('gus@example.com'))
     const body = { trackerId: 'shop', subjectId: 'gus', reason: 'Not him' }
@@ -160,7 +160,7 @@ describe('the reply to a request', () => {
     return found ? textIn(found, 'text') : null
   }
 
-  test('has the facts filled in, in either language, and only texts that are true', async () => {
+  test('has the facts filled in, in either language, and only texts that apply', async () => {
     await shop.ingest(visit('hal', { events: 2, identifiers: { email: 'hal@example.com' } }))
     const receivedAt = '2026-05-03T10:00:00Z'
     const id = await desk.open('access', ofEmail('hal@example.com'), { receivedAt, reference: 'DSR-9' })
@@ -184,7 +184,7 @@ describe('the reply to a request', () => {
     assert.deepEqual(problemFields(await client.ask(`/requests/${id}/reply?language=fr`)), ['language'])
   })
 
-  test('says that nothing is held, with the request’s own ID if it has no reference', async () => {
+  test('says that no data is held, with the request ID if there is no reference', async () => {
     const id = await desk.open('access', ofEmail('nobody@example.com'))
     assert.equal((await reply(id)).suggested, 'access.nothing-held')
     dataOf(await desk.change(id, 'close'))
@@ -194,7 +194,7 @@ describe('the reply to a request', () => {
     assert.partialDeepStrictEqual(await reply(cancelled), { suggested: null, replies: [] })
   })
 
-  test('is the organisation’s own text', async () => {
+  test('uses the organisation’s own text', async () => {
     const id = await desk.open('erasure', ofEmail('hal@example.com'))
     const text = { name: 'erasure.received', language: 'en', text: 'Until {dueAt}, {organisation}' }
     dataOf(await client.ask('/reply-texts', { method: 'POST', body: text }))

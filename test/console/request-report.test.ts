@@ -28,7 +28,7 @@ await store({ dueAt: start + dayMs })
 await store({ dueAt: start + 90 * dayMs })
 const answerMs = 2 * dayMs
 const receivedAt = startOfMonth(month)
-// Counted from its own month: the length of the one before differs.
+// Uses the length of its own month, which differs from the previous one.
 await store({
   kind: 'access',
   receivedAt,
@@ -54,7 +54,7 @@ async function exported(query = ''): Promise<Response> {
 }
 
 describe('the report of requests', () => {
-  test('has the figures of each month and kind, of the last 12 months, without cancelled requests', async () => {
+  test('has the counts of each month and kind for the last 12 months, without cancelled requests', async () => {
     const report = dataOf(await client.ask('/requests/report'))
     assert.deepEqual([report.from, report.to], [formatMonth(month - 11), thisMonth])
     assert.equal(report.keptDays, services.activityDays)
@@ -74,7 +74,7 @@ describe('the report of requests', () => {
     ])
   })
 
-  test('is about the chosen months alone', async () => {
+  test('covers only the chosen months', async () => {
     const months = async (from: number, to: number) => {
       const query = `from=${formatMonth(from)}&to=${formatMonth(to)}`
       return dataOf(await client.ask(`/requests/report?${query}`)).months
@@ -95,13 +95,13 @@ describe('the report of requests', () => {
     ['months=3', ['months']],
   ]
   for (const [query, fields] of refused) {
-    test(`is refused for ${query}`, async () => {
+    test(`is rejected for ${query}`, async () => {
       assert.deepEqual(problemFields(await client.ask(`/requests/report?${query}`)), fields)
       assert.equal((await exported(`?${query}`)).status, 422)
     })
   }
 
-  test('is exported as CSV, a line per month and kind', async () => {
+  test('is exported as CSV with a line per month and kind', async () => {
     const response = await exported()
     const { headers } = response
     assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
@@ -171,7 +171,7 @@ describe('a month', () => {
     ['', null],
   ]
   for (const [text, expected] of cases) {
-    test(`is read and written: ${text || 'nothing'}`, () => {
+    test(`is parsed and formatted: ${text || 'nothing'}`, () => {
       assert.equal(parseMonth(text), expected)
       if (expected === null) return
       assert.equal(formatMonth(expected), text)

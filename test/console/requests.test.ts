@@ -20,7 +20,7 @@ await shop.ingest([
 const day = (text: string) => new Date(`${text}T10:00:00.000Z`).toISOString()
 
 describe('a new request of a member', () => {
-  test('finds the person in every tracker, is due in a month, and names who created it', async () => {
+  test('finds the person in every tracker, is due in a month, and has its author', async () => {
     const receivedAt = day('2026-01-31')
     const fields = { receivedAt, reference: 'DSR-7' }
     const page = dataOf(await desk.create('access', ofEmail('ADA@example.com'), fields))
@@ -51,7 +51,7 @@ describe('a new request of a member', () => {
     ],
   ]
   for (const [what, fields, expected] of refused) {
-    test(`is refused with ${what}`, async () => {
+    test(`is rejected with ${what}`, async () => {
       assert.deepEqual(
         problemFields(await desk.create('access', ofEmail('ada@example.com'), fields)),
         expected,
@@ -59,7 +59,7 @@ describe('a new request of a member', () => {
     })
   }
 
-  test('is the one that was created before with the same ID and content', async () => {
+  test('is created once for the same ID and content', async () => {
     const requestId = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34'
     const person = ofEmail('dora@example.com')
     const ids = [
@@ -72,7 +72,7 @@ describe('a new request of a member', () => {
     assert.deepEqual(problemFields(await desk.create('access', person, { requestId: 'x' })), ['requestId'])
   })
 
-  test('shows the other requests of the same person, also closed ones', async () => {
+  test('shows other requests of the same person, closed ones included', async () => {
     const first = await desk.open('access', ofEmail('carla@example.com'), { reference: 'first' })
     dataOf(await desk.change(first, 'cancel'))
     const second = await desk.open('erasure', {
@@ -89,7 +89,7 @@ describe('a new request of a member', () => {
 })
 
 describe('a change of a request', () => {
-  test('is told with its page, and is in its story', async () => {
+  test('returns its page, and is in its history', async () => {
     const id = await desk.open('erasure', ofEmail('ben@example.com'), { receivedAt: day('2026-03-15') })
     const extended = dataOf(await desk.change(id, 'extend', { reason: 'Many systems' }))
     const state = { state: 'open', dueAt: day('2026-06-15'), reason: 'Many systems' }
@@ -113,7 +113,7 @@ describe('a change of a request', () => {
     assert.deepEqual(await desk.story(id), ['created', 'extended', 'rejected'])
   })
 
-  test('does not start an erasure unless the typed number is the current one', async () => {
+  test('starts an erasure only if the typed number matches the current one', async () => {
     const id = await desk.open('erasure', ofEmail('ada@example.com'))
     const answer = await desk.change(id, 'erase', { subjects: 1 })
     assert.deepEqual(problemFields(answer), ['subjects'])
@@ -132,7 +132,7 @@ describe('the inbox', () => {
     return { browser, desk: requestDesk(browser), organisationId }
   }
 
-  test('has requests that are not closed, soonest due first, and closed ones latest first', async () => {
+  test('lists open requests with the soonest due date first, and closed ones with the latest first', async () => {
     const { desk } = await theirs()
     const opened: string[] = []
     for (const date of ['2026-03-03', '2026-03-01', '2026-03-02'])
@@ -147,7 +147,7 @@ describe('the inbox', () => {
     assert.deepEqual(await desk.list('?state=done'), [])
   })
 
-  test('is filtered by kind, member and what is overdue, page by page, and counted', async () => {
+  test('is filtered by kind, member and overdue state, page by page, and counted', async () => {
     const { desk, browser, organisationId } = await theirs()
     const other = await openConsole(shop, organisationId)
     const soon = new Date(Date.now() - 27 * 86_400_000).toISOString()
@@ -172,7 +172,7 @@ describe('the inbox', () => {
     assert.deepEqual(dataOf(await browser.ask('/request-counts')), counts)
   })
 
-  test('refuses filters that exclude each other, and unknown ones', async () => {
+  test('rejects filters that exclude each other, and unknown ones', async () => {
     const refused = {
       overdue: '?state=done&overdue=true',
       state: '?state=closed',
@@ -183,7 +183,7 @@ describe('the inbox', () => {
       assert.deepEqual(problemFields(await client.ask(`/requests${query}`)), [field])
   })
 
-  test('never has an ID of a person in a cursor', async () => {
+  test('has no ID of a person in cursors', async () => {
     const { desk, browser } = await theirs()
     for (let i = 0; i < 2; i++)
       await desk.open('access', { identifiers: [{ name: 'userId', value: 'marker-4711' }] })
@@ -193,7 +193,7 @@ describe('the inbox', () => {
 })
 
 describe('a request that does not exist', () => {
-  test('is not found, whatever its ID looks like', async () => {
+  test('returns 404 for an ID of any form', async () => {
     for (const id of ['x', '00000000-0000-4000-8000-000000000000', '%00', '..%2F'])
       assert.ok([404, 422].includes((await client.ask(`/requests/${id}`)).status), id)
     errorOf(await client.ask('/requests/x/records', { method: 'POST', body: {} }), 'not_found')

@@ -15,11 +15,11 @@ const { seed } = seededRandom()
 
 const senders: Record<Role, string> = { viewer: 'a viewer’s', desk: 'a desk member’s', admin: 'an admin’s' }
 
-/** A request that nothing is wrong with, sent by a member with a role. */
+/** A valid request, sent by a member with a role. */
 function sample(operation: Operation, role: Role, attempt: number): GeneratedRequest {
   const [request] = fc.sample(goodRequest(operation, surface), { numRuns: 1, seed: seed + attempt })
   assert.ok(request)
-  // Members end their own sign-ins only.
+  // Members can end only their own sign-ins.
   const own = surface.meanings[`${role}SignIn`] ?? ''
   return { ...request, sender: senders[role], target: request.target.replace('{{signInId}}', own) }
 }
@@ -30,7 +30,7 @@ async function send(request: GeneratedRequest): Promise<Answer> {
   return answer
 }
 
-/** Every row of the store, apart from when members were last seen, which is noted once a minute. */
+/** Every row of the store, except when members were last seen, which is updated once a minute. */
 async function everything(): Promise<Record<string, unknown>> {
   const { transfer } = surface.services
   const rows = transfer.tables.map(async (table) => {
@@ -48,7 +48,7 @@ const cases = surface.operations.flatMap((operation) => {
   return isRole(access) ? roles.map((role) => ({ operation, access, role })) : []
 })
 
-describe('a route of the console is refused to a lesser role, with nothing changed:', () => {
+describe('a route of the console is refused to a lower role, without changes:', () => {
   let before: Awaited<ReturnType<typeof everything>> | null = null
   for (const { operation, access, role } of cases) {
     if (allows(role, access)) continue
@@ -61,9 +61,9 @@ describe('a route of the console is refused to a lesser role, with nothing chang
   }
 })
 
-// What is allowed does not depend on the store.
+// Permissions do not depend on the store.
 const skip = process.env.LETHE_TEST_STORE === 'postgres' && 'the routes are tried on the embedded store'
-describe('a route of the console works for its role and for greater ones:', { skip }, () => {
+describe('a route of the console works for its role and for higher ones:', { skip }, () => {
   for (const { operation, access, role } of cases) {
     if (!allows(role, access) || needsMore(operation)) continue
     test(`${operation.name} for ${role}`, async () => {

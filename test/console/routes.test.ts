@@ -17,7 +17,7 @@ const routes = consoleRoutes.map(({ method, path, access }) => ({
 const changing = routes.filter(({ method }) => method !== 'GET')
 
 describe('a route of the console', () => {
-  test('is for members, or is on the list of public paths', () => {
+  test('needs a member, or is in the list of public paths', () => {
     const open = routes.filter(({ access }) => access === 'open').map(({ pattern }) => pattern)
     assert.deepEqual(open, [
       '/console/api/sign-in',
@@ -43,7 +43,7 @@ describe('a route of the console', () => {
     })
   }
 
-  test('accepts no cookie but that of a session', async () => {
+  test('accepts only the cookie of a session', async () => {
     for (const cookie of ['lethe-console=', 'lethe-console=nonsense', '__Host-lethe-console=x', 'x=y']) {
       errorOf(await Object.assign(visitor(shop), { cookie }).ask('/keys'), 'unauthorized')
     }
@@ -61,7 +61,7 @@ describe('a route of the console', () => {
     assert.equal(answer.body, null)
   })
 
-  test('is a 404 if it does not exist, and a 400 that names the methods if the method is wrong', async () => {
+  test('returns 404 for an unknown path, and 400 with the allowed methods for a wrong method', async () => {
     for (const path of ['/', '/nothing', '/nothing/x', '/keys/x/rotate/y']) {
       for (const method of ['GET', 'POST'])
         errorOf(await client.ask(path, { method, body: method === 'GET' ? undefined : {} }), 'not_found')
@@ -81,7 +81,7 @@ describe('a change', () => {
     })
   }
 
-  test('is refused by any other sign of another origin', async () => {
+  test('is refused with any other sign of another origin', async () => {
     for (const headers of [
       { origin: 'null' },
       { origin: null },
@@ -131,7 +131,7 @@ describe('a change', () => {
     assert.ok(!names.some((name) => name.startsWith('caf')))
   })
 
-  test('has no control characters that would reach the store', async () => {
+  test('is rejected with control characters before it reaches the store', async () => {
     const body = { email: 'a\u0000@acme.example', password: 'any password' }
     assert.deepEqual(problemFields(await client.ask('/sign-in', { method: 'POST', body })), ['email'])
     assert.deepEqual(problemFields(await client.ask('/activity?requestId=a%00')), ['requestId'])

@@ -20,12 +20,12 @@ const organisationId = await service.createOrganisation('acme')
 
 const post = (body: object = {}) => ({ method: 'POST', body })
 
-/** A member of an organisation, signed in. */
+/** A signed-in member of an organisation. */
 async function join(organisation = organisationId): Promise<ConsoleClient> {
   return signedIn(at, await addMember(service, organisation))
 }
 
-/** The code that an app shows for a secret, and then never again: each step has one code. */
+/** The next code of an app; each time step has one code. */
 function nextCode(secret: string): string {
   service.passTime(30_000)
   return totpCode(secret, totpStep(service.services.clock()))
@@ -48,7 +48,7 @@ async function addPasskey(client: ConsoleClient, name = 'Laptop', options = {}, 
   return { passkey, codes: added.recoveryCodes }
 }
 
-/** The first step of signing in: the question of the second one. */
+/** The first step of signing in, which returns the prompt for the second one. */
 async function firstStep({ member }: ConsoleClient) {
   const browser = visitor(at)
   const { prompt } = dataOf(await browser.ask('/sign-in', post({ email: member.email, password })))
@@ -62,7 +62,7 @@ async function firstStep({ member }: ConsoleClient) {
   }
 }
 
-/** What the newest entries of the activity say of a member, newest first. */
+/** The newest entries of the activity about a member, newest first. */
 async function activityOf({ member }: ConsoleClient): Promise<string[]> {
   const query = { limit: 50, after: null, requestId: null, actor: member.id }
   const { rows } = await service.services.activity.list(member.organisationId, query)
@@ -70,7 +70,7 @@ async function activityOf({ member }: ConsoleClient): Promise<string[]> {
 }
 
 describe('an authenticator app', () => {
-  test('counts once a code has confirmed it, and its codes are asked after the password, each once', async () => {
+  test('is active once a code has confirmed it; codes are requested after the password, each valid once', async () => {
     const client = await join()
     const { token, secret, uri } = dataOf(await client.ask('/account/totp/offer', post()))
     assert.match(String(uri), new RegExp(`^otpauth://totp/Lethe%20\\(acme\\):.*secret=${secret}&`))
@@ -97,12 +97,12 @@ describe('an authenticator app', () => {
     assert.ok((await activityOf(client)).includes('member.signed-in password and authenticator app'))
   })
 
-  test('is accepted one step early or late, and no further', async () => {
+  test('accepts codes one step early or late, and no others', async () => {
     const client = await join()
     const { secret } = await addTotp(client)
     service.passTime(5 * 60_000)
     const { answer } = await firstStep(client)
-    // From the beginning of a step on, no other begins meanwhile.
+    // From the start of a step, no other one starts during the test.
     service.passTime(30_000 - (service.services.clock() % 30_000))
     const now = totpStep(service.services.clock())
     for (const step of [now - 2, now + 2])
@@ -112,7 +112,7 @@ describe('an authenticator app', () => {
     errorOf(await later({ code: totpCode(secret, now) }), 'unauthorized')
   })
 
-  test('is sealed in the store, and removed with its recovery codes', async () => {
+  test('is encrypted in the store, and removed with its recovery codes', async () => {
     const client = await join()
     const { secret } = await addTotp(client)
     const stored = await service.services.totp.find(client.member.id)
@@ -129,7 +129,7 @@ describe('an authenticator app', () => {
 })
 
 describe('a recovery code', () => {
-  test('signs in once in place of a lost factor, however it is typed', async () => {
+  test('signs in once in place of a lost factor, with any spacing and case', async () => {
     const client = await join()
     const { codes } = await addTotp(client)
     const [code = '', second = ''] = codes
@@ -155,7 +155,7 @@ describe('a recovery code', () => {
 })
 
 describe('a passkey', () => {
-  test('signs in alone, is named, used, renamed and removed', async () => {
+  test('signs in alone, and is named, used, renamed and removed', async () => {
     const client = await join()
     const { passkey, codes } = await addPasskey(client)
     assert.equal(Array.isArray(codes) && codes.length, 10)
@@ -186,7 +186,7 @@ describe('a passkey', () => {
     errorOf(await visitor(at).ask('/sign-in/passkey', post({ passkey: late })), 'unauthorized')
   })
 
-  test('signs in alone while the password is guessed from many addresses', async (t) => {
+  test('signs in alone while the password is under attack from many addresses', async (t) => {
     const guarded = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1,::1' })
     const here = { ...guarded, url: guarded.url.replace('127.0.0.1', 'localhost') }
     await guarded.createOrganisation('acme')
@@ -204,7 +204,7 @@ describe('a passkey', () => {
     dataOf(await from(102, '/sign-in/passkey', { passkey: right }))
   })
 
-  test('ends the session that the browser had, alone and as a second step', async () => {
+  test('ends the previous session of the browser, alone and as a second step', async () => {
     const browser = await join()
     const { passkey } = await addPasskey(browser)
     const ends = async (signIn: () => Promise<unknown>) => {
@@ -227,11 +227,11 @@ describe('a passkey', () => {
       const answer = passkey.answer({ challenge })
       dataOf(await browser.ask('/sign-in/second-factor', post({ token, passkey: answer })))
     })
-    // The attempts count against the address of all these tests.
+    // The attempts count against the address of all tests in this file.
     service.passTime(900_000)
   })
 
-  test('is refused from another origin, for another host, without verification of its user, and from a frame', async () => {
+  test('is rejected from another origin, for another host, without user verification, and in a frame', async () => {
     const client = await join()
     const { passkey } = await addPasskey(client)
     const tries = [
@@ -253,7 +253,7 @@ describe('a passkey', () => {
     )
   })
 
-  test('answers a challenge of this service within five minutes, and no other', async () => {
+  test('must answer a challenge of this service within five minutes', async () => {
     const client = await join()
     const { passkey } = await addPasskey(client)
     const invented = passkey.answer({ challenge: Buffer.from('invented').toString('base64url') })
@@ -268,7 +268,7 @@ describe('a passkey', () => {
     errorOf(await visitor(at).ask('/sign-in/passkey', post({ passkey: elsewhere })), 'unauthorized')
   })
 
-  test('is refused, and noted, when its counter goes back: it was copied', async () => {
+  test('is rejected and recorded if its counter goes back, because it was copied', async () => {
     const client = await join()
     const { passkey } = await addPasskey(client, 'Copied')
     const signInWith = async (count: number) => {
@@ -282,7 +282,7 @@ describe('a passkey', () => {
     await until(async () => (await activityOf(client)).includes('member.passkey-refused Copied'))
   })
 
-  test('without a counter signs in again and again', async () => {
+  test('without a counter can sign in repeatedly', async () => {
     const client = await join()
     const { passkey } = await addPasskey(client, 'Synced', { counts: false })
     for (let i = 0; i < 2; i++) {
@@ -303,7 +303,7 @@ describe('a passkey', () => {
     errorOf(await answer({}), 'unauthorized')
   })
 
-  test('is made for the challenge of its own member, once', async () => {
+  test('is created for the challenge of its own member, once', async () => {
     const [client, other] = [await join(), await join()]
     const asked = dataOf(await client.ask('/account/passkeys/options', post()))
     const options = { challenge: textIn(asked, 'challenge'), user: { id: textIn(asked.user, 'id') } }
@@ -331,7 +331,7 @@ describe('a passkey', () => {
 })
 
 describe('an organisation that requires a second factor', () => {
-  test('lets members without one add it, and do nothing else', async () => {
+  test('lets members without one only add it', async () => {
     const organisation = await service.createOrganisation()
     const [admin, member] = [await join(organisation), await join(organisation)]
     const change = (secondFactor: string) => admin.ask('/sign-in-rules/second-factor', post({ secondFactor }))
@@ -362,7 +362,7 @@ describe('an organisation that requires a second factor', () => {
     ['a passkey', addPasskey],
     ['an authenticator app', addTotp],
   ] as const) {
-    test(`gives nothing to sessions from before a member added ${what}`, async () => {
+    test(`refuses everything to sessions from before a member added ${what}`, async () => {
       const organisation = await service.createOrganisation()
       const [admin, member] = [await join(organisation), await join(organisation)]
       await addTotp(admin)
@@ -376,7 +376,7 @@ describe('an organisation that requires a second factor', () => {
     })
   }
 
-  test('accepts no code where a passkey is required', async () => {
+  test('accepts no code if a passkey is required', async () => {
     const organisation = await service.createOrganisation()
     const admin = await join(organisation)
     const { secret } = await addTotp(admin)
@@ -388,7 +388,7 @@ describe('an organisation that requires a second factor', () => {
 })
 
 describe('the second step', () => {
-  test('expires after five minutes, and with a new password', async () => {
+  test('expires after five minutes, and when the password changes', async () => {
     const client = await join()
     const { secret, codes } = await addTotp(client)
     const [expired, outdated] = [await firstStep(client), await firstStep(client)]
@@ -399,7 +399,7 @@ describe('the second step', () => {
     errorOf(await expired.answer({ code: nextCode(secret) }), 'invalid_request')
   })
 
-  test('is asked for after a link for a new password, too', async () => {
+  test('is also required after a link for a new password', async () => {
     const client = await join()
     const { secret } = await addTotp(client)
     const { token } = await issueLink(service.services, client.member, commandLine)
@@ -412,7 +412,7 @@ describe('the second step', () => {
     dataOf(await browser.ask('/session'))
   })
 
-  test('is limited like guesses of the password, and locks nobody out', async () => {
+  test('is limited like password attempts, and locks nobody out', async () => {
     const client = await join()
     const { secret } = await addTotp(client)
     const { answer } = await firstStep(client)
@@ -425,7 +425,7 @@ describe('the second step', () => {
   })
 })
 
-test('secrets and codes are in no log, no activity, no later answer and, in no form, in the store', async () => {
+test('secrets and codes are never logged, in the activity, in later responses or readable in the store', async () => {
   const client = await join()
   const { secret, codes } = await addTotp(client)
   const { answer, token } = await firstStep(client)

@@ -19,7 +19,7 @@ async function invite(email: string, org = organisationId): Promise<string> {
 }
 
 describe('a one-time link', () => {
-  test('shows whom it is for, sets the password and signs in, once', async () => {
+  test('shows its account, sets the password and signs in, once', async () => {
     const token = await invite('Ada@Acme.example ')
     const browser = visitor(service)
     assert.deepEqual(dataOf(await browser.ask('/invitation', { method: 'POST', body: { token } })), {
@@ -53,7 +53,7 @@ describe('a one-time link', () => {
     errorOf(await look(), 'not_found')
   })
 
-  test('refuses a password that is too short, and stays valid', async () => {
+  test('rejects a password that is too short, and stays valid', async () => {
     const token = await invite('short@acme.example')
     const accept = (password: string) =>
       visitor(service).ask('/invitation/accept', { method: 'POST', body: { token, password } })
@@ -80,7 +80,7 @@ describe('a one-time link', () => {
 })
 
 describe('signing in', () => {
-  test('is refused with the same message if the account does not exist, has no password, or the password is wrong', async () => {
+  test('fails with the same message for an unknown account, an account without a password, and a wrong password', async () => {
     await addMember(service, organisationId, 'known@acme.example')
     await invite('invited@acme.example')
     const answers = []
@@ -100,7 +100,7 @@ describe('signing in', () => {
     assert.doesNotMatch(answers[0] ?? '', /www-authenticate|set-cookie/)
   })
 
-  test('needs the organisation if several have the address', async () => {
+  test('needs the organisation if the address is a member of several', async () => {
     const other = await service.createOrganisation()
     await addMember(service, organisationId, 'both@acme.example')
     await addMember(service, other, 'both@acme.example')
@@ -131,7 +131,7 @@ describe('signing in', () => {
     )
   })
 
-  test('names every field that is missing or unknown', async () => {
+  test('reports every missing or unknown field', async () => {
     const browser = visitor(service)
     const fields = async (body: unknown) =>
       problemFields(await browser.ask('/sign-in', { method: 'POST', body }))
@@ -148,8 +148,8 @@ describe('signing in', () => {
   })
 })
 
-describe('behind a proxy with TLS', () => {
-  test('the cookies are Secure, bound to the host, and accepted only so', async (t) => {
+describe('the console behind a proxy with TLS', () => {
+  test('has Secure cookies bound to the host, and accepts no others', async (t) => {
     const proxied = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
     await proxied.createOrganisation('acme')
     await addMember(proxied, 'acme', 'tls@acme.example')
@@ -172,7 +172,7 @@ describe('behind a proxy with TLS', () => {
     }
     dataOf(await browser.ask('/session', { headers }))
     errorOf(await browser.ask('/session'), 'unauthorized')
-    // The cookie of a former version is invalid, and is deleted.
+    // The cookie of an earlier version is invalid and is deleted.
     const token = browser.cookie?.split('=')[1] ?? ''
     const former = { ...headers, cookie: `__Secure-lethe-console=${token}` }
     errorOf(await visitor(proxied).ask('/session', { headers: former }), 'unauthorized')
@@ -183,7 +183,7 @@ describe('behind a proxy with TLS', () => {
     )
   })
 
-  test('forwarded headers of an untrusted proxy are ignored', async () => {
+  test('ignores forwarded headers of an untrusted proxy', async () => {
     await addMember(service, organisationId, 'untrusted@acme.example')
     const body = { email: 'untrusted@acme.example', password }
     const answer = await visitor(service).ask('/sign-in', {
@@ -196,7 +196,7 @@ describe('behind a proxy with TLS', () => {
     errorOf(await visitor(service).ask('/sign-in', { method: 'POST', body, headers }), 'forbidden')
   })
 
-  test('a configured public address is an allowed origin', async (t) => {
+  test('allows a configured public address as origin', async (t) => {
     const published = await startTestService(t, { LETHE_PUBLIC_URL: 'https://lethe.example' })
     await published.createOrganisation('acme')
     await addMember(published, 'acme', 'pub@acme.example')
@@ -208,7 +208,7 @@ describe('behind a proxy with TLS', () => {
 })
 
 describe('a sign-in', () => {
-  test('ends with signing out, which deletes its cookie', async () => {
+  test('ends on signing out, which deletes its cookie', async () => {
     const browser = await openConsole(service, organisationId)
     const { cookie } = browser
     const answer = await browser.ask('/sign-out', { method: 'POST', body: {} })
@@ -221,7 +221,7 @@ describe('a sign-in', () => {
     errorOf(await stolen.ask('/session'), 'unauthorized')
   })
 
-  test('ends when somebody signs in again in the same browser, with the password or a link, and no other does', async () => {
+  test('ends when someone signs in again in the same browser with a password or link; other sessions remain', async () => {
     const browser = await openConsole(service, organisationId)
     const elsewhere = await signedIn(service, browser.member)
     const { email } = browser.member
@@ -243,7 +243,7 @@ describe('a sign-in', () => {
     dataOf(await elsewhere.ask('/session'))
   })
 
-  test('ends with signing out everywhere, on every device of this member only', async () => {
+  test('ends on signing out everywhere, on every device of this member only', async () => {
     const here = await openConsole(service, organisationId)
     const there = await signedIn(service, here.member)
     const other = await openConsole(service, organisationId)
@@ -259,7 +259,7 @@ describe('a sign-in', () => {
     const busy = await signedIn(timed, idle.member)
     const { services } = timed
     const tokenHash = hashToken(busy.cookie?.split('=')[1] ?? '')
-    /** A request, and the wait until its time is stored. */
+    /** Sends a request, and waits until its time is stored. */
     async function stayBusy(): Promise<void> {
       const now = services.clock()
       dataOf(await busy.ask('/session'))
@@ -293,7 +293,7 @@ describe('a sign-in', () => {
   })
 })
 
-/** A service behind a proxy, with a member whose password is guessed from many addresses. */
+/** A service behind a proxy, with a member whose password is under attack from many addresses. */
 async function guardedService(t: Lifetime) {
   const guarded = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
   await guarded.createOrganisation('acme')
@@ -309,7 +309,7 @@ async function guardedService(t: Lifetime) {
 }
 
 describe('attempts to sign in', () => {
-  test('on one account from one address are refused after ten, whatever the password and account, until the window ends', async (t) => {
+  test('on one account from one address are refused after ten until the window ends, whether valid or not', async (t) => {
     const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     await addMember(guarded, 'acme', 'ada@acme.example')
@@ -329,14 +329,14 @@ describe('attempts to sign in', () => {
     dataOf(await attempt('ada@acme.example', password))
   })
 
-  test('from elsewhere do not lock a member out', async (t) => {
+  test('from elsewhere do not lock out a member', async (t) => {
     const { attempt } = await guardedService(t)
     for (let i = 0; i < 10; i++) errorOf(await attempt('198.51.100.1', 'wrong'), 'unauthorized')
     errorOf(await attempt('198.51.100.1', password), 'rate_limited')
     dataOf(await attempt('203.0.113.7', password))
   })
 
-  test('from many addresses are limited to a hundred an hour, except from known browsers', async (t) => {
+  test('from many addresses are limited to 100 an hour, except from known browsers', async (t) => {
     const { guarded, attempt, client } = await guardedService(t)
     const known = client()
     dataOf(await attempt('203.0.113.7', password, known))
@@ -344,11 +344,11 @@ describe('attempts to sign in', () => {
     const refused = await attempt('198.51.100.200', password)
     errorOf(refused, 'rate_limited')
     assert.ok(Number(refused.headers.get('retry-after')) > 3_500)
-    // A known browser signs in from anywhere, within its own budget.
+    // A known browser can sign in from anywhere, within its own budget.
     dataOf(await attempt('198.51.100.201', password, known))
     for (let i = 0; i < 9; i++) errorOf(await attempt('198.51.100.202', 'wrong', known), 'unauthorized')
     errorOf(await attempt('198.51.100.203', password, known), 'rate_limited')
-    // An invented mark, or that of another member, makes no browser known.
+    // A forged mark, or one of another member, does not make a browser known.
     const forger = client()
     for (const mark of [
       'lethe-browser=x.y',
@@ -363,7 +363,7 @@ describe('attempts to sign in', () => {
     dataOf(await attempt('198.51.100.205', password))
   })
 
-  test('from one address are refused after thirty, on any account', async (t) => {
+  test('from one address are refused after 30, on any account', async (t) => {
     const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     const client = await openConsole(guarded, 'acme')

@@ -27,7 +27,7 @@ function finish(browser: Browser, back: URL): Promise<Answer> {
   return browser.ask('/single-sign-on/finish', { method: 'POST', body: { query: back.search } })
 }
 
-/** The whole round trip of a person, from a browser of our own to the provider and back. */
+/** A complete round trip of a person, from a browser to the provider and back. */
 async function signInAs(
   account: Account,
   { browser = visitor(service), body = {} } = {},
@@ -39,7 +39,7 @@ async function signInAs(
 
 let count = 0
 
-/** An account with an address that nobody else has. */
+/** An account with a unique address. */
 function account(changes: Partial<Account> = {}): Account {
   count += 1
   return { subject: `subject-${count}`, email: `person-${count}@acme.example`, isVerified: true, ...changes }
@@ -67,7 +67,7 @@ describe('signing in by single sign-on', () => {
     assert.deepEqual(dataOf(await visitor(service).ask('/sign-in')), { singleSignOn: 'Acme ID' })
   })
 
-  test('lets an invited person in, with the role of the invitation, without a password', async () => {
+  test('signs in an invited person with the role of the invitation, without a password', async () => {
     const ada = account()
     const organisationId = await invited(ada.email)
     const [answer, browser] = await signInAs(ada)
@@ -80,7 +80,7 @@ describe('signing in by single sign-on', () => {
     ])
   })
 
-  test('ends the session that the browser had', async () => {
+  test('ends the previous session of the browser', async () => {
     const ada = account()
     await invited(ada.email)
     const [, browser] = await signInAs(ada)
@@ -90,7 +90,7 @@ describe('signing in by single sign-on', () => {
     dataOf(await browser.ask('/session'))
   })
 
-  test('makes the link of the invitation void', async () => {
+  test('invalidates the link of the invitation', async () => {
     const ada = account()
     const organisationId = await service.createOrganisation()
     await addMember(service, organisationId)
@@ -100,7 +100,7 @@ describe('signing in by single sign-on', () => {
     errorOf(await visitor(service).ask('/invitation', { method: 'POST', body: { token } }), 'not_found')
   })
 
-  test('recognises the person by the account from then on, not by the address', async () => {
+  test('recognises the person by the account afterwards, not by the address', async () => {
     const ada = account()
     await invited(ada.email)
     await signInAs(ada)
@@ -108,7 +108,7 @@ describe('signing in by single sign-on', () => {
     assert.equal((await memberOf(browser)).email, ada.email)
   })
 
-  test('refuses another account with the address of a member, and says so in the activity', async () => {
+  test('refuses another account with the address of a member, and records it in the activity', async () => {
     const ada = account()
     const organisationId = await invited(ada.email)
     await signInAs(ada)
@@ -119,7 +119,7 @@ describe('signing in by single sign-on', () => {
     await until(async () => (await kindsOf(organisationId)).at(-1) === refusal)
   })
 
-  test('refuses the same subject of another provider, and its address', async () => {
+  test('refuses the same subject and address of another provider', async () => {
     const ada = account()
     const organisationId = await service.createOrganisation()
     const member = await addMember(service, organisationId, ada.email)
@@ -145,14 +145,14 @@ describe('signing in by single sign-on', () => {
     assert.match(textIn(errorOf(answer, 'forbidden'), 'message'), /no invitation for person-\d+@acme.example/)
   })
 
-  test('says when the provider refused', async () => {
+  test('reports that the provider refused', async () => {
     const browser = visitor(service)
     provider.visitor = null
     const back = await provider.visit(await begin(browser))
     assert.match(textIn(errorOf(await finish(browser, back), 'unauthorized'), 'message'), /did not succeed/)
   })
 
-  test('asks which organisation is meant if several know the person', async () => {
+  test('asks for the organisation if the person belongs to several', async () => {
     const ada = account()
     const first = await invited(ada.email)
     const second = await invited(ada.email)
@@ -182,7 +182,7 @@ describe('people with an address of an allowed domain', () => {
     return admin.member.organisationId
   }
 
-  test('join with the role that the admin has chosen', async () => {
+  test('join with the role chosen by the admin', async () => {
     const organisationId = await open('joins.example', 'desk')
     const ada = account({ email: 'Ada@Joins.Example' })
     const [, browser] = await signInAs(ada)
@@ -197,7 +197,7 @@ describe('people with an address of an allowed domain', () => {
     ])
   })
 
-  test('join once, however often they arrive at the same time', async () => {
+  test('join once, even if they arrive concurrently', async () => {
     const organisationId = await open('crowd.example')
     const ada = account({ email: 'ada@crowd.example' })
     const trips: { browser: Browser; back: URL }[] = []
@@ -212,7 +212,7 @@ describe('people with an address of an allowed domain', () => {
     assert.deepEqual(members.map(({ email }) => email).slice(1), ['ada@crowd.example'])
   })
 
-  test('do not join with an address that is not verified, of a subdomain, or that only contains the domain', async () => {
+  test('do not join with an address that is unverified, of a subdomain, or only contains the domain', async () => {
     const organisationId = await open('strict.example')
     for (const [email, isVerified] of [
       ['ada@strict.example', false],
@@ -226,7 +226,7 @@ describe('people with an address of an allowed domain', () => {
     assert.equal((await service.services.members.list(organisationId)).length, 1)
   })
 
-  test('choose if several organisations allow it, and existing members do not have to', async () => {
+  test('choose if several organisations allow it, unless they are members already', async () => {
     const both = [await open('shared.example'), await open('shared.example')]
     const ada = account({ email: 'ada@shared.example' })
     const [answer] = await signInAs(ada)
@@ -243,7 +243,7 @@ describe('people with an address of an allowed domain', () => {
     )
   })
 
-  test('are allowed by an admin only, who names domains', async () => {
+  test('are allowed only by an admin, who enters the domains', async () => {
     const admin = await openConsole(service, await service.createOrganisation())
     for (const domain of [
       '',
@@ -263,7 +263,7 @@ describe('people with an address of an allowed domain', () => {
 })
 
 describe('a round trip', () => {
-  test('is finished once, also if the browser sends the code twice at the same time', async () => {
+  test('is completed once, even if the browser sends the code twice concurrently', async () => {
     const ada = account()
     await invited(ada.email)
     const browser = visitor(service)
@@ -274,7 +274,7 @@ describe('a round trip', () => {
     errorOf(await finish(browser, back), 'invalid_request')
   })
 
-  test('belongs to the browser in which it began, with its state', async () => {
+  test('belongs to the browser in which it started, with its state', async () => {
     const ada = account()
     await invited(ada.email)
     const browser = visitor(service)
@@ -290,7 +290,7 @@ describe('a round trip', () => {
     dataOf(await finish(browser, back))
   })
 
-  test('may run beside another one of the same browser', async () => {
+  test('may run concurrently with another one in the same browser', async () => {
     const [ada, bob] = [account(), account()]
     await invited(ada.email)
     await invited(bob.email)
@@ -308,7 +308,7 @@ describe('a round trip', () => {
     }
   })
 
-  test('is refused if the address names another provider, and then cannot be repeated', async () => {
+  test('is refused if the address is of another provider, and then cannot be repeated', async () => {
     const browser = visitor(service)
     provider.visitor = account()
     const back = await provider.visit(await begin(browser))
@@ -329,7 +329,7 @@ describe('a round trip', () => {
     errorOf(await finish(browser, back), 'invalid_request')
   })
 
-  test('cannot begin or end on a page of another site', async () => {
+  test('cannot start or end on a page of another site', async () => {
     for (const path of ['/single-sign-on', '/single-sign-on/finish']) {
       const headers = { origin: 'https://evil.example' }
       errorOf(await visitor(service).ask(path, { method: 'POST', body: { query: '' }, headers }), 'forbidden')
@@ -345,7 +345,7 @@ describe('a round trip', () => {
     )
   })
 
-  test('leaves no code, state, token or secret in the log, and a reason for each failure', async () => {
+  test('logs no code, state, token or secret, but a reason for each failure', async () => {
     const ada = account()
     await invited(ada.email)
     const browser = visitor(service)
@@ -366,7 +366,7 @@ describe('a round trip', () => {
 })
 
 describe('a provider that cannot be reached', () => {
-  test('keeps nobody from starting the service, and from signing in once it is back', async (t) => {
+  test('does not prevent startup, and allows signing in once it is back', async (t) => {
     await provider.stop()
     const own = await startTestService(t, env)
     const browser = visitor(own)
@@ -381,7 +381,7 @@ describe('a provider that cannot be reached', () => {
     errorOf(await finish(browser, back), 'forbidden')
   })
 
-  test('is named when it goes away during the round trip', async () => {
+  test('is named if it fails during the round trip', async () => {
     const browser = visitor(service)
     provider.visitor = account()
     const back = await provider.visit(await begin(browser))
@@ -396,7 +396,7 @@ describe('the rule about passwords', () => {
   const forbid = (browser: Browser, passwordAllowed = false) =>
     browser.ask('/sign-in-rules/password', { method: 'POST', body: { passwordAllowed } })
 
-  test('can exclude them only by an admin who came by single sign-on, and refuses them from then on', async () => {
+  test('can disable passwords only by an admin signed in with single sign-on, and then refuses them', async () => {
     const admin = await openConsole(service, await service.createOrganisation())
     const { organisationId, email } = admin.member
     errorOf(await forbid(admin), 'invalid_request')
@@ -428,7 +428,7 @@ describe('the rule about passwords', () => {
 })
 
 describe('roles from the provider', () => {
-  test('are set at each sign-in, refuse people without one, and never take the last admin', async (t) => {
+  test('are set at each sign-in, refuse people without one, and never remove the last admin', async (t) => {
     const roles = { LETHE_OIDC_ROLES: 'admin=bosses,desk=privacy', LETHE_OIDC_SCOPES: 'openid email groups' }
     const own = await startTestService(t, { ...env, ...roles })
     provider.register(own.url)
@@ -453,14 +453,14 @@ describe('roles from the provider', () => {
   })
 })
 
-describe('proving again who one is', () => {
+describe('signing in again to confirm', () => {
   async function verify(browser: Browser, person: Account): Promise<Answer> {
     provider.visitor = person
     const begun = await browser.ask('/verification/single-sign-on', { method: 'POST', body: {} })
     return finish(browser, await provider.visit(textIn(dataOf(begun), 'address')))
   }
 
-  test('leads to the provider and back, replaces the session, and counts for ten minutes', async (t) => {
+  test('leads to the provider and back, replaces the session, and is valid for ten minutes', async (t) => {
     const own = await startTestService(t, env)
     provider.register(own.url)
     t.after(() => provider.register(service.url))
@@ -484,7 +484,7 @@ describe('proving again who one is', () => {
     errorOf(await browser.ask('/session', { headers: { cookie: old } }), 'unauthorized')
   })
 
-  test('is not a way around a second factor, also if it is added meanwhile', async () => {
+  test('cannot bypass a second factor, even one that is added meanwhile', async () => {
     const ada = account()
     await invited(ada.email)
     const [, browser] = await signInAs(ada)
@@ -498,7 +498,7 @@ describe('proving again who one is', () => {
     assert.match(textIn(errorOf(again, 'forbidden'), 'message'), /second factor/)
   })
 
-  test('does not work with another account, and says so in the activity', async () => {
+  test('does not work with another account, which is recorded in the activity', async () => {
     const ada = account()
     const organisationId = await invited(ada.email)
     const [, browser] = await signInAs(ada)

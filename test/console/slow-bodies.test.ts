@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const service = await startTestService({ after })
 const { members, signIns, signInRules, activity, apiKeys } = service.services
 
-/** Sends a request, except for the last byte of its body, which follows `meanwhile`. */
+/** Sends a request except for the last byte of its body, which follows `meanwhile`. */
 async function askSlowly(
   t: TestContext,
   client: ConsoleClient,
@@ -30,7 +30,7 @@ async function askSlowly(
   return request.answer('POST')
 }
 
-/** What can happen to an admin whose request is on its way, and the error that it gets then. */
+/** What can happen to an admin during a request, and the resulting error. */
 const cases: [what: string, code: 'unauthorized' | 'forbidden', happen: (of: ConsoleClient) => unknown][] = [
   [
     'was removed',
@@ -94,7 +94,7 @@ describe('a request whose body arrives slowly', () => {
     })
   }
 
-  test('works otherwise', async (t) => {
+  test('succeeds otherwise', async (t) => {
     const client = await openConsole(service, await service.createOrganisation())
     const body = { email: 'guest@acme.example', role: 'viewer' }
     dataOf(await askSlowly(t, client, '/members', body, () => {}))

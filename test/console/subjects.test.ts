@@ -64,7 +64,7 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask(`${base}/nobody/days`), 'not_found')
   })
 
-  test('are counted with their tracker', async () => {
+  test('are counted for each tracker', async () => {
     const [tracker] = listIn(dataOf(await client.ask('/trackers')), 'trackers')
     assert.partialDeepStrictEqual(tracker, { id: 'shop', name: 'shop', subjects: 3, hasMoreSubjects: false })
   })
@@ -91,7 +91,7 @@ describe('data subjects in the console', () => {
   })
 
   test('are exported to a slow browser without blocking others', async () => {
-    // They take five and a half hours, and tomorrow is in no total.
+    // The events span five and a half hours, and the totals do not include tomorrow.
     await shop.ingest(visit('busy', { events: 20_000, startedAt: Date.now() - 25 * 3_600_000 }))
     const response = await fetch(`${shop.url}/console/api${base}/busy/export`, {
       headers: { cookie: client.cookie ?? '' },
@@ -109,7 +109,7 @@ describe('data subjects in the console', () => {
     await eraseAtConsole(shop, client, 'busy')
   })
 
-  test('are erased by the exact ID, and the activity shows what was deleted and by which request', async () => {
+  test('are erased by the exact ID, and the activity has the counts and the request ID', async () => {
     const subjectId = 'a/b?c=%20 🦦'
     const id = encodeURIComponent(subjectId)
     for (const other of ['a/b', 'A/B?C=%20 🦦', 'a%2Fb%3Fc%3D%2520%20%F0%9F%A6%A6']) {
@@ -128,7 +128,7 @@ describe('data subjects in the console', () => {
 })
 
 describe('trackers in the console', () => {
-  test('are created under a random ID, and renamed', async () => {
+  test('are created with a random ID, and renamed', async () => {
     const created = dataOf(await client.ask('/trackers', { method: 'POST', body: { name: 'Blog' } }))
     const id = textIn(created, 'id')
     assert.match(id, /^trk_/)
@@ -154,7 +154,7 @@ describe('trackers in the console', () => {
     )
   })
 
-  test('have daily totals, which an erasure keeps', async () => {
+  test('have daily totals, which an erasure does not change', async () => {
     const totals = async () => dataOf(await client.ask('/trackers/shop/totals?days=3'))
     const before = await totals()
     const days = listIn(before, 'days')

@@ -47,7 +47,7 @@ const noted = await client.ask(`/requests/${requestId}/notes`, { method: 'POST',
 const [written] = listIn(dataOf(noted), 'notes')
 const ownSubject = { trackerId: 'shop', subjectId: 'anna' }
 
-/** A request to each route with the IDs of another organisation. */
+/** The bodies of requests with IDs of another organisation, by route. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
   '/console/api/account/passkeys/{passkeyId}/rename': { name: 'Mine now' },
@@ -71,11 +71,11 @@ const ownIds = { token: token.id, request: requestId, note: textIn(written, 'id'
 const noCounts = { open: 0, dueSoon: 0, overdue: 0, mine: 0 }
 const absentIds = { token: 'nothing', request: 'nothing', note: 'nothing', passkey: 'nothing' }
 
-describe('what belongs to another organisation', () => {
+describe('data of another organisation', () => {
   const routes = consoleRoutes.filter(({ path }) => path.includes('{'))
 
   for (const { method, path } of routes) {
-    test(`is not found, indistinguishable from absence: ${method} ${path}`, async () => {
+    test(`returns the same 404 as if it did not exist: ${method} ${path}`, async () => {
       const fill = (tracker: string, key: string, member: string, ids = absentIds) =>
         path
           .replace('/console/api', '')
@@ -97,7 +97,7 @@ describe('what belongs to another organisation', () => {
     })
   }
 
-  test('is not found by the number of a version either', async () => {
+  test('returns 404 for a version number, too', async () => {
     const path = '/trackers/shop/variables?version=1'
     dataOf(await client.ask(path))
     errorOf(await stranger.ask(path), 'not_found')
@@ -138,7 +138,7 @@ describe('what belongs to another organisation', () => {
       assert.equal(text.includes(`"${id}"`), false)
   })
 
-  test('is unchanged by all of these requests', async () => {
+  test('is unchanged after all these requests', async () => {
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
     assert.equal((await shop.services.trackers.find('shop'))?.name, 'shop')
     assert.equal((await shop.services.members.list(shop.organisationId)).length, 3)
@@ -152,7 +152,7 @@ describe('what belongs to another organisation', () => {
     assert.deepEqual(dataOf(await stranger.ask('/request-counts')), noCounts)
   })
 
-  test('can share an e-mail address with ours, and an invitation does not reveal it', async () => {
+  test('may have the same e-mail address as ours, which an invitation does not reveal', async () => {
     dataOf(await stranger.ask('/members', { method: 'POST', body: { email: theirs.email } }))
   })
 })

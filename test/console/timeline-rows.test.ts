@@ -4,7 +4,7 @@ import { TimelineRows } from '../../console/src/pages/timeline-rows.ts'
 
 type Entry = Parameters<TimelineRows['grow']>[0][number]['entries'][number]
 
-/** Seconds after noon in the local time zone; days back are negative. */
+/** Seconds after noon in the local time zone; negative values are on earlier days. */
 const at = (second: number) => new Date(2026, 10, 17, 12, 0, second).toISOString()
 const dayS = 86_400
 
@@ -23,7 +23,10 @@ function session(sessionId: string, second: number, events: number, record = 0):
   }
 }
 
-/** Rows in short: a day as `|`, a session by its record and name, with `~` if continued, an event by its ID. */
+/**
+ * A summary of rows: `|` for a day, record and name for a session, with `~` if continued, the ID for an
+ * event.
+ */
 function tell(...pages: Entry[][]): string {
   const story = new TimelineRows()
   const all = pages.map((entries) => ({ entries, nextCursor: null }))

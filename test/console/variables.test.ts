@@ -20,7 +20,7 @@ const save = (trackerId: string, text: string, version: number) =>
   post(`/trackers/${trackerId}/variables`, { text, version })
 
 describe('the variables of a tracker in the console', () => {
-  test('are none at first, and then what was saved, by whom and when', async () => {
+  test('are empty at first, and then as saved, with author and time', async () => {
     const id = await createTracker()
     assert.deepEqual(await read(id), { version: 0, variables: {} })
     assert.deepEqual(dataOf(await save(id, '{"b": {"on": true},\n "a": [1, null]}', 0)), { version: 1 })
@@ -39,7 +39,7 @@ describe('the variables of a tracker in the console', () => {
     assert.ok(Date.parse(textIn(versions[0], 'changedAt')) > 0)
   })
 
-  test('are not saved over a newer version, and saving the same adds none', async () => {
+  test('do not overwrite a newer version, and an unchanged document adds none', async () => {
     const id = await createTracker()
     dataOf(await save(id, '{"a": 1}', 0))
     assert.deepEqual(problemFields(await save(id, '{"a": 2}', 0)), ['version'])
@@ -70,13 +70,13 @@ describe('the variables of a tracker in the console', () => {
     ['a text that is too long', `{${' '.repeat(maxTextLength)}}`, ['text']],
   ]
   for (const [what, text, fields] of refused) {
-    test(`are refused with the reason, and nothing is stored: ${what}`, async () => {
+    test(`are rejected with the reason and not stored: ${what}`, async () => {
       assert.deepEqual(problemFields(await save('shop', text, 0)), fields)
       assert.deepEqual(await read('shop'), { version: 0, variables: {} })
     })
   }
 
-  test('fit up to their limits, with the whitespace of an editor', async () => {
+  test('may use their limits fully, with the whitespace of an editor', async () => {
     const id = await createTracker()
     const values = Array.from({ length: 1_000 }, (_, i) => [`v${i}`, { '"': '\n'.repeat(500), n: [i] }])
     dataOf(await save(id, JSON.stringify(Object.fromEntries(values), null, 8), 0))
@@ -107,7 +107,7 @@ describe('a variable token in the console', () => {
   const path = '/trackers/shop/variable-tokens'
   const readerOf = async (token: string) => (await authenticateVariableToken(shop.services, token))?.trackerId
 
-  test('is created, rotated, and revoked once its name is typed', async () => {
+  test('is created, rotated, and revoked after its name is typed', async () => {
     const created = dataOf(await post(path, { name: 'web' }))
     const [id, first] = [textIn(objectIn(created, 'token'), 'id'), textIn(created, 'tokenString')]
     assert.match(first, tokenStringPattern)
@@ -136,7 +136,7 @@ describe('a variable token in the console', () => {
     assert.equal(JSON.stringify(answer.body).includes(tokenString.slice(26)), false)
   })
 
-  test('needs a name that no active token of the tracker has', async () => {
+  test('needs a name that no other active token of the tracker has', async () => {
     dataOf(await post(path, { name: 'taken' }))
     for (const name of ['', 'x'.repeat(65), 'taken'])
       assert.deepEqual(problemFields(await post(path, { name })), ['name'])

@@ -22,7 +22,7 @@ const service = await startTestService({ after })
 const organisationId = await service.createOrganisation('acme')
 const post = (body: object = {}) => ({ method: 'POST', body })
 
-/** A browser whose member proved who they are so long ago, or with a clock that was wrong. */
+/** A browser whose member confirmed their identity this long ago, or with a wrong clock. */
 async function verifiedAgo(ms: number): Promise<ConsoleClient> {
   const client = await openConsole(service, organisationId)
   const verifiedAt = service.services.clock() - ms
@@ -72,7 +72,7 @@ describe('a route that needs a recent sign-in', () => {
     }
   })
 
-  test('asks for a proof after ten minutes, and after a clock that was ahead, before it reads anything', async () => {
+  test('requires confirmation after ten minutes, or after a clock that was ahead, before it reads anything', async () => {
     for (const ago of [recentSignInMs + 1_000, -60_000]) {
       const client = await verifiedAgo(ago)
       for (const { method, path } of routes) {
@@ -88,8 +88,8 @@ describe('a route that needs a recent sign-in', () => {
   })
 })
 
-describe('a member who proves again who they are', () => {
-  test('gets a new session, and the one from before is void', async () => {
+describe('a member who confirms their identity', () => {
+  test('gets a new session, and the previous one becomes invalid', async () => {
     const client = await verifiedAgo(recentSignInMs + 1_000)
     const stolen = { ...visitor(service), cookie: client.cookie }
     const { proofs, answer } = await ask(client)
@@ -102,7 +102,7 @@ describe('a member who proves again who they are', () => {
     assert.ok((await kindsOf(client)).includes('member.verified password'))
   })
 
-  test('is refused with a wrong password, which is noted, and after ten attempts for a while', async () => {
+  test('is refused with a wrong password, which is recorded, and for a while after ten attempts', async () => {
     const client = await verifiedAgo(recentSignInMs + 1_000)
     const { answer } = await ask(client)
     assert.deepEqual(problemFields(await answer({ password: 'wrong' })), ['password'])
@@ -114,7 +114,7 @@ describe('a member who proves again who they are', () => {
     dataOf(await client.ask('/session'))
   })
 
-  test('answers a question of their own, once, within five minutes', async () => {
+  test('can use each challenge once, within five minutes', async () => {
     const [client, other] = [await verifiedAgo(0), await verifiedAgo(0)]
     const prompt = dataOf(await client.ask('/verification/options', post()))
     const answered = post({ token: prompt.token, password })
@@ -128,7 +128,7 @@ describe('a member who proves again who they are', () => {
 })
 
 describe('a stolen session', () => {
-  test('is not one that was planted before the sign-in', async () => {
+  test('cannot be planted before the sign-in', async () => {
     const member = await addMember(service, organisationId)
     const planted = 'lethe-console=0000000000000000000000000000000000000000000'
     const browser = Object.assign(visitor(service), { cookie: planted })
@@ -137,7 +137,7 @@ describe('a stolen session', () => {
     errorOf(await Object.assign(visitor(service), { cookie: planted }).ask('/session'), 'unauthorized')
   })
 
-  test('ends with a change of the password, as every other one does; the browser that changed it goes on', async () => {
+  test('ends with all others when the password changes, except in the browser that changed it', async () => {
     const client = await openConsole(service, organisationId)
     const [other, before] = [await signedIn(service, client.member), client.cookie]
     const change = (body: object) => client.ask('/account/password', post(body))
@@ -165,7 +165,7 @@ describe('a stolen session', () => {
 })
 
 describe('an admin', () => {
-  test('removes the second factors of a member who has lost them, and the sessions with them', async () => {
+  test("removes the second factors of a member who lost them, and ends the member's sessions", async () => {
     const [admin, member] = [
       await openConsole(service, organisationId),
       await openConsole(service, organisationId),
