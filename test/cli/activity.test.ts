@@ -10,7 +10,10 @@ const start = Date.parse('2026-11-01T00:00:00.000Z')
 const minute = 60_000
 const count = 450
 
-/** An organisation with more activity than two pages hold, one entry a minute: by ada, by a key and from the command line in turn. */
+/**
+ * An organisation with more than two pages of activity: one entry a minute, by ada, a key and the command
+ * line in turn.
+ */
 async function busyStore(cli: CommandLine): Promise<void> {
   await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
   const store = await openStoreAt(`sqlite:${cli.storePath}`, { writesHere: true })
@@ -45,7 +48,7 @@ describe('lethe activity', () => {
     return jsonLines(stdout).map(({ id }) => Number(String(id).slice('entry-'.length)))
   }
 
-  it('prints the newest first, fifty of them, and tells people that there are more', async () => {
+  it('prints the newest fifty entries, and tells people that there are more', async () => {
     const { stdout, stderr } = await cli.run(['activity', '--org', 'acme', '--json'])
     const entries = jsonLines(stdout)
     assert.equal(entries.length, 50)
@@ -57,7 +60,7 @@ describe('lethe activity', () => {
     assert.match(stderr, /^More results exist\. Use a larger --limit/)
   })
 
-  it('prints all of them when asked, over several pages, each once', async () => {
+  it('prints all entries on request, over several pages, each once', async () => {
     const all = await ids('--limit', 'all')
     assert.deepEqual(
       all,
@@ -66,7 +69,7 @@ describe('lethe activity', () => {
     assert.deepEqual((await ids('--limit', String(count))).length, count)
   })
 
-  it('is narrowed by instants: the first is in it, the second is not', async () => {
+  it('is filtered by time, with an inclusive start and an exclusive end', async () => {
     const at = (i: number) => new Date(start + i * minute).toISOString()
     assert.deepEqual(await ids('--since', at(446)), [449, 448, 447, 446])
     assert.deepEqual(await ids('--until', at(3)), [2, 1, 0])
@@ -78,7 +81,7 @@ describe('lethe activity', () => {
     )
   })
 
-  it('is narrowed by kind, actor and request id, which no other of them widens', async () => {
+  it('is filtered by kind, actor and request ID, which can be combined', async () => {
     assert.deepEqual(await ids('--kind', 'key.created'), [3])
     assert.deepEqual(await ids('--kind', 'key.created', 'key.revoked', '--actor', 'nightly'), [])
     assert.equal((await ids('--kind', 'key.created', 'organisation.renamed', '--limit', 'all')).length, count)
@@ -90,7 +93,7 @@ describe('lethe activity', () => {
     assert.deepEqual(await ids('--request-id', 'req-1', '--actor', 'nightly'), [400, 100])
   })
 
-  it('is a table for people, in which nothing moves the cursor', async () => {
+  it('is a table for people, without control characters', async () => {
     const { stdout } = await cli.run(['activity', '--org', 'acme', '--request-id', 'req-1', '--limit', '2'])
     const [headings, newest] = stdout.split('\n')
     assert.match(headings ?? '', /^AT +KIND +WHO +WHAT$/)
@@ -109,7 +112,7 @@ describe('lethe activity', () => {
     assert.match(shown, / shop · 1 session, 1,000 events$/m)
   })
 
-  it('refuses an organisation that is not there, a kind there is not, and a limit of nothing', async () => {
+  it('rejects an unknown organisation, an unknown kind and a limit of zero', async () => {
     assertRefused(await cli.run(['activity', '--org', 'none']), 1, /There is no organisation "none"/)
     const kind = await cli.run(['activity', '--org', 'acme', '--kind', 'key.made'])
     assertRefused(kind, 2, /key\.created.*key\.renamed/)
@@ -120,7 +123,7 @@ describe('lethe activity', () => {
     )
   })
 
-  it('has nothing to show of an organisation where nothing happened', async () => {
+  it('prints nothing for an organisation without activity', async () => {
     onlyJson(await cli.run(['orgs', 'create', '--name', 'Quiet', '--id', 'quiet', '--json']))
     const { code, stdout, stderr } = await cli.run(['activity', '--org', 'quiet', '--json'])
     assert.deepEqual([code, stdout, stderr], [0, '', ''])

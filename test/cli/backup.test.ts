@@ -22,14 +22,14 @@ async function withShop(t: TestContext, rows: readonly IncomingRow[] = []): Prom
   return cli
 }
 
-/** Opens the copy as any store is opened, and lists its organisations. */
+/** Opens the backup as a store and lists its organisations. */
 async function organisationsIn(cli: CommandLine, file: string): Promise<unknown[]> {
   const env = { LETHE_STORE: `sqlite:${file}` }
   return jsonLines((await cli.run(['orgs', 'list', '--json'], { env })).stdout)
 }
 
 describe('lethe backup', { concurrency: true }, () => {
-  it('writes a copy that opens as a store, and says where and how large', async (t) => {
+  it('writes a backup that opens as a store, and reports its path and size', async (t) => {
     const cli = await withShop(t)
     const [one, two] = [join(cli.folder, 'one.db'), join(cli.folder, 'two.db')]
     const people = await cli.run(['backup', one])
@@ -53,14 +53,14 @@ describe('lethe backup', { concurrency: true }, () => {
     }
   })
 
-  it('takes a name relative to the folder it runs in', async (t) => {
+  it('accepts a path relative to the working directory', async (t) => {
     const cli = await withShop(t)
     const written = onlyJson(await cli.runProgram(['backup', 'copy.db', '--json']))
     assert.equal(written.file, 'copy.db')
     assert.equal((await organisationsIn(cli, join(cli.folder, 'copy.db'))).length, 1)
   })
 
-  it('copies while the service runs, which goes on, and holds what it has just been told', async (t) => {
+  it('copies while the service runs, and includes its latest changes', async (t) => {
     const events = ['anna', 'ben'].map((subjectId) =>
       eventRow({ subjectId, eventId: `event-of-${subjectId}`, occurredAt: Date.now() }),
     )
@@ -83,7 +83,7 @@ describe('lethe backup', { concurrency: true }, () => {
     assert.equal(bytes.includes('event-of-anna'), false)
   })
 
-  it('fails where the file exists, and leaves it as it is', async (t) => {
+  it('fails if the file exists, and leaves it unchanged', async (t) => {
     const cli = await withShop(t)
     const file = join(cli.folder, 'precious.db')
     writeFileSync(file, 'precious')
@@ -94,12 +94,12 @@ describe('lethe backup', { concurrency: true }, () => {
     assert.deepEqual(readdirSync(cli.folder), before)
   })
 
-  it('fails where no file can be made, and says where', async (t) => {
+  it('fails if the file cannot be created, and names it', async (t) => {
     const cli = await withShop(t)
     assertRefused(await cli.run(['backup', join(cli.folder, 'nowhere', 'copy.db')]), 1, /nowhere.copy\.db/)
   })
 
-  it('refuses -, which means standard output elsewhere, as wrong usage', async (t) => {
+  it('rejects -, which means standard output elsewhere, as a usage error', async (t) => {
     const cli = await withShop(t)
     const { code, stderr } = await cli.run(['backup', '-'])
     assert.equal(code, 2, stderr)
@@ -107,7 +107,7 @@ describe('lethe backup', { concurrency: true }, () => {
     assert.ok(!existsSync('-'))
   })
 
-  it('wants a file, and one', async (t) => {
+  it('requires exactly one file', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['backup']), 2, /file/)
     assertRefused(await cli.run(['backup', 'a.db', 'b.db']), 2, /too many arguments/)

@@ -17,7 +17,7 @@ before(async () => {
   }
 })
 
-/** What a shell offers for a line with the cursor at its end, where it has this script. */
+/** Returns the completions of a shell with this script for a line, with the cursor at its end. */
 const offers: Record<string, (script: string, line: string) => string[]> = {
   bash: (script, line) =>
     run('bash', [
@@ -25,7 +25,7 @@ const offers: Record<string, (script: string, line: string) => string[]> = {
       `source "$1"; COMP_LINE="$2"; COMP_POINT=\${#2}; _lethe; printf '%s\\n' "\${COMPREPLY[@]}"`,
       ...['bash', script, line],
     ]),
-  // What zsh's own functions would be given to show.
+  // The arguments that zsh’s own functions would show.
   zsh: (script, line) =>
     run('zsh', [
       ...['-f', '-c'],
@@ -80,14 +80,14 @@ for (const [shell, offer] of Object.entries(offers)) {
     }
 
     for (const [line, offered] of lines) {
-      it(`offers ${offered.join(', ')} behind "${line}"`, (t) => {
-        // Bash puts back only what stands behind the last colon.
+      it(`offers ${offered.join(', ')} after "${line}"`, (t) => {
+        // Bash replaces only the part after the last colon.
         const expected = shell === 'bash' ? offered.map((each) => each.replace(/^.*:/, '')) : offered
         assert.deepEqual(offer(scriptFile(t), line).sort(), expected)
       })
     }
 
-    it('offers every option of a command, its help included', (t) => {
+    it('offers every option of a command, --help included', (t) => {
       const offered = offer(scriptFile(t), 'lethe subjects list shop --')
       const own = ['--help', '--json', '--limit', '--prefix', '--seen-after', '--seen-before', '--sort']
       assert.deepEqual(offered.sort(), own)
@@ -105,7 +105,7 @@ describe('completion for zsh', { skip: !isThere('zsh') && 'there is no zsh here'
 })
 
 describe('lethe completion', () => {
-  it('prints the script as JSON to scripts, and knows three shells', async () => {
+  it('prints the script as JSON with --json, and supports three shells', async () => {
     const { shell, script } = onlyJson(await cli.run(['completion', 'bash', '--json']))
     assert.deepEqual([shell, script], ['bash', scripts.get('bash')])
     assertRefused(await cli.run(['completion', 'tcsh']), 2, /Allowed choices are bash, zsh, fish/)

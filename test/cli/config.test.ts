@@ -10,7 +10,7 @@ const keyString = createKeyString('0123456789ABCDEF', {
 })
 
 describe('lethe config', () => {
-  it('shows every variable with its value and where that comes from, and opens no store', async (t) => {
+  it('shows every variable with its value and source, and opens no store', async (t) => {
     const cli = commandLine(t)
     const env = { LETHE_HOST: ' 0.0.0.0 ', LETHE_LOG_LEVEL: '' }
     const { code, stdout } = await cli.run(['config', '--json'], { env })
@@ -37,7 +37,7 @@ describe('lethe config', () => {
     assert.match(stdout, /^LETHE_URL +none +default$/m)
   })
 
-  it('shows no key and no password', async (t) => {
+  it('shows no keys or passwords', async (t) => {
     const cli = commandLine(t)
     const env = {
       LETHE_API_KEY: keyString,
@@ -54,7 +54,7 @@ describe('lethe config', () => {
     }
   })
 
-  it('complains at the line of each that is wrong, shows the others, and fails', async (t) => {
+  it('shows the problem of each invalid variable, shows the others, and fails', async (t) => {
     const cli = commandLine(t)
     const env = {
       LETHE_LIMIT_IP: 'lots',
@@ -80,7 +80,7 @@ describe('lethe config', () => {
     assert.doesNotMatch(people.stdout + stdout, /hush|\p{Cc}(?<!\n)/u)
   })
 
-  it('shows a variable that is none of ours, and not what it holds', async (t) => {
+  it('shows an unknown variable without its value', async (t) => {
     const { code, stdout } = await commandLine(t).run(['config'], { env: { LETHE_PROT: 'hush' } })
     assert.equal(code, 1)
     assert.match(

@@ -19,9 +19,9 @@ import { eraseIn } from '../support/test-keyring.ts'
 
 interface Fixture {
   cli: CommandLine
-  /** An embedded store with everything in it. */
+  /** An embedded store with rows in every table. */
   from: string
-  /** Where another may be. */
+  /** Where another store may be created. */
   to: string
   copy: string[]
 }
@@ -46,7 +46,7 @@ async function eraseAt(address: string): Promise<void> {
 }
 
 describe('lethe copy', { concurrency: 4 }, () => {
-  it('fills an empty PostgreSQL database, and shows what both stores hold', async (t) => {
+  it('fills an empty PostgreSQL database, and shows the contents of both stores', async (t) => {
     const { cli, from } = await withFullStore(t)
     const to = await freshDatabase(t)
     const { code, stdout, stderr } = await cli.run(['copy', '--from', from, '--to', to])
@@ -57,7 +57,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assert.deepEqual(await rowsAt(to), await rowsAt(from))
   })
 
-  it('tells scripts what was copied, and the figures of every table on both sides; the second time finds nothing missing', async (t) => {
+  it('prints the copied rows and the checksums of every table as JSON; a second run copies nothing', async (t) => {
     const { cli, from, copy } = await withFullStore(t)
     const result = onlyJson(await cli.run([...copy, '--json']))
     const rows = await rowsAt(from)
@@ -81,7 +81,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assert.match(again.stdout, /\nNothing was copied; both stores are identical\.\n$/)
   })
 
-  it('refuses a target that holds something else, and changes nothing there', async (t) => {
+  it('rejects a target with other data, which stays unchanged', async (t) => {
     const { cli, to, copy } = await withFullStore(t)
     await cli.run(['orgs', 'create', '--name', 'Other', '--id', 'other'], { env: { LETHE_STORE: to } })
     const held = await rowsAt(to)
@@ -93,7 +93,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assert.deepEqual(await rowsAt(to), held)
   })
 
-  it('refuses a source that is not there, and makes none, nor a target', async (t) => {
+  it('rejects a missing source, and creates neither it nor a target', async (t) => {
     const { cli, from, to } = await withFullStore(t)
     const nowhere = join(cli.folder, 'nowhere.db')
     assertRefused(
@@ -118,7 +118,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     }
   })
 
-  it('refuses an address that is none without repeating what may be a password', async (t) => {
+  it('rejects an invalid address without repeating it, because it may contain a password', async (t) => {
     const { cli, from } = await withFullStore(t)
     for (const wrong of ['mysql://lethe:hush@db/x', 'postgres:/lethe:hush@db/x']) {
       const outcome = await cli.run(['copy', '--from', from, '--to', wrong])
@@ -135,14 +135,14 @@ describe('lethe copy', { concurrency: 4 }, () => {
     }
   })
 
-  it('names no password when a server cannot be reached', async (t) => {
+  it('prints no password if a server cannot be reached', async (t) => {
     const { cli, from } = await withFullStore(t)
     const outcome = await cli.run(['copy', '--from', from, '--to', 'postgres://lethe:hush@127.0.0.1:1/x'])
     assertRefused(outcome, 1, /Cannot open the store postgres:\/\/…@127\.0\.0\.1:1\/x/)
     assert.doesNotMatch(outcome.stderr, /hush/)
   })
 
-  it('waits for another process that copies, sweeps or scrubs there', async (t) => {
+  it('waits for another process that copies, sweeps or scrubs the store', async (t) => {
     const { cli, to, copy } = await withFullStore(t)
     const target = await openStoreAt(to)
     t.after(() => target.close())
@@ -159,7 +159,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
 })
 
 describe('lethe copy --verify-only', () => {
-  it('compares, and writes nothing', async (t) => {
+  it('compares both stores, and writes nothing', async (t) => {
     const { cli, to, copy } = await withFullStore(t)
     await cli.run(['init'], { env: { LETHE_STORE: to } })
     const { code, stdout, stderr } = await cli.run([...copy, '--verify-only'])
@@ -170,7 +170,7 @@ describe('lethe copy --verify-only', () => {
     assert.deepEqual(Object.values(await rowsAt(to)).flat(), [])
   })
 
-  it('names the tables in which somebody erased in the source still stands in the target', async (t) => {
+  it('names the tables in which the target still has a subject that was erased in the source', async (t) => {
     const { cli, from, copy } = await withFullStore(t)
     assert.equal((await cli.run(copy)).code, 0)
     assert.equal((await cli.run([...copy, '--verify-only'])).code, 0)
@@ -185,17 +185,17 @@ describe('lethe copy --verify-only', () => {
     assertRefused(await cli.run(copy), 1, /differs from the source in tombstones\. Nothing was changed/)
   })
 
-  it('makes no target', async (t) => {
+  it('creates no target', async (t) => {
     const { cli, copy } = await withFullStore(t)
     assertRefused(await cli.run([...copy, '--verify-only']), 1, /There is no store at/)
     assert.equal(existsSync(join(cli.folder, 'copy.db')), false)
   })
 })
 
-// There are several processes to start, and they start in half the time with what one before them has compiled.
+// The tests start several processes, which start in half the time with a shared compile cache.
 process.env.NODE_COMPILE_CACHE ??= temporaryFolder({ after })
 
-/** A command line whose store has so many events, of a hundred subjects. */
+/** A command line whose store has this many events of 100 subjects. */
 async function withEvents(lifetime: Lifetime, count: number, properties = {}): Promise<CommandLine> {
   const cli = commandLine(lifetime)
   const events = Array.from({ length: count }, (_, i) =>
@@ -205,11 +205,11 @@ async function withEvents(lifetime: Lifetime, count: number, properties = {}): P
   return cli
 }
 
-describe('lethe copy, broken off,', async () => {
+describe('an interrupted lethe copy', async () => {
   const events = 2.5 * maxBatchRows
   const cli = await withEvents({ after }, events)
 
-  /** Starts to copy, and lets it get one batch far. */
+  /** Starts to copy, and waits for the first batch. */
   async function beginCopy(to: string) {
     await (await openStoreAt(to)).close()
     const args = ['copy', '--json', '--from', `sqlite:${cli.storePath}`, '--to', to]
@@ -219,12 +219,12 @@ describe('lethe copy, broken off,', async () => {
     return { args, program }
   }
 
-  it('goes on where it was and loses nothing, killed on its way to PostgreSQL', async (t) => {
+  it('continues after SIGKILL on the way to PostgreSQL, without losing rows', async (t) => {
     const random = seededRandom()
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}`)
     const database = await freshStore(t)
     const { args, program } = await beginCopy(database)
-    // Some way into the next batch.
+    // Some time into the next batch.
     await delay(random.integer(20))
     program.kill('SIGKILL')
     await program.ended
@@ -236,19 +236,19 @@ describe('lethe copy, broken off,', async () => {
     assert.deepEqual(await rowsAt(database), await rowsAt(`sqlite:${cli.storePath}`))
   })
 
-  it('by a signal on its way to SQLite ends with the batch it has begun, and says that it can go on', async () => {
+  it('completes its batch after a signal on the way to SQLite, and says that it can continue', async () => {
     const interrupt = async (attempt: number) => {
       const { args, program } = await beginCopy(`sqlite:${join(cli.folder, `copy-${attempt}.db`)}`)
       program.kill('SIGTERM')
       return { args, ...(await program.ended) }
     }
     let outcome = await interrupt(0)
-    // On a busy machine it may have ended before the signal came.
+    // On a busy machine, it may be done before the signal arrives.
     for (let attempt = 1; outcome.code === 0 && attempt < 5; attempt++) outcome = await interrupt(attempt)
     const { args, code, stdout, stderr } = outcome
     const stopped = 'Stopped by SIGTERM. Run it again to continue.'
     assert.equal(stdout, `${JSON.stringify({ error: { code: 'failed', message: stopped } })}\n`)
-    // On a slow machine it may have told how far it is.
+    // On a slow machine, progress may come first.
     assert.ok(stderr.endsWith(`error: ${stopped}\n`), stderr)
     assert.equal(code, 1)
     assert.equal(onlyJson(await cli.run(args)).isSame, true)
@@ -256,11 +256,11 @@ describe('lethe copy, broken off,', async () => {
 })
 
 describe('the memory of lethe copy', () => {
-  it('does not grow with what the store holds', async (t) => {
+  it('does not grow with the size of the store', async (t) => {
     const events = 1_000
     const cli = await withEvents(t, events, { text: 'x'.repeat(30_000) })
     const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
-    // The program needs more than half of this for itself, so there is no room for all 30 MB of the store.
+    // The program needs more than half of this itself, so the 30 MB of the store do not fit.
     const env = { NODE_OPTIONS: '--max-old-space-size=48' }
     const { code, stderr } = await cli.runProgram(['copy', '--from', from, '--to', to], { env })
     assert.equal(code, 0, stderr)

@@ -14,7 +14,7 @@ import {
 } from '../support/command-line.ts'
 import { preparedStore, runCommands } from '../support/prepared-store.ts'
 
-/** An organisation with two trackers, a key and a member, and two visits of the first tracker. */
+/** An organisation with two trackers, a key and a member; the first tracker has two visits. */
 const shop = preparedStore(async (cli) => {
   const make = runCommands(
     ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
@@ -61,7 +61,7 @@ async function deletionsOf(cli: CommandLine): Promise<unknown[]> {
   return entries.map(({ kind, actor, target }) => [kind, actor, target])
 }
 
-/** Refused behind what would have gone. */
+/** Asserts that a deletion was refused after it showed what it would delete. */
 function assertUnconfirmed({ code, stdout, stderr }: LocalOutcome): void {
   assert.deepEqual([code, stdout], [1, ''])
   assert.match(stderr, /4 events.*\nerror: the name typed is not the name of this .*; nothing was deleted\n$/)
@@ -70,7 +70,7 @@ function assertUnconfirmed({ code, stdout, stderr }: LocalOutcome): void {
 const trackersOf = async (cli: CommandLine) =>
   jsonLines((await cli.run(['trackers', 'list', '--org', 'acme', '--json'])).stdout).map(({ id }) => id)
 
-/** Marks the tracker as a command does that is killed before it has removed anything. */
+/** Marks the tracker like a command that is killed before it deletes anything. */
 async function breakOff(cli: CommandLine): Promise<void> {
   const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }), {
     writesHere: true,
@@ -80,7 +80,7 @@ async function breakOff(cli: CommandLine): Promise<void> {
 }
 
 describe('lethe trackers delete', () => {
-  it('says how much will go, asks for the name, and leaves not a byte of it in the store', async (t) => {
+  it('shows what it will delete, asks for the name, and leaves no byte of it in the store', async (t) => {
     const cli = await shop(t)
     assert.equal(cli.holdsBytes('telltale'), true)
     const deleted = await cli.run(['trackers', 'delete', 'shop'], { answers: ['The shop'] })
@@ -101,7 +101,7 @@ describe('lethe trackers delete', () => {
     assert.match(`${again.code} ${again.stderr}`, /^1 error: There is no tracker "shop"/)
   })
 
-  it('does nothing when another name is typed, or none can be', async (t) => {
+  it('deletes nothing if another name is typed, or none can be typed', async (t) => {
     const cli = await shop(t)
     const wrong = [
       await cli.run(['trackers', 'delete', 'shop', '--name', 'the shop']),
@@ -115,13 +115,13 @@ describe('lethe trackers delete', () => {
     assert.deepEqual(await deletionsOf(cli), [])
   })
 
-  it('prints what was deleted as one JSON object for scripts', async (t) => {
+  it('prints what was deleted as one JSON object', async (t) => {
     const cli = await shop(t)
     const outcome = await cli.run(['trackers', 'delete', 'shop', '--name', 'The shop', '--json'])
     assert.deepEqual(onlyJson(outcome), { id: 'shop', orgId: 'acme', name: 'The shop', deleted: held })
   })
 
-  it('goes on with a deletion that broke off, and asks for the name again', async (t) => {
+  it('continues an interrupted deletion, and asks for the name again', async (t) => {
     const cli = await shop(t)
     await breakOff(cli)
     assert.deepEqual(await trackersOf(cli), ['blog'])
@@ -136,7 +136,7 @@ describe('lethe trackers delete', () => {
 })
 
 describe('lethe orgs delete', () => {
-  it('deletes the organisation with all it has, and keeps its activity', async (t) => {
+  it('deletes the organisation with all its data, and keeps its activity', async (t) => {
     const cli = await shop(t)
     const deleted = await cli.run(['orgs', 'delete', 'acme'], { answers: ['Acme'] })
     assert.equal(deleted.code, 0, deleted.stderr)
@@ -165,7 +165,7 @@ describe('lethe orgs delete', () => {
     assert.equal(JSON.stringify(status).includes('Acme'), false)
   })
 
-  it('does nothing when another name is typed, or none can be', async (t) => {
+  it('deletes nothing if another name is typed, or none can be typed', async (t) => {
     const cli = await shop(t)
     assertUnconfirmed(await cli.run(['orgs', 'delete', 'acme', '--name', 'acme']))
     const script = await cli.run(['orgs', 'delete', 'acme'])
@@ -174,7 +174,7 @@ describe('lethe orgs delete', () => {
     assert.deepEqual(await deletionsOf(cli), [])
   })
 
-  it('takes along a tracker whose deletion broke off', async (t) => {
+  it('also deletes a tracker whose deletion was interrupted', async (t) => {
     const cli = await shop(t)
     await breakOff(cli)
     const outcome = await cli.run(['orgs', 'delete', 'acme', '--name', 'Acme', '--json'])

@@ -7,7 +7,7 @@ import { commandLine, jsonLines, type LocalOutcome } from '../support/command-li
 import { preparedStore, runCommands } from '../support/prepared-store.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 
-/** The one JSON object that a failed command printed, which says what people read on standard error. */
+/** Returns the JSON object of a failed command, which must match its message on standard error. */
 function failureIn({ stdout, stderr }: LocalOutcome): Record<string, unknown> {
   const [object, ...others] = jsonLines(stdout)
   assert.deepEqual(others, [], stdout)
@@ -20,7 +20,7 @@ function failureIn({ stdout, stderr }: LocalOutcome): Record<string, unknown> {
 const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 describe('a command that fails with --json', { concurrency: true }, () => {
-  it('prints why as JSON, wrong usage and configuration included', async (t) => {
+  it('prints the reason as JSON, also for usage and configuration errors', async (t) => {
     const cli = commandLine(t)
     const list = ['orgs', 'list', '--json']
     for (const [args, env, code, exitCode] of [
@@ -39,7 +39,7 @@ describe('a command that fails with --json', { concurrency: true }, () => {
     }
   })
 
-  it("names the fields that will not do, as the API's errors do", async (t) => {
+  it('names the invalid fields, like the errors of the API', async (t) => {
     const cli = await withOrganisation(t)
     const taken = failureIn(await cli.run(['orgs', 'create', '--name', ' ', '--id', '..', '--json']))
     assert.equal(taken.code, 'validation_error')
@@ -49,7 +49,7 @@ describe('a command that fails with --json', { concurrency: true }, () => {
     assert.equal(unknown.code, 'not_found')
   })
 
-  it('says with the code of the service what that refused', async (t) => {
+  it('has the error code of the service if the service refused', async (t) => {
     const { subjects, cli } = await startRemoteShop(t)
     const missing = await subjects(['show', 'shop', 'nobody', '--json'])
     assert.equal(failureIn(missing).code, 'not_found')
@@ -59,7 +59,7 @@ describe('a command that fails with --json', { concurrency: true }, () => {
     assert.ok(!wrongKey.stdout.includes('lethe_x'))
   })
 
-  it('prints one object, where it has something to say of what it did before', async (t) => {
+  it('prints a single object, with the results of a partial run', async (t) => {
     const cli = await withOrganisation(t)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
     const [good, cutOff] = [join(cli.folder, 'good.ndjson'), join(cli.folder, 'cut-off.ndjson.gz')]
@@ -73,7 +73,7 @@ describe('a command that fails with --json', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(JSON.parse(outcome.stdout), { lines: 1, events: 1 })
   })
 
-  it('prints nothing of the kind without --json, nor where it is an argument', async (t) => {
+  it('prints no JSON without --json, nor if --json is an argument', async (t) => {
     const cli = commandLine(t)
     assert.equal((await cli.run(['orgs', 'list'])).stdout, '')
     assert.equal((await cli.run(['orgs', 'set-plan', '--', '--json', 'free'])).stdout, '')

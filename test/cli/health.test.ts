@@ -7,7 +7,7 @@ import { listen } from '../support/listen.ts'
 import { startTestService } from '../support/service.ts'
 
 describe('lethe health', () => {
-  it('is content with a service that is ready, also where that listens on all addresses', async (t) => {
+  it('succeeds if the service is ready, even if it listens on all addresses', async (t) => {
     const { url } = await startTestService(t)
     const env = { LETHE_PORT: new URL(url).port }
     const cli = commandLine(t)
@@ -20,7 +20,7 @@ describe('lethe health', () => {
     })
   })
 
-  it('fails with one line when nothing answers, and when the service that does is not ready', async (t) => {
+  it('fails with one line if nothing responds or the service is not ready', async (t) => {
     const server = createServer((_, response) => response.writeHead(500).end())
     const env = { LETHE_PORT: String(await listen(server)) }
     const cli = commandLine(t)

@@ -7,7 +7,7 @@ import { assertRefused, commandLine } from '../support/command-line.ts'
 
 const program = await programForHelp()
 
-/** Every command with the words that lead to it, groups and the program itself included. */
+/** Every command with its path, including groups and the program itself. */
 function* everyCommand(command: Command, words: string[] = []): Generator<[string[], Command]> {
   yield [words, command]
   for (const inner of command.commands) yield* everyCommand(inner, [...words, inner.name()])
@@ -20,7 +20,7 @@ describe('--help', () => {
   for (const [words, command] of all) {
     const line = ['lethe', ...words].join(' ')
 
-    it(`of ${line} says what it does and names every argument, option and command`, async (t) => {
+    it(`of ${line} describes it and lists every argument, option and command`, async (t) => {
       const cli = commandLine(t)
       const { code, stdout, stderr } = await cli.run([...words, '--help'], { env: { LETHE_PORT: 'broken' } })
       assert.equal(code, 0)
@@ -41,7 +41,7 @@ describe('--help', () => {
     })
   }
 
-  it('names the variables without which a command works elsewhere or not at all', async (t) => {
+  it('lists the variables that select the store or the service', async (t) => {
     const cli = commandLine(t)
     const help = async (...words: string[]) => (await cli.run([...words, '--help'])).stdout
     const named = (text: string) => [...new Set(text.match(/LETHE_\w+/g))].sort()
@@ -67,13 +67,13 @@ describe('--help', () => {
     )
   })
 
-  it('needs no store and makes none', async (t) => {
+  it('needs no store and creates none', async (t) => {
     const cli = commandLine(t)
     for (const [words] of all) await cli.run([...words, '--help'])
     assert.deepEqual(readdirSync(cli.folder), [])
   })
 
-  it('of a group says more than the name of the group', () => {
+  it('of a group says more than its name', () => {
     for (const [words, command] of all) {
       assert.notEqual(command.description(), words.at(-1))
     }
@@ -81,14 +81,14 @@ describe('--help', () => {
 })
 
 describe('every command', () => {
-  it('has --json for scripts', () => {
+  it('has --json', () => {
     for (const [words, command] of leaves) {
       const flags = command.options.map(({ long }) => long)
       assert.ok(flags.includes('--json'), `lethe ${words.join(' ')} has no --json`)
     }
   })
 
-  it('refuses an option it does not have, as wrong usage', async (t) => {
+  it('rejects an unknown option as a usage error', async (t) => {
     const cli = commandLine(t)
     for (const [words, command] of leaves) {
       const args = completeArguments(words, command)
@@ -97,7 +97,7 @@ describe('every command', () => {
     assert.deepEqual(readdirSync(cli.folder), [])
   })
 
-  it('but the one that explains it refuses to run on a broken configuration, as wrong usage, and touches no store', async (t) => {
+  it('except config reports a broken configuration as a usage error, without opening a store', async (t) => {
     const cli = commandLine(t)
     for (const [words, command] of leaves.filter(([[name]]) => name !== 'config')) {
       const args = completeArguments(words, command)
@@ -114,7 +114,7 @@ describe('every command', () => {
 })
 
 describe('the program', () => {
-  it('refuses a command it does not have, alone or in a group, as wrong usage', async (t) => {
+  it('rejects an unknown command, alone or in a group, as a usage error', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['obliterate']), 2, /unknown command 'obliterate'/)
     for (const group of ['orgs', 'trackers', 'keys', 'subjects']) {
@@ -122,7 +122,7 @@ describe('the program', () => {
     }
   })
 
-  it('shows its help on standard error, as wrong usage, when no command is given', async (t) => {
+  it('shows its help on standard error as a usage error if no command is given', async (t) => {
     const cli = commandLine(t)
     for (const words of [[], ['orgs'], ['trackers'], ['keys'], ['subjects']]) {
       const { code, stdout, stderr } = await cli.run(words)
@@ -132,7 +132,7 @@ describe('the program', () => {
     }
   })
 
-  it('refuses an argument too many or too few, as wrong usage', async (t) => {
+  it('rejects too many or too few arguments as a usage error', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['orgs', 'list', 'acme']), 2, /too many arguments/)
     assertRefused(await cli.run(['serve', '8080']), 2, /too many arguments/)
@@ -142,7 +142,7 @@ describe('the program', () => {
   })
 })
 
-/** A command line with a value for all that the command cannot do without. */
+/** The arguments of a command, with values for all required ones. */
 function completeArguments(words: readonly string[], command: Command): string[] {
   const required = command.options.filter((option) => option.mandatory).map(({ long }) => long ?? '')
   const placeholders: Record<string, string> = { identifier: 'name=x', version: '1' }
@@ -151,13 +151,13 @@ function completeArguments(words: readonly string[], command: Command): string[]
   return [...words, ...values, ...required.flatMap((flag) => [flag, 'x'])]
 }
 
-/** Help text with its line breaks taken out. */
+/** Help text without its line breaks. */
 function unwrapped(text: string): string {
   return text.replaceAll(/\s+/g, ' ')
 }
 
 describe('--version', () => {
-  it("prints the package's version and nothing else", async (t) => {
+  it('prints only the version of the package', async (t) => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     const { code, stdout, stderr } = await commandLine(t).run(['--version'])
     assert.deepEqual([code, stdout.trimEnd(), stderr], [0, version, ''])

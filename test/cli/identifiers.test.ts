@@ -35,7 +35,7 @@ function only(outcome: Awaited<ReturnType<CommandLine['run']>>): Record<string, 
 }
 
 describe('lethe identifiers derive', { concurrency: true }, () => {
-  it('makes identifiers out of attributes and properties, by their own or another name, and adds none again', async (t) => {
+  it('derives identifiers from attributes and properties, under their own or another name, and adds each once', async (t) => {
     const cli = await withRows(t, [
       session('anna', { email: 'ada@example.com', country: 'DE', customer: 7 }),
       session('anna', { email: 'ADA@example.com' }, 2),
@@ -57,7 +57,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.deepEqual(onlyJson(await cli.run([...args, '--json'])), again)
   })
 
-  it('counts values that cannot be identifiers, and says what can; nothing where there is none', async (t) => {
+  it('counts unusable values, says what is allowed, and ignores missing values', async (t) => {
     const unusable = ['', 'x'.repeat(257), 'a\nb', true, { deep: 'email' }, ['a@example.com']]
     const cli = await withRows(t, [
       ...unusable.map((email, i) => session('anna', { email }, i + 1)),
@@ -70,7 +70,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.deepEqual(await identifiersOf(cli, 'anna'), [])
   })
 
-  it('does the same to a PostgreSQL store', async (t) => {
+  it('works with PostgreSQL', async (t) => {
     const address = await freshStore(t)
     const store = await openPostgresStore(address)
     await fill(
@@ -89,7 +89,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.deepEqual(rows.map(({ subjectId }) => subjectId).sort(), ['visitor-67', 'visitor-7'])
   })
 
-  it('only says what it would add with --dry-run', async (t) => {
+  it('adds nothing with --dry-run', async (t) => {
     const cli = await withRows(t, [session('anna', { email: 'ada@example.com' })])
     const { stdout } = await cli.run([...fromAttribute, '--dry-run'])
     const words = 'would add 1 identifier, renewed 0. Nothing was changed.'
@@ -97,7 +97,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.deepEqual(await identifiersOf(cli, 'anna'), [])
   })
 
-  it('brings back nobody: neither who was erased nor what has aged out', async (t) => {
+  it('restores neither erased subjects nor expired data', async (t) => {
     const cli = await withRows(t, [
       session('anna', { email: 'ada@example.com' }),
       session('ben', { email: 'old@example.com' }, 200),
@@ -112,7 +112,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.deepEqual(await identifiersOf(cli, 'ben'), [{ name: 'email', value: 'new@example.com' }])
   })
 
-  it('goes through more subjects and more values of one than a step takes', async (t) => {
+  it('handles more subjects, and more values of one subject, than fit into a step', async (t) => {
     const many = Array.from({ length: 150 }, (_, i) => session(`visitor-${i}`, { email: `${i}@example.com` }))
     const ofOne = Array.from({ length: 1_100 }, (_, i) =>
       eventRow({
@@ -129,7 +129,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.equal((await identifiersOf(cli, 'anna'))?.length, 1_000)
   })
 
-  it('can be stopped, says so, and completes it when it is run again', async (t) => {
+  it('can be interrupted, says so, and is completed by another run', async (t) => {
     const rows = Array.from({ length: 800 }, (_, i) => session(`visitor-${i}`, { email: `${i}@example.com` }))
     const cli = await withRows(t, rows)
     const program = cli.startProgram([...fromAttribute, '--json'])
@@ -147,7 +147,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(onlyJson(await cli.run([...fromAttribute, '--json'])), { added: 0 })
   })
 
-  it('refuses a tracker and a store that are not there, and what it cannot go by', async (t) => {
+  it('rejects an unknown tracker, a missing store and invalid options', async (t) => {
     const cli = await withRows(t, [session('anna', { email: 'ada@example.com' })])
     const elsewhere = { env: { LETHE_STORE: `sqlite:${cli.folder}/none.db` } }
     assertRefused(await cli.run(fromAttribute, elsewhere), 1, /There is no store at .*none\.db/)

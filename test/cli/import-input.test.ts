@@ -23,7 +23,7 @@ async function blocksOf(input: ImportInput): Promise<LineBlock[]> {
 }
 
 describe('the input of an import', () => {
-  it('is the lines of all files, each with its file and counted from 1 in it', async (t) => {
+  it('contains the lines of all files, numbered from 1 for each file', async (t) => {
     const files = writeFiles(t, 'a\nb\n', '', 'c')
     const input = await ImportInput.open(files)
     const blocks = await blocksOf(input)
@@ -34,7 +34,7 @@ describe('the input of an import', () => {
     assert.deepEqual([input.failure, input.wasCutShort], [null, false])
   })
 
-  it('counts lines on from block to block', async (t) => {
+  it('numbers lines across blocks', async (t) => {
     const input = await ImportInput.open(writeFiles(t, 'line\n'.repeat(200_000)))
     let next = 1
     for await (const { firstNumber, lines } of input.blocks()) {
@@ -44,7 +44,7 @@ describe('the input of an import', () => {
     assert.equal(next, 200_001)
   })
 
-  it('is as large as its files are on disk, and all of that is read', async (t) => {
+  it('has the size of its files on disk, all of which is read', async (t) => {
     const compressed = gzipSync('line\n'.repeat(1_000))
     const input = await ImportInput.open(writeFiles(t, compressed, 'a\n'))
     assert.equal(input.totalBytes, compressed.length + 2)
@@ -52,11 +52,11 @@ describe('the input of an import', () => {
     assert.equal(input.bytesRead, input.totalBytes)
   })
 
-  it('is of unknown size with standard input in it', async (t) => {
+  it('has an unknown size if it includes standard input', async (t) => {
     assert.equal((await ImportInput.open([...writeFiles(t, 'a\n'), '-'])).totalBytes, null)
   })
 
-  it('ends where it is stopped', async (t) => {
+  it('ends when it is stopped', async (t) => {
     const input = await ImportInput.open(writeFiles(t, 'line\n'.repeat(200_000)))
     let blocks = 0
     for await (const _ of input.blocks()) {

@@ -6,7 +6,7 @@ import { peakOf } from '../support/peak-memory.ts'
 
 const linesPerWrite = 10_000
 
-it('the memory of lethe import is the same for 40 MB and for 120 MB that are stored', async (t) => {
+it('lethe import needs the same memory to store 40 MB and 120 MB', async (t) => {
   const cli = await withShop(t)
   const visit = (number: number) =>
     event({

@@ -10,15 +10,15 @@ import { event, eventsOf, ndjson, recordOf, withShop, write } from '../support/i
 import { importShop, peakOf } from '../support/peak-memory.ts'
 import { until } from '../support/until.ts'
 
-/** Lines of which little repeats, so that they stay long when compressed. */
+/** Random lines, which stay long when compressed. */
 function events(count: number): string {
   const line = (_: unknown, i: number) =>
     event({ eventId: `e${i}`, properties: { text: randomBytes(200).toString('base64') } })
   return ndjson(...Array.from({ length: count }, line))
 }
 
-describe('lethe import of what is compressed', { concurrency: true }, () => {
-  it('reads gzip and zstd, several put together, from files and from standard input', async (t) => {
+describe('lethe import of compressed files', { concurrency: true }, () => {
+  it('reads gzip and zstd, also concatenated, from files and from standard input', async (t) => {
     const cli = await withShop(t)
     const two = ndjson(event({ eventId: 'e1' }), event({ eventId: 'e2' }))
     const three = ndjson(event({ eventId: 'e3' }))
@@ -28,14 +28,14 @@ describe('lethe import of what is compressed', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 0, rows: 5, events: 4 })
   })
 
-  it('keeps and tells what it read before a file broke off, and fails with one line', async (t) => {
+  it('stores and reports the lines before the end of a truncated file, and fails with one line', async (t) => {
     const cli = await withShop(t)
     const count = 1_500
     const whole = gzipSync(events(count))
     const file = write(cli, 'broken', whole.subarray(0, whole.length - 100))
     const { code, stdout, stderr } = await cli.run([...importShop, file])
     assert.equal(code, 1)
-    // On a slow machine its progress comes before.
+    // On a slow machine, progress comes first.
     assert.equal(
       stderr.trimEnd().split('\n').at(-1),
       `error: Cannot read ${file}: the compressed data is truncated.`,
@@ -48,8 +48,8 @@ describe('lethe import of what is compressed', { concurrency: true }, () => {
   })
 })
 
-describe('lethe import of lines that are none', () => {
-  it('skips bytes that are no text and lines that are too long, and reads their neighbours', async (t) => {
+describe('lethe import of malformed lines', () => {
+  it('skips lines that are not UTF-8 or too long, and reads the others', async (t) => {
     const cli = await withShop(t)
     const good = ndjson(event())
     const notText = Buffer.from([0x7b, 0xc3, 0x28, 0x0a])
@@ -65,13 +65,13 @@ describe('lethe import of lines that are none', () => {
 /** How long a program may take to start on a busy machine. */
 const startMs = 50_000
 
-describe('lethe import from a pipe that stays open', { concurrency: true }, () => {
-  it('stores each line within a second, and ends on a signal with what it read stored and told, and that it is not all', async (t) => {
+describe('lethe import from an open pipe', { concurrency: true }, () => {
+  it('stores each line within a second, and on a signal reports what it stored and that input may be missing', async (t) => {
     const cli = await withShop(t)
     const program = cli.startProgram([...importShop, '-'])
     for (const subjectId of ['first', 'second']) {
       program.type(ndjson(event({ subjectId })))
-      // The first one comes while the program still starts.
+      // The first line is written while the program is still starting.
       const typedAt = performance.now()
       await inStore(cli.storePath, ({ subjects }) =>
         until(async () => (await subjects.read(shop, subjectId)) !== null, startMs),
@@ -90,7 +90,7 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
     assert.equal((await eventsOf(cli, 'third'))?.length, 1)
   })
 
-  it('stops at a bad line with --strict, with nothing of the running batch stored, even if the pipe is still written to', async (t) => {
+  it('stops at a bad line with --strict and stores nothing of that batch, even if the pipe stays open', async (t) => {
     const cli = await withShop(t)
     const program = cli.startProgram([...importShop, '--strict', '-'])
     program.type(ndjson(event(), 'bad'))
@@ -104,7 +104,7 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
 describe('the memory of lethe import', () => {
   const megabyte = 1024 * 1024
 
-  /** Reads with little room for garbage, and stores nothing. */
+  /** Reads with a small heap, and stores nothing. */
   const peakOfReading = (cli: CommandLine, file: string) =>
     peakOf(cli, ['--dry-run', file], '--max-old-space-size=96')
 
@@ -117,7 +117,7 @@ describe('the memory of lethe import', () => {
     return path
   }
 
-  it('is the same for a file of eight times the size that is only checked, and does not depend on how long a line is', async (t) => {
+  it('is independent of the size of the file and the length of a line in a dry run', async (t) => {
     const cli = await withShop(t)
     const block = events(2_000)
     const times = Math.ceil((5 * megabyte) / block.length)

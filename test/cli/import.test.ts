@@ -8,7 +8,7 @@ import { assertRefused, onlyJson } from '../support/command-line.ts'
 import { event, eventsOf, ndjson, session, withShop, write } from '../support/import-shop.ts'
 
 describe('lethe import', { concurrency: 8 }, () => {
-  it('loads files, with a summary for people and one for scripts; a second time adds nothing', async (t) => {
+  it('imports files, with a summary for people or as JSON; a second import adds nothing', async (t) => {
     const cli = await withShop(t)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
     const one = write(cli, 'one.ndjson', ndjson(session(), event(), event({ name: 'purchase' })))
@@ -32,7 +32,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.match(stdout, /^Read 4 lines \(0 bad\); added 0 subjects, 0 sessions, 0 events\.\n$/)
   })
 
-  it('reads a byte order mark, Windows line ends, empty lines, and a last line without an end', async (t) => {
+  it('reads a byte order mark, CRLF line endings, empty lines, and a last line without a line ending', async (t) => {
     const cli = await withShop(t)
     const text = `\ufeff${JSON.stringify(session())}\r\n\r\n   \r\n${JSON.stringify(event())}`
     const file = write(cli, 'windows.ndjson', text)
@@ -41,7 +41,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.partialDeepStrictEqual(onlyJson(outcome), { badLines: 0, rows: 2 })
   })
 
-  it('reports the first 100 bad lines of a file with number and reason, counts the others, stores the good ones, and fails', async (t) => {
+  it('reports the first 100 bad lines of a file, counts the others, stores the good ones, and fails', async (t) => {
     const cli = await withShop(t)
     const bad = Array.from({ length: 149 }, () => 'bad')
     const one = write(cli, 'one.ndjson', ndjson(event(), event({ subjectId: '' }), ...bad))
@@ -60,7 +60,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.equal((await cli.run(['orgs', 'list'])).code, 0, 'its failure is not that of a command after it')
   })
 
-  it('counts what is older than the window, and stores nothing of it', async (t) => {
+  it('counts and skips data that is older than the window', async (t) => {
     const cli = await withShop(t)
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
     const old = event({ name: 'old', occurredAt: daysAgo(181) })
@@ -78,7 +78,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     )
   })
 
-  it('says that no plan, or no window at all, keeps what is very old', async (t) => {
+  it('says which window would keep the data, or that none would', async (t) => {
     const cli = await withShop(t)
     const told = async (occurredAt: string) => {
       const file = write(cli, 'old.ndjson', ndjson(event({ occurredAt })))
@@ -88,7 +88,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.match(await told('1890-01-01T00:00:00Z'), /No window is long enough to keep it\.\n$/)
   })
 
-  it('keeps to the windows that are configured', async (t) => {
+  it('applies the configured windows', async (t) => {
     const cli = await withShop(t)
     const line = event()
     const file = write(cli, 'new.ndjson', ndjson(line))
@@ -100,7 +100,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     ])
   })
 
-  it('checks everything and stores nothing with --dry-run', async (t) => {
+  it('checks all lines and stores nothing with --dry-run', async (t) => {
     const cli = await withShop(t)
     const file = write(cli, 'visits.ndjson', ndjson(session(), event(), event({ trackerId: 'nowhere' })))
     const args = ['import', '--tracker', 'shop', '--dry-run', file]
@@ -113,14 +113,14 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.equal(await eventsOf(cli), null)
   })
 
-  it('shows how far it is on a screen, for as long as it reads', async (t) => {
+  it('shows progress on a terminal while it reads', async (t) => {
     const cli = await withShop(t)
     const pipe = join(cli.folder, 'pipe')
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
     const looks = Promise.withResolvers<void>()
     let count = 0
     const columns = () => {
-      // Four times a second: the fifth comes after the first second, when progress is shown.
+      // Four times a second: progress is shown after the first second, with the fifth look.
       if (++count === 5) looks.resolve()
       return 80
     }
@@ -131,12 +131,12 @@ describe('lethe import', { concurrency: 8 }, () => {
     await writer.close()
     const { code, stderr, drawn } = await importing
     assert.deepEqual([code, stderr], [0, ''])
-    // On a busy machine the first look may come before the line.
+    // On a busy machine, the first look may come before the line.
     assert.match(drawn[0] ?? '', /^[01] lines {2}\d lines\/s {2}0:\d\d$/)
     assert.equal(drawn.at(-1), '')
   })
 
-  it('fails with one line that names what cannot be read', async (t) => {
+  it('fails with one line that names an unreadable file', async (t) => {
     const cli = await withShop(t)
     const missing = join(cli.folder, 'missing.ndjson')
     assertRefused(await cli.run(['import', missing]), 1, /no such file.*missing\.ndjson/)
@@ -145,7 +145,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assertRefused(await cli.run(['import', folder, '--json']), 1, /a-folder: it is a folder\./)
   })
 
-  it('looks for every file before it reads the first', async (t) => {
+  it('checks that every file exists before it reads the first', async (t) => {
     const cli = await withShop(t)
     const there = write(cli, 'there.ndjson', ndjson(event()))
     const args = ['import', '--tracker', 'shop', there, join(cli.folder, 'missing.ndjson')]
@@ -153,12 +153,12 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.equal(await eventsOf(cli), null)
   })
 
-  it('refuses standard input twice, as wrong usage', async (t) => {
+  it('rejects repeated standard input as a usage error', async (t) => {
     const cli = await withShop(t)
     assertRefused(await cli.run(['import', '-', '-']), 2, /only once/)
   })
 
-  it('fails with one line for a --tracker there is not, however long the file is', async (t) => {
+  it('fails with one line for an unknown --tracker, for a file of any length', async (t) => {
     const cli = await withShop(t)
     const text = ndjson(event(), event({ name: 'second' }), event({ name: 'third' }))
     const outcome = await cli.run(['import', '--tracker', 'nowhere', write(cli, 'lost.ndjson', text)])

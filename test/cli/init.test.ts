@@ -11,22 +11,22 @@ import { freshDatabase } from '../support/fresh-database.ts'
 
 const program = await programForHelp()
 
-/** Those that make a store where there is none, and those that never open the configured one. */
+/** Commands that create a missing store, and commands that never open the configured one. */
 const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create', 'restore']
 const others = [
   ...['receipts get', 'receipts key', 'receipts verify', 'backup verify'],
   ...['copy', 'completion', 'config', 'convert', 'health', 'ship'],
-  // It tells of a store that is not there among all else it shows (status.test.ts).
+  // Shows a missing store among other facts (status.test.ts).
   'status',
 ]
 
 /** Clients of the API. */
 const remote = ['subjects', 'requests']
 
-/** What a command cannot do without although no single option is asked for. */
+/** Options of which a command needs at least one. */
 const oneOfThese: Record<string, string[]> = { 'identifiers derive': ['--attribute', 'x'] }
 
-/** Every other command, with a value for all that it cannot do without. */
+/** Every other command, with values for all required arguments. */
 function storeCommands(command: Command, words: string[] = []): string[][] {
   if (command.commands.length > 0)
     return command.commands.flatMap((inner) => storeCommands(inner, [...words, inner.name()]))
@@ -42,7 +42,7 @@ function storeCommands(command: Command, words: string[] = []): string[][] {
 const commands = storeCommands(program)
 
 describe('a command that needs a store', () => {
-  it('refuses one that is not there, names the place and LETHE_STORE, and makes nothing', async (t) => {
+  it('rejects a missing store, names its location and LETHE_STORE, and creates nothing', async (t) => {
     const cli = commandLine(t)
     assert.ok(commands.length > 10)
     for (const args of commands) {
@@ -51,7 +51,7 @@ describe('a command that needs a store', () => {
     assert.deepEqual(readdirSync(cli.folder), [])
   })
 
-  it('takes an empty file for none, and leaves it so', async (t) => {
+  it('treats an empty file as a missing store, and leaves it empty', async (t) => {
     const cli = commandLine(t)
     writeFileSync(cli.storePath, '')
     for (const args of commands) assertRefused(await cli.run(args), 1, /There is no store at .*LETHE_STORE/)
@@ -59,7 +59,7 @@ describe('a command that needs a store', () => {
     assert.equal(statSync(cli.storePath).size, 0)
   })
 
-  it('refuses a database that is none of ours, unchanged', async (t) => {
+  it('rejects a database of another program, which stays unchanged', async (t) => {
     const cli = commandLine(t)
     const db = new DatabaseSync(cli.storePath)
     db.exec('CREATE TABLE precious (id)')
@@ -70,7 +70,7 @@ describe('a command that needs a store', () => {
     assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
-  it('takes a PostgreSQL database without our tables for none, says no password, and makes no table', async (t) => {
+  it('treats a PostgreSQL database without the tables as a missing store, and prints no password', async (t) => {
     const url = new URL(await freshDatabase(t))
     url.password ||= 'hush'
     const cli = commandLine(t, url.href)
@@ -90,7 +90,7 @@ describe('a command that needs a store', () => {
 })
 
 describe('lethe init', () => {
-  it('makes an empty store and says where; on one that is there it says so', async (t) => {
+  it('creates an empty store and prints its location, or says that it exists', async (t) => {
     const cli = commandLine(t)
     const { code, stdout, stderr } = await cli.run(['init'])
     assert.deepEqual([code, stdout, stderr], [0, `Created an empty store at ${cli.storePath}.\n`, ''])
@@ -101,13 +101,13 @@ describe('lethe init', () => {
     assert.deepEqual([listed, organisations], [0, ''])
   })
 
-  it('tells scripts whether it made one', async (t) => {
+  it('reports as JSON whether it created a store', async (t) => {
     const cli = commandLine(t)
     assert.deepEqual(onlyJson(await cli.run(['init', '--json'])), { store: cli.storePath, created: true })
     assert.deepEqual(onlyJson(await cli.run(['init', '--json'])), { store: cli.storePath, created: false })
   })
 
-  it('does not even bring an older store up to date', async (t) => {
+  it('does not upgrade an older store', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const version = (set = '') => {
@@ -122,7 +122,7 @@ describe('lethe init', () => {
     assert.equal(version(), 1)
   })
 
-  it('makes one in a PostgreSQL database', async (t) => {
+  it('creates a store in a PostgreSQL database', async (t) => {
     const url = await freshDatabase(t)
     const cli = commandLine(t, url)
     assert.equal(onlyJson(await cli.run(['init', '--json'])).created, true)
@@ -131,8 +131,8 @@ describe('lethe init', () => {
   })
 })
 
-describe('a command that makes a store', () => {
-  it('says that it did, and where', async (t) => {
+describe('a command that creates a store', () => {
+  it('says so and prints its location', async (t) => {
     for (const args of [['orgs', 'create', '--name', 'Acme'], ['migrate']]) {
       const cli = commandLine(t)
       const first = await cli.run(args)

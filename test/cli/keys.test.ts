@@ -15,7 +15,7 @@ async function listed(cli: CommandLine): Promise<Record<string, unknown>[]> {
   return jsonLines((await cli.run(['keys', 'list', '--org', 'acme', '--json'])).stdout)
 }
 
-/** A key that has run out: made in the past, because a test cannot wait. */
+/** An expired key, created with a clock in the past because a test cannot wait. */
 async function createExpired(cli: CommandLine): Promise<string> {
   const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   const clock = () => Date.parse('2026-01-01T00:00:00Z')
@@ -27,7 +27,7 @@ async function createExpired(cli: CommandLine): Promise<string> {
 }
 
 describe('lethe keys create', { concurrency: true }, () => {
-  it('prints {id, name, orgId, scopes, expiresAt, key} for scripts', async (t) => {
+  it('prints {id, name, orgId, scopes, expiresAt, key} with --json', async (t) => {
     const cli = await withOrganisation(t)
     const { key, id, ...rest } = onlyJson(await cli.run([...reader, '--json']))
     assert.deepEqual(rest, { name: 'reader', orgId: 'acme', scopes: ['analytics:view'], expiresAt: null })
@@ -35,7 +35,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.equal(readKeyId(String(key)), id)
   })
 
-  it('takes several scopes, in one flag or in two, each once', async (t) => {
+  it('accepts several scopes, in one option or two, each once', async (t) => {
     const cli = await withOrganisation(t)
     const create = ['keys', 'create', '--org', 'acme', '--json']
     const both = ['analytics:view', 'analytics:delete-data']
@@ -45,13 +45,13 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.deepEqual(onlyJson(await cli.run([...create, '--name', 'two', ...flags])).scopes, both)
   })
 
-  it('takes an instant of expiry with any offset and says it in UTC', async (t) => {
+  it('accepts an expiry with any offset, and prints it in UTC', async (t) => {
     const cli = await withOrganisation(t)
     const issued = onlyJson(await cli.run([...reader, '--json', '--expires-at', '2099-01-01T01:30:00+01:00']))
     assert.equal(issued.expiresAt, '2099-01-01T00:30:00.000Z')
   })
 
-  it('prints the string alone on standard output for people, and the rest beside it', async (t) => {
+  it('prints only the key on standard output for people, and the rest on standard error', async (t) => {
     const cli = await withOrganisation(t)
     const { code, stdout, stderr } = await cli.run(reader)
     assert.equal(code, 0)
@@ -60,7 +60,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.equal(stderr.includes(stdout.trim()), false)
   })
 
-  it('refuses a scope that no endpoint knows, none at all, and no instant, as wrong usage', async (t) => {
+  it('rejects an unknown scope, no scope and an invalid expiry as usage errors', async (t) => {
     const cli = await withOrganisation(t)
     const create = ['keys', 'create', '--org', 'acme', '--name', 'reader']
     const scoped = (scope: string) => cli.run([...create, '--scope', scope])
@@ -81,7 +81,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.deepEqual(await listed(cli), [])
   })
 
-  it('refuses a past expiry, a bad name and an unknown organisation', async (t) => {
+  it('rejects an expiry in the past, an invalid name and an unknown organisation', async (t) => {
     const cli = await withOrganisation(t)
     const past = [...reader, '--expires-at', '2020-01-01T00:00:00Z']
     assertRefused(await cli.run([...past, '--json']), 1, /must be in the future/)
@@ -93,7 +93,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.deepEqual(await listed(cli), [])
   })
 
-  it('refuses a name that an active key has, and takes it again once that one is over', async (t) => {
+  it('rejects the name of an active key, and accepts that of an inactive one', async (t) => {
     const cli = await withOrganisation(t)
     const first = onlyJson(await cli.run([...reader, '--json']))
     assertRefused(await cli.run([...reader, '--json']), 1, /already has an active key named "reader"/)
@@ -109,7 +109,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     )
   })
 
-  it('asks on a terminal for the organisation, the name and the scopes', async (t) => {
+  it('asks for the organisation, the name and the scopes on a terminal', async (t) => {
     const cli = await withOrganisation(t)
     const answers = ['acme', 'eraser', ' analytics:view,  analytics:delete-data ']
     const outcome = await cli.run(['keys', 'create', '--json'], { answers })
@@ -127,7 +127,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     )
   })
 
-  it('makes no key of an answer that will not do', async (t) => {
+  it('creates no key from an invalid answer', async (t) => {
     const cli = await withOrganisation(t)
     const answer = (...answers: string[]) => cli.run(['keys', 'create'], { answers })
     assertRefused(
@@ -141,7 +141,7 @@ describe('lethe keys create', { concurrency: true }, () => {
     assert.deepEqual(await listed(cli), [])
   })
 
-  it('wants its flags in a script, as wrong usage, whichever is left out', async (t) => {
+  it('requires its options in a script, as a usage error', async (t) => {
     const cli = await withOrganisation(t)
     for (const flag of ['--org', '--name', '--scope']) {
       const at = reader.indexOf(flag)
@@ -152,7 +152,7 @@ describe('lethe keys create', { concurrency: true }, () => {
 })
 
 describe('lethe keys list', { concurrency: true }, () => {
-  it('prints all that is kept of each key for scripts, in every state, and never its string', async (t) => {
+  it('prints the details of each key as JSON, in every state, and never its string', async (t) => {
     const cli = await withOrganisation(t)
     const expiredId = await createExpired(cli)
     const active = onlyJson(await cli.run([...reader, '--json']))
@@ -178,7 +178,7 @@ describe('lethe keys list', { concurrency: true }, () => {
     for (const { key } of [active, other]) assert.equal(stdout.includes(String(key).slice(23, 55)), false)
   })
 
-  it('prints a table for people, without the string', async (t) => {
+  it('prints a table for people, without the strings', async (t) => {
     const cli = await withOrganisation(t)
     const keyString = (await cli.run(reader)).stdout.trim()
     const { stdout } = await cli.run(['keys', 'list', '--org', 'acme'])
@@ -189,7 +189,7 @@ describe('lethe keys list', { concurrency: true }, () => {
     assert.equal(stdout.includes(keyString), false)
   })
 
-  it('fails for an organisation there is not, and wants --org', async (t) => {
+  it('fails for an unknown organisation, and requires --org', async (t) => {
     const cli = await withOrganisation(t)
     assertRefused(await cli.run(['keys', 'list', '--org', 'nobody', '--json']), 1, /no organisation "nobody"/)
     assertRefused(await cli.run(['keys', 'list']), 2, /--org/)
@@ -197,7 +197,7 @@ describe('lethe keys list', { concurrency: true }, () => {
 })
 
 describe('lethe keys rotate', { concurrency: true }, () => {
-  it('prints the same key with another string, as creation does', async (t) => {
+  it('prints the same key with another string, like keys create', async (t) => {
     const cli = await withOrganisation(t)
     const { key: old, ...before } = onlyJson(await cli.run([...reader, '--json']))
     const id = String(before.id)
@@ -212,7 +212,7 @@ describe('lethe keys rotate', { concurrency: true }, () => {
     assert.match(people.stdout, /^lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}\n$/)
   })
 
-  it('wants a yes on a terminal and --yes in a script; anything else changes nothing', async (t) => {
+  it('requires a yes on a terminal and --yes in a script, and otherwise changes nothing', async (t) => {
     const cli = await withOrganisation(t)
     const { id, key } = onlyJson(await cli.run([...reader, '--json']))
     const args = ['keys', 'rotate', String(id)]
@@ -228,7 +228,7 @@ describe('lethe keys rotate', { concurrency: true }, () => {
     assert.notEqual(onlyJson(confirmed).key, key)
   })
 
-  it('fails for a key that is unknown, revoked or expired', async (t) => {
+  it('fails for an unknown, revoked or expired key', async (t) => {
     const cli = await withOrganisation(t)
     const expired = await createExpired(cli)
     const revoked = textOf(onlyJson(await cli.run([...reader, '--json'])), 'id')
@@ -243,7 +243,7 @@ describe('lethe keys rotate', { concurrency: true }, () => {
 })
 
 describe('lethe keys revoke', { concurrency: true }, () => {
-  it('ends a key for good when its name is given, said for scripts and for people', async (t) => {
+  it('revokes a key permanently if its name is given, and reports it as text or JSON', async (t) => {
     const cli = await withOrganisation(t)
     const id = textOf(onlyJson(await cli.run([...reader, '--json'])), 'id')
     const revoked = onlyJson(await cli.run(['keys', 'revoke', id, '--name', 'reader', '--json']))
@@ -254,7 +254,7 @@ describe('lethe keys revoke', { concurrency: true }, () => {
     assert.equal(stdout, 'Revoked the key "reader".\n')
   })
 
-  it('wants the name typed on a terminal and --name in a script; a wrong one changes nothing', async (t) => {
+  it('requires the name typed on a terminal and --name in a script; a wrong one changes nothing', async (t) => {
     const cli = await withOrganisation(t)
     const id = textOf(onlyJson(await cli.run([...reader, '--json'])), 'id')
     const before = await listed(cli)
@@ -270,7 +270,7 @@ describe('lethe keys revoke', { concurrency: true }, () => {
     assert.match(typed.asked.join(), /"reader" will stop working immediately and permanently/)
   })
 
-  it('fails for a key that is unknown or revoked already', async (t) => {
+  it('fails for an unknown key and one that is already revoked', async (t) => {
     const cli = await withOrganisation(t)
     const id = textOf(onlyJson(await cli.run([...reader, '--json'])), 'id')
     const revoke = (key: string) => cli.run(['keys', 'revoke', key, '--name', 'reader'])
@@ -282,10 +282,10 @@ describe('lethe keys revoke', { concurrency: true }, () => {
   })
 })
 
-describe("a key's string", () => {
-  it('is in no file of the store, not while it holds and not after its rotation', async (t) => {
+describe('the string of a key', () => {
+  it('is in no file of the store, neither while it is valid nor after a rotation', async (t) => {
     const cli = await withOrganisation(t)
-    // A reader that stays keeps the write-ahead log from being folded away, so that it is searched too.
+    // An open reader keeps the write-ahead log from being truncated, so that it is searched too.
     const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
     await services.organisations.list()
     const first = onlyJson(await cli.run([...reader, '--json']))

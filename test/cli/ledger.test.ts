@@ -24,7 +24,7 @@ import { testSecretFile, unrelatedKeys } from '../support/test-keyring.ts'
 interface Place {
   cli: CommandLine
   inStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
-  /** Changes the store behind the service's back. */
+  /** Changes the store directly. */
   tamper(sql: string): Promise<void>
 }
 
@@ -58,7 +58,7 @@ const onPostgres: Open = async (t) => {
   })
 }
 
-/** Makes a store whose ledger has five erasures. */
+/** Creates a store whose ledger has five erasures. */
 async function makeLedger(cli: CommandLine, store: string): Promise<void> {
   await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
   await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
@@ -90,7 +90,7 @@ function placeOf(cli: CommandLine, store: string, tamper: Place['tamper']): Plac
   }
 }
 
-/** Notes the checkpoint of a ledger in a file. */
+/** Writes the checkpoint of a ledger to a file. */
 async function noteCheckpoint({ cli, inStore }: Place): Promise<{ file: string; checkpoint: string }> {
   const { checkpoint } = await inStore((services) => readLedger(services, 'acme'))
   const file = join(cli.folder, 'checkpoint')
@@ -103,7 +103,7 @@ for (const [engine, open] of [
   ['PostgreSQL', onPostgres],
 ] as const) {
   describe(`lethe ledger verify on ${engine}`, { concurrency: true }, () => {
-    it('finds a ledger whole, and what was changed of it', async (t) => {
+    it('reports an intact ledger, and a deleted entry', async (t) => {
       const place = await open(t)
       const { code, stdout } = await place.cli.run(['ledger', 'verify'])
       assert.equal(
@@ -125,7 +125,7 @@ for (const [engine, open] of [
       assert.equal(damaged.code, 1)
     })
 
-    it('finds a ledger whole with entries that nothing is held, which have no tombstone', async (t) => {
+    it('accepts no-data entries, which have no tombstone', async (t) => {
       const place = await open(t)
       const [proven] = await place.inStore((services) =>
         recordNothingHeld(services, 'acme', emails('ada@b.c')),
@@ -139,12 +139,12 @@ for (const [engine, open] of [
       assert.match((await place.cli.run(['ledger', 'verify'])).stdout, /Entry 5 is not a valid record\./)
     })
 
-    it('finds data that is older than its tombstone, and ignores people who came back', async (t) => {
+    it('reports data older than its tombstone, and ignores data that arrived later', async (t) => {
       const place = await open(t)
       await place.inStore(async ({ ingest, keyring, secrets }) => {
         const later = Date.now() + 3_600_000
         await ingest.ingest(visit('visitor-1', { sessionId: 's2', startedAt: later }), keyring.tombstoneKeys)
-        // A door that forgot to look at the tombstones.
+        // Keys without tombstones, as if ingest did not check them.
         const blind = await unrelatedKeys({ secrets })
         await ingest.ingest(visit('visitor-2', { events: 3 }), blind)
         await ingest.ingest(visit('visitor-2', { sessionId: 's2', startedAt: later }), blind)
@@ -168,11 +168,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
       `UPDATE ledger_entries SET record = replace(record, '"events":1', '"events":0') WHERE ledger_index = 2`,
       /hashes stored with entry 2 /,
     ],
-    [
-      'a record that is none',
-      `UPDATE ledger_entries SET record = '{}' WHERE ledger_index = 4`,
-      /Entry 4 is not/,
-    ],
+    ['an invalid record', `UPDATE ledger_entries SET record = '{}' WHERE ledger_index = 4`, /Entry 4 is not/],
     [
       'hashes that were changed',
       `UPDATE ledger_entries SET edge = (SELECT edge FROM ledger_entries WHERE ledger_index = 0) WHERE ledger_index = 2`,
@@ -180,7 +176,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     ],
   ]
   for (const [what, sql, problem] of damages) {
-    it(`finds ${what}`, async (t) => {
+    it(`reports ${what}`, async (t) => {
       const place = await onSqlite(t)
       await place.tamper(sql)
       const outcome = await place.cli.run(['ledger', 'verify', '--json'])
@@ -191,7 +187,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     })
   }
 
-  it('finds that entries were taken off the end, by their tombstones, a checkpoint or a receipt', async (t) => {
+  it('detects entries deleted from the end by their tombstones, a checkpoint or a receipt', async (t) => {
     const place = await onSqlite(t)
     const { file } = await noteCheckpoint(place)
     const kept = join(place.cli.folder, 'kept.receipt')
@@ -215,7 +211,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     }
   })
 
-  it('finds an entry without a tombstone, and lets those go that are older than tombstones are kept', async (t) => {
+  it('reports an entry without a tombstone, unless it is older than tombstones are kept', async (t) => {
     const place = await onSqlite(t)
     const old = at('2015-01-01T00:00:00.000Z')
     await place.inStore((services) => eraseSubject({ ...services, clock: () => old }, view, 'visitor-8'))
@@ -227,7 +223,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     assert.equal(code, 1)
   })
 
-  it('compares a ledger with the journal that is configured, or with those that are named', async (t) => {
+  it('compares a ledger with the configured journal, or with the given ones', async (t) => {
     const place = await onSqlite(t)
     const journal = join(place.cli.folder, 'lethe.journal')
     const file = new FileJournal(journal)
@@ -241,7 +237,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     writeFileSync(journal, without('"index":3'))
     const gap = await place.cli.run(['ledger', 'verify', '--journal', journal])
     assert.match(gap.stdout, /The journal lacks entry 3/)
-    // What it does not hold yet at its end, the next start appends.
+    // The next start appends entries that are missing at the end.
     writeFileSync(journal, without('"index":4'))
     assert.equal((await place.cli.run(['ledger', 'verify'], configured)).code, 0)
     writeFileSync(journal, lines.join('\n').replaceAll('\\"events\\":1', '\\"events\\":2'))
@@ -250,7 +246,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     assert.deepEqual([gap.code, other.code], [1, 1])
   })
 
-  it('finds that a ledger was written again, by a checkpoint of before', async (t) => {
+  it('detects a rewritten ledger with an earlier checkpoint', async (t) => {
     const place = await onSqlite(t)
     const { file } = await noteCheckpoint(place)
     await place.tamper('DELETE FROM ledger_entries; DELETE FROM tombstones')
@@ -261,7 +257,7 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     assert.equal(code, 1)
   })
 
-  it('takes no checkpoint of somebody else, and no receipt that proves nothing', async (t) => {
+  it('rejects the checkpoint of another ledger, and a receipt that proves nothing', async (t) => {
     const place = await onSqlite(t)
     const { file, checkpoint } = await noteCheckpoint(place)
     for (const [text, reason] of [

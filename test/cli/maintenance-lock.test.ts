@@ -4,7 +4,7 @@ import { waitForMaintenanceLock } from '../../src/cli/command-kit.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import type { MaintenanceStore } from '../../src/domain/maintenance.ts'
 
-/** A maintenance lock that another process holds for so many tries. */
+/** A maintenance lock that another process holds for the given number of attempts. */
 function busyFor(tries: number): MaintenanceStore {
   const no = () => Promise.reject(new Error('nobody asked for this'))
   return {
@@ -29,18 +29,18 @@ async function run(tries: number, work: () => Promise<unknown>) {
   return { result: await waitForMaintenanceLock(terminal, busyFor(tries), work), told }
 }
 
-describe('work that waits until it is alone', () => {
-  it('is done immediately where nobody else is at it', async () => {
+describe('work that needs the maintenance lock', () => {
+  it('runs immediately if the lock is free', async () => {
     assert.deepEqual(await run(0, async () => 'done'), { result: 'done', told: [] })
   })
 
-  it('looks again and again while another is at it, and says so once', async () => {
+  it('retries while another process holds the lock, and says so once', async () => {
     const { result, told } = await run(3, async () => 'done')
     assert.equal(result, 'done')
     assert.deepEqual(told, ['Waiting for another process that is sweeping, scrubbing or copying.'])
   })
 
-  it('is done once, though what it hands back is nothing', async () => {
+  it('runs once, even if its result is null', async () => {
     let times = 0
     const { result } = await run(1, async () => {
       times++

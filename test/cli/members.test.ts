@@ -8,7 +8,7 @@ const create = ['members', 'create', '--org', 'acme', '--email', 'Ada@Acme.examp
 const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 describe('lethe members', () => {
-  it('create prints a link alone, and tells people what it is', async (t) => {
+  it('create prints only a link, and explains it to people', async (t) => {
     const cli = await withOrganisation(t)
     const { code, stdout, stderr } = await cli.run(create, { env: { LETHE_PORT: '8080' } })
     assert.equal(code, 0)
@@ -21,7 +21,7 @@ describe('lethe members', () => {
     assert.equal(cli.holdsBytes(token), false, 'the store holds a hash of it alone')
   })
 
-  it('create prints JSON for scripts, under the public address where there is one', async (t) => {
+  it('create prints JSON, with the public address if there is one', async (t) => {
     const cli = await withOrganisation(t)
     const env = { LETHE_PUBLIC_URL: 'https://lethe.example' }
     const [made] = jsonLines((await cli.run([...create, '--json'], { env })).stdout)
@@ -30,7 +30,7 @@ describe('lethe members', () => {
     assert.equal(made?.orgId, 'acme')
   })
 
-  it('create asks for what is missing, and a script is told', async (t) => {
+  it('create asks for missing options on a terminal, and fails in a script', async (t) => {
     const cli = await withOrganisation(t)
     const asked = await cli.run(['members', 'create'], { answers: ['acme', 'ada@acme.example'] })
     assert.deepEqual(asked.asked, ['Organisation ID: ', 'E-mail address: '])
@@ -38,7 +38,7 @@ describe('lethe members', () => {
     assert.equal((await cli.run(['members', 'create', '--org', 'acme'])).code, 2)
   })
 
-  it('create refuses what is no address, and an organisation that is not there', async (t) => {
+  it('create rejects an invalid address and an unknown organisation', async (t) => {
     const cli = await withOrganisation(t)
     const bad = await cli.run(['members', 'create', '--org', 'acme', '--email', 'nobody'])
     assert.equal(bad.code, 1)
@@ -47,7 +47,7 @@ describe('lethe members', () => {
     assert.equal(nowhere.stderr, 'error: There is no organisation "none".\n')
   })
 
-  it('link replaces the link of a member, and needs one', async (t) => {
+  it('link replaces the link of a member', async (t) => {
     const cli = await withOrganisation(t)
     const link = ['members', 'link', '--org', 'acme', '--email', 'ada@acme.example']
     assert.equal((await cli.run(link)).code, 1)
@@ -57,7 +57,7 @@ describe('lethe members', () => {
     assert.equal(jsonLines((await cli.run(['members', 'list', '--org', 'acme', '--json'])).stdout).length, 1)
   })
 
-  it('list shows who they are, and whether they have joined', async (t) => {
+  it('list shows each member, and whether they have joined', async (t) => {
     const cli = await withOrganisation(t)
     await cli.run(create)
     const people = await cli.run(['members', 'list', '--org', 'acme'])
@@ -70,7 +70,7 @@ describe('lethe members', () => {
     assert.equal((await cli.run(['members', 'list', '--org', 'none'])).code, 1)
   })
 
-  it('disconnect forgets the account at the identity provider, if there is one', async (t) => {
+  it('disconnect removes the account at the identity provider, if there is one', async (t) => {
     const cli = await withOrganisation(t)
     await cli.run(create)
     const { code, stderr } = await cli.run(['members', 'disconnect', 'ada@acme.example', '--org', 'acme'])
@@ -78,7 +78,7 @@ describe('lethe members', () => {
     assert.match(stderr, /ada@acme.example has not signed in by single sign-on/)
   })
 
-  it('create gives a role, which set-role changes, and keeps an admin', async (t) => {
+  it('create sets a role, which set-role changes, and the last admin stays one', async (t) => {
     const cli = await withOrganisation(t)
     const invite = (email: string, ...rest: string[]) =>
       cli.run(['members', 'create', '--org', 'acme', '--email', email, '--json', ...rest])
@@ -105,7 +105,7 @@ describe('lethe members', () => {
     )
   })
 
-  it('remove takes an id or an address and the address typed, and leaves an entry in the activity', async (t) => {
+  it('remove accepts an ID or address, asks for the address, and is in the activity', async (t) => {
     const cli = await withOrganisation(t)
     await cli.run(create)
     const invite = ['members', 'create', '--org', 'acme', '--json', '--email']

@@ -7,7 +7,7 @@ import { eventRow } from '../support/rows.ts'
 
 const withOrganisation = preparedStore(runCommands(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
-/** An organisation on the plan pro, with a visit of a year ago. */
+/** An organisation on the plan pro, with a visit a year ago. */
 const withOldVisit = preparedStore(async (cli) => {
   await fillStore(cli.storePath, [
     eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 }),
@@ -16,7 +16,7 @@ const withOldVisit = preparedStore(async (cli) => {
 })
 
 describe('lethe orgs create', { concurrency: true }, () => {
-  it('prints the organisation as {id, name, plan} for scripts, on the plan free unless told', async (t) => {
+  it('prints the organisation as {id, name, plan}, on the plan free by default', async (t) => {
     const cli = commandLine(t)
     const made = onlyJson(await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--json']))
     assert.deepEqual(made, { id: 'acme', name: 'Acme', plan: 'free' })
@@ -29,7 +29,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
     }
   })
 
-  it('names the new organisation for people', async (t) => {
+  it('prints the name of the new organisation for people', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const { code, stdout, stderr } = await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
@@ -37,7 +37,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
     assert.equal(stdout, 'Created the organisation acme on the plan free.\n')
   })
 
-  it('refuses a taken id and leaves the organisation that has it alone', async (t) => {
+  it('rejects an ID that is taken, and leaves that organisation unchanged', async (t) => {
     const cli = commandLine(t)
     await cli.run(['orgs', 'create', '--name', 'First', '--id', 'acme'])
     const second = await cli.run('orgs create --name Second --id acme --plan pro --json'.split(' '))
@@ -46,7 +46,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
     assert.deepEqual(jsonLines(stdout), [{ id: 'acme', name: 'First', plan: 'free' }])
   })
 
-  it('refuses a name or an id that will not do, both together', async (t) => {
+  it('rejects an invalid name and an invalid ID, both in one error', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const both = await cli.run(['orgs', 'create', '--name', '  ', '--id', '..'])
@@ -63,13 +63,13 @@ describe('lethe orgs create', { concurrency: true }, () => {
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout, '')
   })
 
-  it('refuses a plan there is not, as wrong usage', async (t) => {
+  it('rejects an unknown plan as a usage error', async (t) => {
     const cli = commandLine(t)
     const refused = await cli.run(['orgs', 'create', '--name', 'Acme', '--plan', 'gold'])
     assertRefused(refused, 2, /gold.*free, starter, pro, business/)
   })
 
-  it('asks for the name on a terminal, and wants --name in a script', async (t) => {
+  it('asks for the name on a terminal, and requires --name in a script', async (t) => {
     const cli = commandLine(t)
     const asked = await cli.run(['orgs', 'create', '--json'], { answers: ['Acme'] })
     assert.equal(onlyJson(asked).name, 'Acme')
@@ -79,7 +79,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
 })
 
 describe('lethe orgs list', () => {
-  it('prints one object per line for scripts, and nothing where there is none', async (t) => {
+  it('prints one JSON object per line, and nothing if there is no organisation', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const empty = await cli.run(['orgs', 'list', '--json'])
@@ -103,7 +103,7 @@ describe('lethe orgs list', () => {
 })
 
 describe('lethe orgs set-plan', { concurrency: true }, () => {
-  it('moves an organisation to another plan, said for scripts and for people', async (t) => {
+  it('moves an organisation to another plan, and reports it as text or JSON', async (t) => {
     const cli = await withOrganisation(t)
     const moved = onlyJson(await cli.run(['orgs', 'set-plan', 'acme', 'business', '--json']))
     const retention = { days: 1_825, aged: null, deletesFrom: null, deleted: null }
@@ -117,7 +117,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
   const isStored = async (cli: CommandLine) =>
     inStore(cli.storePath, async ({ subjects }) => (await subjects.read(shop, 'anna')) !== null)
 
-  it('asks on a terminal before a plan with a shorter window, and changes nothing unless it is yes', async (t) => {
+  it('asks on a terminal before it shortens the window, and changes nothing unless the answer is yes', async (t) => {
     const cli = await withOldVisit(t)
     const declined = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['no'] })
     assert.deepEqual([declined.code, declined.stdout], [1, ''])
@@ -137,7 +137,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     assert.equal(await isStored(cli), true)
   })
 
-  it('moves to it in a script, with a day before anything is deleted, and says so', async (t) => {
+  it('shortens the window in a script, says so, and deletes nothing for a day', async (t) => {
     const cli = await withOldVisit(t)
     const { code, stdout, stderr } = await cli.run(['orgs', 'set-plan', 'acme', 'free', '--json'])
     assert.equal(code, 0)
@@ -149,7 +149,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     assert.equal(await isStored(cli), true)
   })
 
-  it('deletes immediately with --yes, says how much, and leaves other organisations alone', async (t) => {
+  it('deletes immediately with --yes, reports the counts, and leaves other organisations unchanged', async (t) => {
     const cli = await withOldVisit(t)
     const { code, stdout, stderr } = await cli.run(['orgs', 'set-plan', 'acme', 'free', '--yes'])
     assert.deepEqual([code, stdout], [0, 'Moved acme to the plan free.\n'])
@@ -168,7 +168,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     assert.equal(rows.length, 1)
   })
 
-  it('fails for an organisation there is not', async (t) => {
+  it('fails for an unknown organisation', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     assertRefused(
@@ -178,7 +178,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     )
   })
 
-  it('refuses a plan there is not, as wrong usage', async (t) => {
+  it('rejects an unknown plan as a usage error', async (t) => {
     const cli = await withOrganisation(t)
     const refused = await cli.run(['orgs', 'set-plan', 'acme', 'gold'])
     assertRefused(refused, 2, /free, starter, pro, business/)

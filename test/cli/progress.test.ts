@@ -18,7 +18,7 @@ const viewOf = (state: ProgressState, elapsedMs: number) => ({
   facts: progressFacts(state, elapsedMs),
 })
 
-/** Progress under a clock of its own, with all it said. */
+/** Progress with a fake clock, and everything it printed. */
 function watched(columns: number | null, state = () => half) {
   const said: string[] = []
   let now = 0
@@ -39,18 +39,18 @@ function watched(columns: number | null, state = () => half) {
   return { said, progress, passTime }
 }
 
-describe('the facts of progress', () => {
-  it('of files are percent, lines, rate and the time left', () => {
+describe('the line of progress', () => {
+  it('of files has percentage, lines, rate and remaining time', () => {
     assert.deepEqual(progressFacts(half, 20_000), ['50%', '1,234,567 lines', '61,728 lines/s', '0:20 left'])
     const quarter = { ...half, share: shareOf(250, 1_000) }
     assert.equal(progressFacts(quarter, 1_234_567).at(-1), '1:01:44 left')
   })
 
-  it('of a pipe are lines, rate and the time it has taken', () => {
+  it('of a pipe has lines, rate and elapsed time', () => {
     assert.deepEqual(progressFacts(pipe, 61_000), ['1,234,567 lines', '20,239 lines/s', '1:01'])
   })
 
-  it('never say more than 100 percent, of a file that grows', () => {
+  it('never exceeds 100 percent, even if a file grows', () => {
     const grown = { ...half, share: shareOf(1_100, 1_000) }
     assert.deepEqual(progressFacts(grown, 1_000), [
       '100%',
@@ -60,15 +60,15 @@ describe('the facts of progress', () => {
     ])
   })
 
-  it('leave out what nothing is known of yet', () => {
+  it('omits values that are not known yet', () => {
     const start: ProgressState = { unit: 'lines', count: 0, share: shareOf(0, 1_000) }
     assert.deepEqual(progressFacts(start, 0), ['0%', '0 lines', '0 lines/s'])
     assert.deepEqual(progressFacts({ ...start, share: shareOf(0, 0) }, 0), ['0 lines', '0 lines/s', '0:00'])
   })
 })
 
-describe('the facts of work in steps', () => {
-  it('begin with the step, in rows where it is rows', () => {
+describe('the line of work in steps', () => {
+  it('starts with the step, and counts rows if it processes rows', () => {
     const copying: ProgressState = { ...half, unit: 'rows', step: 'copying' }
     assert.deepEqual(progressFacts(copying, 20_000), [
       'copying',
@@ -80,19 +80,19 @@ describe('the facts of work in steps', () => {
   })
 })
 
-describe('the line on a screen', () => {
-  it('has a bar as long as there is room for', () => {
+describe('the line on a terminal', () => {
+  it('has a bar that fills the available width', () => {
     const facts = '50%  1,234,567 lines  61,728 lines/s  0:20 left'
     assert.equal(progressBar(viewOf(half, 20_000), 80), `[##############..............]  ${facts}`)
     assert.equal(progressBar(viewOf(half, 20_000), 200), `[${'#'.repeat(20)}${'.'.repeat(20)}]  ${facts}`)
     assert.equal(progressBar(viewOf(half, 20_000), 50), facts)
   })
 
-  it('has none where the end is not known', () => {
+  it('has no bar if the end is unknown', () => {
     assert.equal(progressBar(viewOf(pipe, 61_000), 80), '1,234,567 lines  20,239 lines/s  1:01')
   })
 
-  it('leaves the last column free, however narrow the screen is', () => {
+  it('leaves the last column free on a terminal of any width', () => {
     for (let columns = 1; columns < 120; columns++) {
       for (const state of [half, pipe])
         assert.ok(progressBar(viewOf(state, 20_000), columns).length < columns)
@@ -101,7 +101,7 @@ describe('the line on a screen', () => {
 })
 
 describe('progress', () => {
-  it('is drawn on a screen after the first second, and taken away at the end', () => {
+  it('is drawn on a terminal after the first second, and removed at the end', () => {
     const { said, progress, passTime } = watched(40)
     passTime(999)
     assert.deepEqual(said, [])
@@ -113,7 +113,7 @@ describe('progress', () => {
     assert.equal(said.at(-1), 'drawn: ')
   })
 
-  it('is told every ten seconds where there is no screen', () => {
+  it('is printed every ten seconds without a terminal', () => {
     let count = 1_234_567
     const { said, passTime } = watched(null, () => ({ ...half, count: count++ }))
     for (let ms = 0; ms < 25_000; ms += 250) passTime(250)
@@ -123,7 +123,7 @@ describe('progress', () => {
     ])
   })
 
-  it('is told there only when it has come further', () => {
+  it('is printed without a terminal only if there was progress', () => {
     let state = { ...pipe, count: 0 }
     const { said, passTime } = watched(null, () => state)
     const anHour = 3_600_000
@@ -135,7 +135,7 @@ describe('progress', () => {
     assert.deepEqual(said, ['36,000 lines, 10 lines/s, 1:00:00'])
   })
 
-  it('measures the rate and the time left of each step by itself', () => {
+  it('measures the rate and remaining time of each step separately', () => {
     let state = { ...half, step: 'copying' }
     const { said, passTime } = watched(200, () => state)
     passTime(10_000)

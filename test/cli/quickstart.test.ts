@@ -28,7 +28,7 @@ async function startQuickstart(cli: CommandLine): Promise<RunningProgram & { url
   return { ...program, url, told: program.stderr() }
 }
 
-/** Does what a pasted line does: by the shell where curl is at hand, else by what the line says. */
+/** Runs a printed line in a shell if curl is available, and otherwise sends the same request. */
 async function paste(line: string): Promise<Record<string, unknown>> {
   if (hasCurl) {
     const { stdout } = await execute('sh', ['-c', line])
@@ -40,7 +40,7 @@ async function paste(line: string): Promise<Record<string, unknown>> {
   return (await callApi(url, key, method)).data
 }
 
-/** Follows a one-time link as its page does. */
+/** Opens a one-time link like its page. */
 async function assertOpens(link: string): Promise<void> {
   const { origin, hash } = new URL(link)
   const response = await fetch(`${origin}/console/api/invitation`, {
@@ -55,7 +55,7 @@ function commandsIn(told: string, start: string): string[] {
   return told.split('\n').filter((line) => line.trimStart().startsWith(start))
 }
 
-/** Runs a printed command with the arguments that a shell makes of it. */
+/** Runs a printed command with its arguments as parsed by a shell. */
 async function runPrinted(cli: CommandLine, command: string): Promise<{ stdout: string }> {
   const line = command.trim().replace('npx lethe', "printf '%s\\n'")
   const { stdout } = await execute('sh', ['-c', line])
@@ -63,7 +63,7 @@ async function runPrinted(cli: CommandLine, command: string): Promise<{ stdout: 
 }
 
 describe('lethe quickstart', { concurrency: true }, () => {
-  it('fills an empty store, prints a key once and lines that work; afterwards it only serves', async (t) => {
+  it('fills an empty store, prints a key once and working commands; later it only serves', async (t) => {
     const cli = commandLine(t)
     const first = await startQuickstart(cli)
     const alone = first.told.split('\n').filter((line) => /^ *lethe_\w+$/.test(line))
@@ -107,9 +107,9 @@ describe('lethe quickstart', { concurrency: true }, () => {
     assert.equal(commandsIn(second.told, 'npx lethe').length, 2)
   })
 
-  it('prints a command that works for an organisation of an older store whose id has a quote and spaces', async (t) => {
+  it('prints a working command for an organisation of an older store whose ID has a quote and spaces', async (t) => {
     const cli = commandLine(t)
-    // No longer to be had, but there to stay where it is.
+    // New stores do not allow this ID, but existing ones keep it.
     const id = "o'brien & sons"
     await inStore(cli.storePath, async ({ organisations, trackers }) => {
       await organisations.create({ id, name: "O'Brien", plan: 'free', createdAt: 1 })

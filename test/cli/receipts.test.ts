@@ -18,7 +18,7 @@ async function withErased(t: TestContext) {
 }
 
 describe('lethe receipts', { concurrency: true }, () => {
-  it('gets a receipt into a file that verifies offline', async (t) => {
+  it('writes a receipt to a file that verifies offline', async (t) => {
     const { receipts, file, vkey, cli } = await withErased(t)
     const got = await receipts(['get', 'shop', 'anna', '--output', file])
     assert.match(got.stdout, /^Wrote the receipt of the erasure at \S+Z to /)
@@ -38,7 +38,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(['get', 'shop', 'anna', '--output', file]), 1, /already exists/)
   })
 
-  it('says what is not proven without a subject, and refuses another one', async (t) => {
+  it('says what is not verified without a subject, and rejects another subject', async (t) => {
     const { receipts, file, vkey } = await withErased(t)
     writeFileSync(file, (await receipts(['get', 'shop', 'anna'])).stdout)
     const verify = ['verify', file, '--key', vkey]
@@ -52,7 +52,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(verify), 1, /not_included/)
   })
 
-  it('verifies that nothing is held, about the one identifier that was searched for', async (t) => {
+  it('verifies that no data is held about the identifier that was searched for', async (t) => {
     const { receipts, file, vkey, services, organisationId } = await withErased(t)
     const [proven] = await recordNothingHeld(services, organisationId, emails('ada@example.com'))
     writeFileSync(file, proven?.receipt ?? '')
@@ -74,7 +74,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts([...verify, '--identifier', 'ada@example.com']), 2, /name=value/)
   })
 
-  it('verifies a file with an extra newline, and takes all keys that receipts key prints as one argument', async (t) => {
+  it('verifies a file with an extra newline, and accepts all keys of receipts key as one argument', async (t) => {
     const { receipts, file, vkey } = await withErased(t)
     writeFileSync(file, `${(await receipts(['get', 'shop', 'anna'])).stdout}\n`)
     const other = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW'
@@ -84,7 +84,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(['verify', file, '--key', ' ']), 2, /--key/)
   })
 
-  it('prefers the receipt of the erasure that deleted something, and prints all of them as JSON', async (t) => {
+  it('prefers the receipt of the erasure that deleted data, and prints all as JSON', async (t) => {
     const { receipts, subjects } = await withErased(t)
     await subjects(['erase', 'shop', 'anna', '--yes'])
     const all = jsonLines((await receipts(['get', 'shop', 'anna', '--json'])).stdout)
@@ -97,7 +97,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assert.match((await receipts(['get', 'shop', 'nobody'])).stdout, /^c2sp\.org\/tlog-proof@v1\n/)
   })
 
-  it('has none of a subject that was never erased', async (t) => {
+  it('fails for a subject that was never erased', async (t) => {
     const { receipts } = await withErased(t)
     assertRefused(await receipts(['get', 'shop', 'ben']), 1, /There is no receipt/)
     assert.equal((await receipts(['get', 'shop', 'ben', '--json'])).stdout, '')
@@ -105,7 +105,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(['get', 'shop', 'anna', '--json', '--output', 'x']), 2, /--out/)
   })
 
-  it('prints the keys to verify with', async (t) => {
+  it('prints the verifier keys', async (t) => {
     const { receipts, vkey, organisationId } = await withErased(t)
     assert.ok(vkey.startsWith(`lethe.local/${organisationId}+`))
     assert.deepEqual(onlyJson(await receipts(['key', '--json'])), {

@@ -25,7 +25,7 @@ async function createKey(cli: CommandLine, name: string): Promise<string> {
   return String(made.id)
 }
 
-/** What the activity of the organisation says of renames, newest first. */
+/** The renames in the activity of the organisation, newest first. */
 async function renames(cli: CommandLine): Promise<unknown[]> {
   const { stdout } = await cli.run(['activity', '--org', 'acme', '--json'])
   const entries = jsonLines(stdout).filter(({ kind }) => String(kind).endsWith('.renamed'))
@@ -33,7 +33,7 @@ async function renames(cli: CommandLine): Promise<unknown[]> {
 }
 
 describe('renaming from the command line', () => {
-  it('gives another name to an organisation, a tracker and a key, and leaves both names in the activity', async (t) => {
+  it('renames an organisation, a tracker and a key, with both names in the activity', async (t) => {
     const { cli, keyId } = await shop(t)
     const org = await cli.run(['orgs', 'rename', 'acme', '--name', 'Acme Ltd'])
     assert.deepEqual([org.code, org.stdout, org.stderr], [0, 'Renamed acme to "Acme Ltd".\n', ''])
@@ -48,7 +48,7 @@ describe('renaming from the command line', () => {
     ])
   })
 
-  it('prints what was renamed as one JSON object for scripts, as lists do', async (t) => {
+  it('prints the renamed object as JSON, like lists', async (t) => {
     const { cli, keyId } = await shop(t)
     const renamed = async (...args: string[]) => onlyJson(await cli.run([...args, '--name', 'New', '--json']))
     const listed = async (...args: string[]) => jsonLines((await cli.run([...args, '--json'])).stdout)
@@ -60,7 +60,7 @@ describe('renaming from the command line', () => {
     assert.deepEqual([await renamed('keys', 'rename', keyId)], await listed('keys', 'list', '--org', 'acme'))
   })
 
-  it('asks for the name on a terminal, and tells a script that it is missing', async (t) => {
+  it('asks for the name on a terminal, and reports a missing one in a script', async (t) => {
     const { cli, keyId } = await shop(t)
     for (const [args, question] of [
       [['orgs', 'rename', 'acme'], 'New name of the organisation: '],
@@ -73,7 +73,7 @@ describe('renaming from the command line', () => {
     }
   })
 
-  it('refuses a name that will not do, and what is not there; nothing is in the activity', async (t) => {
+  it('rejects an invalid name and an unknown ID, without an entry in the activity', async (t) => {
     const { cli, keyId } = await shop(t)
     for (const args of [
       ['orgs', 'rename', 'acme'],
@@ -92,7 +92,7 @@ describe('renaming from the command line', () => {
     assert.deepEqual(await renames(cli), [])
   })
 
-  it('takes the name a thing has already for done, without an entry', async (t) => {
+  it('succeeds without an entry if the name is unchanged', async (t) => {
     const { cli, keyId } = await shop(t)
     for (const args of [
       ['orgs', 'rename', 'acme', '--name', 'Acme'],
@@ -104,7 +104,7 @@ describe('renaming from the command line', () => {
     assert.deepEqual(await renames(cli), [])
   })
 
-  it('refuses a key the name of another active one, and a key that has ended', async (t) => {
+  it('rejects the name of another active key, and renames no inactive key', async (t) => {
     const { cli, keyId } = await shop(t)
     const other = await createKey(cli, 'hourly')
     const taken = await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])

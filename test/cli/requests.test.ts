@@ -12,7 +12,7 @@ import { fileIn, readZip } from '../support/zip.ts'
 const ada = 'email=ada@example.com'
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/
 
-/** A person with three subjects on two trackers, and somebody else. */
+/** A person with three subjects on two trackers, and another person. */
 async function withAda(t: TestContext, env: Record<string, string> = {}) {
   const shop = await startRemoteShop(t, { env })
   await shop.createTracker(shop.organisationId, 'blog')
@@ -24,7 +24,7 @@ async function withAda(t: TestContext, env: Record<string, string> = {}) {
     ...known('reader', 'blog', 'ada@example.com'),
     ...known('ben', 'shop', 'ben@example.com'),
   ])
-  /** Creates a request, and hands back its ID. */
+  /** Creates a request and returns its ID. */
   const create = async (kind: 'access' | 'erasure', ...more: string[]) =>
     textOf(onlyJson(await shop.requests(['create', kind, '--by', ada, ...more, '--json'])), 'requestId')
   const held = async () => jsonLines((await shop.subjects(['find', ada, '--json'])).stdout).length
@@ -32,7 +32,7 @@ async function withAda(t: TestContext, env: Record<string, string> = {}) {
 }
 
 describe('lethe requests create', { concurrency: true }, () => {
-  it('says what was found and when it is due, or prints one JSON object', async (t) => {
+  it('prints what was found and the due date, or one JSON object', async (t) => {
     const { requests } = await withAda(t)
     const { code, stdout } = await requests(['create', 'erasure', '--by', ada, '--reference', 'ticket 1'])
     assert.equal(code, 0)
@@ -44,7 +44,7 @@ describe('lethe requests create', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(again, { kind: 'access', state: 'open', found: { subjects: 3 } })
   })
 
-  it('takes several identifiers, data subjects of a tracker, and a date in the past', async (t) => {
+  it('accepts several identifiers, data subjects of a tracker, and a date in the past', async (t) => {
     const { requests } = await withAda(t)
     const receivedAt = new Date(Date.now() - 86_400_000).toISOString()
     const created = onlyJson(
@@ -80,7 +80,7 @@ describe('lethe requests create', { concurrency: true }, () => {
     })
   })
 
-  it('creates a request of its own ID once', async (t) => {
+  it('creates a request with a chosen ID once', async (t) => {
     const { requests } = await withAda(t)
     const id = '0d2c8a54-3f0e-4f5b-8f55-2f1f6f1f2b7c'
     const args = ['create', 'access', '--by', ada, '--id', id]
@@ -92,7 +92,7 @@ describe('lethe requests create', { concurrency: true }, () => {
     assert.equal((await requests(args)).stdout, `The access request ${id} exists already and is cancelled.\n`)
   })
 
-  it('refuses a person it cannot make sense of, as wrong usage', async (t) => {
+  it('rejects an invalid person as a usage error', async (t) => {
     const { requests } = await withAda(t)
     const refusals: [args: string[], reason: RegExp][] = [
       [[], /Specify the person/],
@@ -113,7 +113,7 @@ describe('lethe requests create', { concurrency: true }, () => {
     assert.equal((await requests(['list', '--json'])).stdout, '')
   })
 
-  it('says which scope is missing', async (t) => {
+  it('names a missing scope', async (t) => {
     const { cli, url } = await withAda(t)
     const weak = await startRemoteShop(t, { scopes: ['analytics:view'] })
     assertRefused(await weak.requests(['create', 'access', '--by', ada]), 1, /analytics:manage-requests/)
@@ -123,7 +123,7 @@ describe('lethe requests create', { concurrency: true }, () => {
 })
 
 describe('lethe requests list and show', { concurrency: true }, () => {
-  it('list as a table or as JSON, by state and kind, and say that there are more', async (t) => {
+  it('list prints a table or JSON, filtered by state and kind, and says if there are more', async (t) => {
     const { requests, create } = await withAda(t)
     const access = await create('access', '--reference', 'ticket 1')
     const erasure = await create('erasure', '--received-at', new Date(Date.now() - 86_400_000).toISOString())
@@ -145,7 +145,7 @@ describe('lethe requests list and show', { concurrency: true }, () => {
     assert.match(some.stderr, /^More results exist/)
   })
 
-  it('show the person until the request is closed', async (t) => {
+  it('show prints the person until the request is closed', async (t) => {
     const { requests, create } = await withAda(t)
     const id = await create('access', '--reference', 'ticket 1')
     const { stdout } = await requests(['show', id])
@@ -160,7 +160,7 @@ describe('lethe requests list and show', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(onlyJson(await requests(['show', id, '--json'])), { person: null })
   })
 
-  it('say where to look when there is no such request', async (t) => {
+  it('show says where to look if there is no such request', async (t) => {
     const { requests } = await withAda(t)
     const id = '00000000-0000-4000-8000-000000000000'
     for (const args of [
@@ -177,7 +177,7 @@ describe('lethe requests list and show', { concurrency: true }, () => {
 })
 
 describe('lethe requests extend, reject, cancel and close', { concurrency: true }, () => {
-  it('change the request, once, and say what is wrong otherwise', async (t) => {
+  it('change the request once, and otherwise explain the problem', async (t) => {
     const { requests, create } = await withAda(t)
     const id = await create('access')
     assert.match(
@@ -194,7 +194,7 @@ describe('lethe requests extend, reject, cancel and close', { concurrency: true 
 })
 
 describe('lethe requests erase', { concurrency: true }, () => {
-  it('shows the request, wants the number typed, and erases everything', async (t) => {
+  it('shows the request, requires the number typed, and erases everything', async (t) => {
     const { requests, create, held, subjects } = await withAda(t)
     const id = await create('erasure')
     const wrong = await requests(['erase', id], { answers: ['yes'] })
@@ -212,7 +212,7 @@ describe('lethe requests erase', { concurrency: true }, () => {
     assert.deepEqual(asked, ['This cannot be undone. Type the number of data subjects, 3, to erase them: '])
     assert.equal(await held(), 0)
     assert.equal(jsonLines((await subjects(['find', 'email=ben@example.com', '--json'])).stdout).length, 1)
-    // Again, as after an answer that was lost.
+    // Repeated as after a lost response.
     const again = onlyJson(await requests(['erase', id, '--yes', '--json']))
     assert.partialDeepStrictEqual(again, { state: 'done', erased: { subjects: 3, sessions: 3, events: 6 } })
   })
@@ -226,7 +226,7 @@ describe('lethe requests erase', { concurrency: true }, () => {
     assert.equal(stdout, `There was nothing to erase. ${proof}\n`)
   })
 
-  it('waits for the budget and says until when; a signal ends only the waiting', async (t) => {
+  it('waits for the budget and says until when; a signal ends only the wait', async (t) => {
     const { requests, create, cli, env } = await withAda(t, { LETHE_LIMIT_ERASURE: '1/hour' })
     const id = await create('erasure')
     const program = cli.startProgram(['requests', 'erase', id, '--yes', '--json'], env)
@@ -243,7 +243,7 @@ describe('lethe requests erase', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(shown, { state: 'running', erased: { subjects: 1 } })
   })
 
-  it('only starts with --no-wait', async (t) => {
+  it('only starts the erasure with --no-wait', async (t) => {
     const { requests, create } = await withAda(t, { LETHE_LIMIT_ERASURE: '1/hour' })
     const id = await create('erasure')
     const started = await requests(['erase', id, '--yes', '--no-wait'])
@@ -253,7 +253,7 @@ describe('lethe requests erase', { concurrency: true }, () => {
     assertRefused(await requests(['erase', id, '--yes']), 1, /this request is closed/)
   })
 
-  it('ends with exit code 1 when the request is cancelled while it waits', async (t) => {
+  it('exits with 1 if the request is cancelled while it waits', async (t) => {
     const { create, requests, cli, env } = await withAda(t)
     const open = onlyJson(await requests(['show', await create('erasure'), '--json']))
     const answer = (state: string) => reply(200, success({ ...open, state }))
@@ -266,20 +266,20 @@ describe('lethe requests erase', { concurrency: true }, () => {
     )
   })
 
-  it('refuses an access request', async (t) => {
+  it('rejects an access request', async (t) => {
     const { requests, create, held } = await withAda(t)
     assertRefused(await requests(['erase', await create('access'), '--yes']), 1, /erasure request/)
     assert.equal(await held(), 3)
   })
 })
 
-/** Without the request that is shown before. */
+/** The output without the request that is shown first. */
 function lastLines(text: string): string {
   return text.slice(text.indexOf('error:'))
 }
 
 describe('lethe requests export', { concurrency: true }, () => {
-  it('writes a private ZIP file, and never over another file', async (t) => {
+  it('writes a private ZIP file, and overwrites no file', async (t) => {
     const { requests, create, cli } = await withAda(t)
     const id = await create('access')
     const file = join(cli.folder, 'ada.zip')
@@ -297,7 +297,7 @@ describe('lethe requests export', { concurrency: true }, () => {
     assertRefused(await requests(['export', id]), 2, /--output/)
   })
 
-  it('leaves nothing behind when the download breaks off', async (t) => {
+  it('leaves no file if the download is interrupted', async (t) => {
     const { cli, env } = await withAda(t)
     const { url } = await scriptedServer(t, (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nConnection: close\r\n\r\nPK')
@@ -313,7 +313,7 @@ describe('lethe requests export', { concurrency: true }, () => {
 })
 
 describe('lethe requests certificate', { concurrency: true }, () => {
-  it('writes receipts that lethe receipts verify takes, and verifies them itself', async (t) => {
+  it('writes receipts that lethe receipts verify accepts, and verifies them itself', async (t) => {
     const { requests, create, cli, env } = await withAda(t)
     const id = await create('erasure')
     await requests(['erase', id, '--yes'])
@@ -339,7 +339,7 @@ describe('lethe requests certificate', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(json, { requestId: id, kind: 'erasure', complete: true, nothingHeld: [] })
   })
 
-  it('of nothing held names the identifier, and its receipt is verified as well', async (t) => {
+  it('names the identifier in a no-data certificate, and verifies its receipt', async (t) => {
     const { requests, cli, env } = await withAda(t)
     const nobody = 'email=nobody@example.com'
     const created = onlyJson(await requests(['create', 'access', '--by', nobody, '--json']))
@@ -354,7 +354,7 @@ describe('lethe requests certificate', { concurrency: true }, () => {
     assert.equal(verified.code, 0, verified.stderr)
   })
 
-  it('is not written when a receipt is not valid', async (t) => {
+  it('writes no certificate with an invalid receipt', async (t) => {
     const { requests, create, cli, env, ...shop } = await withAda(t)
     const id = await create('erasure')
     await requests(['erase', id, '--yes'])

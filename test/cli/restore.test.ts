@@ -46,17 +46,17 @@ interface Fixture {
   cli: CommandLine
   env: { LETHE_JOURNAL: string }
   backup: string
-  /** The id and the string of a key, before it was rotated. */
+  /** The ID and string of a key before its rotation. */
   rotated: { id: string; key: string }
   revoked: { id: string; key: string }
-  /** Active variable tokens in the backup, since then rotated and revoked. */
+  /** Variable tokens that are active in the backup and were rotated and revoked afterwards. */
   tokens: { rotated: IssuedToken; revoked: IssuedToken }
-  /** Open in the backup, and rejected since. */
+  /** A request that is open in the backup and was rejected afterwards. */
   request: string
 }
 
 const people = ['marker-anna', 'marker-ben', 'marker-carl']
-/** The address of somebody whose request was open in the backup, and closed since. */
+/** The address of a person whose request is open in the backup and was closed afterwards. */
 const address = 'marker-dora@example.com'
 const scopes = ['--scope', 'analytics:view', 'analytics:delete-data', 'analytics:manage-requests']
 
@@ -73,7 +73,7 @@ async function createToken(cli: CommandLine, name: string): Promise<IssuedToken>
   return { id: textOf(created, 'id'), token: textOf(created, 'token') }
 }
 
-/** A service of this process on a store that somebody else made. */
+/** A service in this process with an existing store. */
 function serving({ storePath }: CommandLine, t: Lifetime, env: Record<string, string> = {}) {
   return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, ...env })
 }
@@ -83,7 +83,10 @@ const requests = '/v1/analytics/requests'
 const original = commandLine({ after })
 let prepared: ReturnType<typeof prepare> | null = null
 
-/** A store, a backup of it, and then: two erasures, a rotation, a revocation, all of them in a journal. Made once, and copied. */
+/**
+ * A store, its backup, and later erasures, a rotation and a revocation, all in a journal. Created once and
+ * copied.
+ */
 async function afterTheBackup(t: TestContext): Promise<Fixture> {
   prepared ??= prepare(original)
   const changed = await prepared
@@ -190,7 +193,7 @@ async function assertForgotten(
   assert.doesNotMatch(service.logged.join(), /older than the journal/)
 }
 
-/** A store as the first version had it, with a session and an event of each subject. */
+/** A store as created by the first version, with a session and an event of each subject. */
 function writeFirstVersion(path: string, subjectIds: readonly string[]): void {
   const db = openWriter(path)
   migrate(db, path, migrations().slice(0, 1))
@@ -208,7 +211,7 @@ function writeFirstVersion(path: string, subjectIds: readonly string[]): void {
 }
 
 describe('lethe restore', { concurrency: 4 }, () => {
-  it('takes from the store in place who was erased and which keys were taken away since the backup', async (t) => {
+  it('applies the erasures and key changes since the backup from the existing store', async (t) => {
     const fixture = await afterTheBackup(t)
     const { cli, backup } = fixture
     const restored = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
@@ -220,7 +223,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     )
   })
 
-  it('takes the same from a journal where the store is lost', async (t) => {
+  it('applies the same changes from a journal if the store is lost', async (t) => {
     const fixture = await afterTheBackup(t)
     const { cli, backup, env } = fixture
     removeStore(cli)
@@ -230,13 +233,13 @@ describe('lethe restore', { concurrency: 4 }, () => {
     await assertForgotten(t, fixture)
   })
 
-  it('through a link replaces the file that it leads to, and leaves nothing of the old store', async (t) => {
+  it('through a symbolic link replaces its target, and leaves no data of the old store', async (t) => {
     const fixture = await afterTheBackup(t)
     const { cli, backup } = fixture
     const [linked, elsewhere] = [join(cli.folder, 'linked'), join(cli.folder, 'elsewhere')]
     for (const folder of [linked, elsewhere]) mkdirSync(folder)
     const [link, file] = [join(linked, 'lethe.db'), join(elsewhere, 'store.db')]
-    // Over a second link, which is relative.
+    // Through a second link, which is relative.
     symlinkSync(join('..', 'elsewhere', 'second.db'), link)
     symlinkSync('store.db', join(elsewhere, 'second.db'))
     copyFileSync(secretOf(cli), join(linked, 'lethe.secret'))
@@ -262,7 +265,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
       const bytes = readFileSync(join(elsewhere, name))
       for (const erased of people.slice(0, 2)) assert.ok(!bytes.includes(erased), `${erased} in ${name}`)
     }
-    // The same where the file is not there yet.
+    // The same without an existing store.
     for (const name of readdirSync(elsewhere).filter((name) => name.startsWith('store'))) {
       rmSync(join(elsewhere, name))
     }
@@ -270,7 +273,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.ok(lstatSync(link).isSymbolicLink() && statSync(file).size > 0)
   })
 
-  it('through a link refuses while a process uses the store by its own name', async (t) => {
+  it('through a symbolic link refuses while a process uses the store by its own name', async (t) => {
     const { cli, backup } = await afterTheBackup(t)
     const link = join(cli.folder, 'link.db')
     symlinkSync('lethe.db', link)
@@ -280,7 +283,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     await service.stop()
   })
 
-  it('goes by the store in place where the journal of LETHE_JOURNAL is not there yet, and says so', async (t) => {
+  it('uses the existing store if the journal of LETHE_JOURNAL does not exist yet, and says so', async (t) => {
     const { cli, backup } = await afterTheBackup(t)
     const journal = join(cli.folder, 'not', 'yet.journal')
     const env = { LETHE_JOURNAL: journal }
@@ -305,7 +308,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.equal(existsSync(journal), false)
   })
 
-  it('refuses a journal that is named and not there, and leaves the store as it is', async (t) => {
+  it('rejects a missing --journal, and leaves the store unchanged', async (t) => {
     const { cli, backup } = await afterTheBackup(t)
     const before = readFileSync(cli.storePath)
     const nowhere = join(cli.folder, 'nowhere.journal')
@@ -320,7 +323,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     )
   })
 
-  it('signs everybody out and withdraws open links of the backup, and says so', async (t) => {
+  it('ends all sessions and withdraws open links of the backup, and says so', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [])
     const before = await serving(cli, t)
@@ -351,7 +354,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     await after.stop()
   })
 
-  it('refuses while a service runs, and asks before it replaces', async (t) => {
+  it('refuses while a service is running, and asks before it replaces a store', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [])
     const backup = join(cli.folder, 'b')
@@ -365,7 +368,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
-  it('refuses a damaged backup and another secret, and leaves the store as it is', async (t) => {
+  it('rejects a damaged backup and another secret, and leaves the store unchanged', async (t) => {
     const { cli, backup } = await afterTheBackup(t)
     const secret = join(cli.folder, 'other.secret')
     writeFileSync(secret, `${Buffer.alloc(32, 7).toString('base64')}\n`)
@@ -379,7 +382,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
-  it('restores all that a journal with a gap knows, and names what is missing', async (t) => {
+  it('restores everything in a journal with a gap, and reports what is missing', async (t) => {
     const fixture = await afterTheBackup(t)
     const { cli, backup, env, rotated, revoked } = fixture
     const gap = join(cli.folder, 'gap.journal')
@@ -398,14 +401,14 @@ describe('lethe restore', { concurrency: 4 }, () => {
     )
     assert.deepEqual(statuses, [200, 404, 200])
     await service.stop()
-    // The same journal would go on behind the gap.
+    // Appending to this journal would continue after the gap.
     await assert.rejects(serving(cli, t, { LETHE_JOURNAL: gap }), /No journal holds entry 0/)
     const mended = await cli.run(['journal', 'replay', gap, '--mend'])
     assert.equal(mended.code, 1)
     assert.match(mended.stdout, /^Appended 1 ledger entry/)
   })
 
-  it('takes a backup of the first version, upgrades it, and brings nobody back from it either', async (t) => {
+  it('upgrades a backup of the first version, and restores nobody who was erased', async (t) => {
     const cli = commandLine(t)
     const env = { LETHE_JOURNAL: join(cli.folder, 'lethe.journal') }
     const backup = join(cli.folder, 'ancient.backup')
@@ -441,11 +444,11 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.equal((await cli.run(['ledger', 'verify'])).code, 0)
   })
 
-  it('refuses to replace a store that it may not write, which knows who was erased since', {
+  it('refuses to replace a store that it cannot write, which has the erasures since the backup', {
     skip: noMounts,
   }, async (t) => {
     const { cli, backup } = await afterTheBackup(t)
-    // With a log of its own it could still be read, and what it knows be taken along.
+    // With a write-ahead log, the store could still be read.
     const db = new DatabaseSync(cli.storePath)
     db.exec('PRAGMA journal_mode = DELETE')
     db.close()
@@ -460,7 +463,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
-  it('refuses a backup of a newer version, and leaves the store as it is', async (t) => {
+  it('rejects a backup of a newer version, and leaves the store unchanged', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [])
     const before = readFileSync(cli.storePath)
@@ -473,7 +476,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
-  it('killed while it makes the new store leaves the old one or the new one', async (t) => {
+  it('leaves either the old or the new store if it is killed', async (t) => {
     const fixture = await afterTheBackup(t)
     const { cli, backup } = fixture
     const program = cli.startProgram(['restore', backup, '--yes', '--json'])
@@ -492,7 +495,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
 })
 
 describe('lethe journal', { concurrency: 4 }, () => {
-  it('holds neither a subject id nor a key string, for its owner alone', async (t) => {
+  it('contains neither subject IDs nor key strings, and is readable by its owner only', async (t) => {
     const { cli, env, rotated } = await afterTheBackup(t)
     const text = readFileSync(env.LETHE_JOURNAL, 'utf8')
     assert.equal(text.split('\n').filter((line) => line !== '').length, 7)
@@ -501,14 +504,14 @@ describe('lethe journal', { concurrency: 4 }, () => {
     assert.ok(!readFileSync(cli.storePath).includes('marker-anna'))
   })
 
-  it('is replayed in a store that others set back, once and no further, on both engines', async (t) => {
+  it('is replayed once in a store that was set back, on both engines', async (t) => {
     const { cli, env, backup } = await afterTheBackup(t)
     removeStore(cli)
     copyFileSync(backup, cli.storePath)
     const postgres = await freshStore(t)
     const copied = await cli.run(['copy', '--from', `sqlite:${cli.storePath}`, '--to', postgres, '--json'])
     assert.equal(copied.code, 0, copied.stderr)
-    // A crash has torn its last line.
+    // The last line was truncated by a crash.
     writeFileSync(env.LETHE_JOURNAL, '{"kind":"erasure","organ', { flag: 'a' })
     for (const store of [`sqlite:${cli.storePath}`, postgres]) {
       const replay = () =>
@@ -531,7 +534,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
     }
   })
 
-  it('is replayed by lethe copy, so that an old store brings nobody back', async (t) => {
+  it('is replayed by lethe copy, so that an old store restores nobody', async (t) => {
     const { cli, env, backup } = await afterTheBackup(t)
     const [old, to] = [join(cli.folder, 'old.db'), join(cli.folder, 'new.db')]
     copyFileSync(backup, old)
@@ -543,13 +546,13 @@ describe('lethe journal', { concurrency: 4 }, () => {
     assert.deepEqual(JSON.parse(stdout).replayed, { ...removedTwo, withdrawnLinks: 1 })
   })
 
-  it('that cannot be written fails the erasure, shows in readiness and metrics, and catches up', async (t) => {
+  it('fails erasures while it cannot be written, is reported in readiness and metrics, and catches up', async (t) => {
     const cli = commandLine(t)
     const journal = join(cli.folder, 'folder', 'lethe.journal')
     await fillStore(cli.storePath, [eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() })])
     const { key } = await createKey(cli, 'k')
     const service = await serving(cli, t, { LETHE_JOURNAL: journal })
-    // A folder in the place of the file accepts no lines, not even from root.
+    // A folder in place of the file cannot be appended to, even by root.
     mkdirSync(journal, { recursive: true })
     const anna = `${subjects}/anna`
     assert.equal((await service.ask(anna, { method: 'DELETE', key })).status, 500)
@@ -564,7 +567,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
 })
 
 describe('lethe backup verify', () => {
-  it('finds a backup whole, and one that is not the one told of beside it', async (t) => {
+  it('accepts an intact backup, and rejects one that does not match the file beside it', async (t) => {
     const { cli, backup } = await afterTheBackup(t)
     const contents = onlyJson(await cli.run(['backup', 'verify', backup, '--json']))
     assert.partialDeepStrictEqual(contents, { isWhole: true, rows: { subjects: 3, events: 3 }, ledgers: [] })

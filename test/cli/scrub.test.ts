@@ -7,7 +7,9 @@ import { preparedStore } from '../support/prepared-store.ts'
 import { eventRow } from '../support/rows.ts'
 import { eraseIn, testKeys } from '../support/test-keyring.ts'
 
-/** A store in which 50 of 100 subjects, whose texts all stood in each other's pages, have been erased. */
+/**
+ * A store in which 50 of 100 subjects were erased, with their data on the same pages as that of the others.
+ */
 const withErasures = preparedStore(async (cli) => {
   await fillStore(cli.storePath, [])
   const numbers = Array.from({ length: 100 }, (_, number) => number)
@@ -30,7 +32,7 @@ const withErasures = preparedStore(async (cli) => {
 const stateOf = (cli: CommandLine) => inStore(cli.storePath, ({ maintenance }) => maintenance.scrubState())
 
 describe('lethe scrub', { concurrency: true }, () => {
-  it('leaves not one byte of what was erased in any file, and says how long it took', async (t) => {
+  it('leaves no byte of erased data in any file, and reports the duration', async (t) => {
     const cli = await withErasures(t)
     const { code, stdout, stderr } = await cli.run(['scrub'])
     assert.deepEqual([code, stderr], [0, ''])
@@ -40,7 +42,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     assert.equal((await stateOf(cli)).isDue, false)
   })
 
-  it('tells scripts when it was done and how long it took', async (t) => {
+  it('reports its time and duration as JSON', async (t) => {
     const cli = await withErasures(t)
     const before = Date.now()
     const scrubbed = onlyJson(await cli.run(['scrub', '--json']))
@@ -51,7 +53,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     assert.equal((await stateOf(cli)).lastAt, at)
   })
 
-  it('can be run with nothing to do', async (t) => {
+  it('succeeds if there is nothing to do', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     onlyJson(await cli.run(['scrub', '--json']))
@@ -74,7 +76,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     assert.equal((await other.maintenance.scrubState()).isDue, false)
   })
 
-  it('refuses what it does not know, as wrong usage', async (t) => {
+  it('rejects unknown options as usage errors', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['scrub', 'now']), 2, /too many arguments/)
     assertRefused(await cli.run(['scrub', '--force']), 2, /--force/)

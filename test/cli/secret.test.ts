@@ -61,7 +61,7 @@ const jsonEvent = {
 const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
 
 describe('lethe secret rotate', { concurrency: true }, () => {
-  it('puts a new secret in front of the others, for its owner alone, and says what is to be done', async (t) => {
+  it('adds a private secret before the others, and says what to do next', async (t) => {
     const { file, run, cli } = await withSecret(t)
     const [old = ''] = readFileSync(file, 'utf8').split('\n')
     const { code, stdout, stderr } = await run(['secret', 'rotate'])
@@ -79,7 +79,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     assert.ok(!stdout.includes(first) && !stderr.includes(first), 'the secret itself is told nobody')
   })
 
-  it('keeps tombstones and receipts of before good, and old keys can verify what is new', async (t) => {
+  it('keeps tombstones and receipts valid, and old keys verify new receipts', async (t) => {
     const { run, inStore } = await withSecret(t)
     const rows = visit('anna')
     const before = await inStore(async (services) => {
@@ -107,7 +107,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     assert.equal((await run(['ledger', 'verify'])).code, 0)
   })
 
-  it('stops an import that began before it, which then brings nobody back who was erased since', async (t) => {
+  it('stops an import that started earlier, so that it restores nobody erased since', async (t) => {
     const { cli, file, run, inStore } = await withSecret(t)
     const line = (subjectId: string) =>
       `${JSON.stringify({ ...jsonEvent, subjectId, eventId: `of-${subjectId}` })}\n`
@@ -135,7 +135,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(JSON.parse(again.stdout), { ofErased: 1, events: 0 })
   })
 
-  it('leaves a store that opens with the new file and no longer with the old one', async (t) => {
+  it('leaves a store that opens only with the new file', async (t) => {
     const { file, run } = await withSecret(t)
     copyFileSync(file, `${file}.old`)
     const { fingerprint } = onlyJsonOf(await run(['secret', 'rotate', '--json']))
@@ -144,7 +144,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     assertRefused(await run(['ledger', 'verify']), 1, new RegExp(String(fingerprint)))
   })
 
-  it('follows a link to the file, and leaves the link', async (t) => {
+  it('follows a symbolic link to the file, and keeps the link', async (t) => {
     const { cli, file } = await withSecret(t)
     const link = join(cli.folder, 'linked.secret')
     symlinkSync(file, link)
@@ -154,7 +154,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     assert.equal(readFileSync(link, 'utf8'), readFileSync(file, 'utf8'))
   })
 
-  it('refuses, with nothing changed, while another rotation is under way or where it may not write', async (t) => {
+  it('fails without changes during another rotation, and if it cannot write', async (t) => {
     const { cli, file, run } = await withSecret(t)
     const text = readFileSync(file, 'utf8')
     writeFileSync(`${file}.new`, '')
@@ -169,8 +169,8 @@ describe('lethe secret rotate', { concurrency: true }, () => {
   })
 })
 
-describe('a secret that is made by a command', () => {
-  it('is told of once: where it is, and that it does not belong to the backups', async (t) => {
+describe('a secret created by a command', () => {
+  it('is reported once, with its path and the advice to keep it out of backups', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const file = join(cli.folder, 'empty.ndjson')
@@ -187,7 +187,7 @@ describe('a secret that is made by a command', () => {
 })
 
 describe('a secret file', { concurrency: true }, () => {
-  it('may have blank lines, the line ends of Windows and the same secret twice, which counts once', async (t) => {
+  it('may have blank lines, CRLF line endings and a repeated secret, which counts once', async (t) => {
     const { file, run, inStore } = await withSecret(t)
     await inStore(async (services) => {
       await services.ingest.ingest(visit('anna'), services.keyring.tombstoneKeys)
@@ -207,7 +207,7 @@ describe('a secret file', { concurrency: true }, () => {
     assert.equal(readFileSync(file, 'utf8').split('\n').length, 3)
   })
 
-  it('with a comment is refused by the number of the line, which is not repeated', async (t) => {
+  it('with a comment is rejected with the line number, without its content', async (t) => {
     const { file, run } = await withSecret(t)
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n# hush\n`)
     const refused = await run(['ledger', 'verify'])
@@ -217,8 +217,8 @@ describe('a secret file', { concurrency: true }, () => {
 })
 
 for (const [engine, address] of Object.entries(engines)) {
-  describe(`two first starts with different folders on one ${engine}`, () => {
-    it('agree on one secret: the second is refused, now and later, and says what to bring', async (t) => {
+  describe(`two first starts with different folders on one ${engine} store`, () => {
+    it('agree on one secret: the second one is refused now and later, with instructions', async (t) => {
       const store = await openStoreAt(await address(t))
       t.after(() => store.close())
       const folders = [temporaryFolder(t), temporaryFolder(t)]
@@ -251,8 +251,8 @@ for (const [engine, address] of Object.entries(engines)) {
   })
 }
 
-describe('a store whose secret was lost', () => {
-  it('lets everything go on that needs none, above all a key be revoked, and nothing else', async (t) => {
+describe('a store with a lost secret', () => {
+  it('allows only commands that need no secret, above all revoking a key', async (t) => {
     const { cli, file, run, inStore } = await withSecret(t)
     await inStore(async (services) => {
       await services.ingest.ingest(visit('anna'), services.keyring.tombstoneKeys)
@@ -302,7 +302,7 @@ describe('a store whose secret was lost', () => {
 
 const scope = ['--scope', 'analytics:view']
 
-/** The one object that a command printed, which tells people something as well. */
+/** The JSON object of a command that may also have printed messages. */
 function onlyJsonOf({ code, stdout }: { code: number | null; stdout: string }): Record<string, unknown> {
   return onlyJson({ code, stdout, stderr: '', signal: null })
 }

@@ -19,12 +19,12 @@ import { until } from '../support/until.ts'
 const day = 86_400_000
 const now = Date.now()
 
-/** One event of a subject, so many days ago. */
+/** An event of a subject this many days ago. */
 function visit(subjectId: string, daysAgo: number) {
   return eventRow({ subjectId, sessionId: `s${daysAgo}`, eventId: 'e', occurredAt: now - daysAgo * day })
 }
 
-/** The lines of a log with this message, without what every line has. */
+/** The log lines with this message, without the common fields. */
 function linesOf(stdout: string, message: string) {
   return jsonLines(stdout)
     .filter(({ msg }) => msg === message)
@@ -35,7 +35,7 @@ function linesOf(stdout: string, message: string) {
 }
 
 describe('the maintenance of lethe serve', { concurrency: true }, () => {
-  it('sweeps at its start and every so often, with a line of counts and of no ids', async (t) => {
+  it('sweeps at startup and at intervals, and logs counts but no IDs', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [
       visit('visitor-old', 300),
@@ -70,7 +70,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     )
   })
 
-  it('deletes nothing by a window shorter than the one before, and warns of it with what to do', async (t) => {
+  it('deletes nothing by a shortened window, and logs a warning with instructions', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('visitor-old', 3_000)])
     await cli.run(['sweep'], { env: { LETHE_RETENTION_DAYS: 'free=3650' } })
@@ -79,7 +79,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
       ...{ LETHE_SWEEP_SECONDS: '1', LETHE_METRICS_PORT: '0' },
     })
     const metrics = async () => (await fetch(String(service.metricsUrl))).text()
-    // Looked at now and then: all the metrics are much to tell.
+    // Polled slowly, because rendering all metrics takes time.
     while (!/^lethe_sweep_duration_seconds_count\{outcome="complete"\} [2-9]/m.test(await metrics()))
       await pause(200)
     assert.match(await metrics(), /^lethe_retention_windows_waiting 1$/m)
@@ -94,7 +94,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     assert.ok(await inStore(cli.storePath, async ({ subjects }) => subjects.read(shop, 'visitor-old')))
   })
 
-  it('makes up for a scrub that was due in the night, with a line of its own', async (t) => {
+  it('catches up on a missed nightly scrub, with its own log line', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('visitor-old', 1), visit('visitor-kept', 1)])
     await inStore(cli.storePath, async ({ subjects, maintenance }) => {
@@ -116,7 +116,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     assert.equal(cli.holdsBytes('visitor-kept'), true)
   })
 
-  it('leaves the work to another process that is at it, and stops all the same', async (t) => {
+  it('leaves the work to another process that holds the lock, and stops in time', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('visitor-old', 300)])
     await inStore(cli.storePath, ({ maintenance, subjects }) =>
@@ -132,13 +132,13 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
   })
 })
 
-describe('a change of plan beside a running service', () => {
-  it('holds for its next request, in both directions', async (t) => {
+describe('a change of plan while a service runs', () => {
+  it('applies to its next request, in both directions', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('anna', 1), visit('anna', 30)])
     const key = await createKey(cli)
     await inStore(cli.storePath, ({ maintenance }) =>
-      // Nobody else sweeps meanwhile, so that what ages out is hidden and not gone.
+      // Prevents sweeps, so that expired data is hidden but not deleted.
       maintenance.withMaintenanceLock(async () => {
         const env = { LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_RETENTION_DAYS: 'free=2,pro=40' }
         const service = await startTestService(t, env)

@@ -26,7 +26,7 @@ import { unrelatedKeys } from '../support/test-keyring.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
-/** A store with the tracker `shop`, and a key that may do everything to it. */
+/** A store with the tracker `shop`, and a key with all permissions for it. */
 async function withShop(t: TestContext): Promise<{ cli: CommandLine; keyId: string; key: string }> {
   const cli = commandLine(t)
   await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
@@ -41,14 +41,14 @@ async function withShop(t: TestContext): Promise<{ cli: CommandLine; keyId: stri
 }
 
 describe('lethe serve refuses to start', { concurrency: true }, () => {
-  it('on a wrong configuration, with one line and exit code 2', async (t) => {
+  it('with an invalid configuration, with one line and exit code 2', async (t) => {
     const cli = commandLine(t)
     const outcome = await cli.run(['serve'], { env: { LETHE_PORT: '80800' } })
     assertRefused(outcome, 2, /^error: LETHE_PORT is "80800"; it accepts a port from 0 .*\n$/)
     assert.deepEqual(readdirSync(cli.folder), [], 'nothing was created')
   })
 
-  it('on a port that is taken, with one line that names it and exit code 1', async (t) => {
+  it('on a port in use, with one line that names it and exit code 1', async (t) => {
     const cli = commandLine(t)
     const server = createServer()
     t.after(() => server.close())
@@ -84,14 +84,14 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
     })
   }
 
-  it('in a folder that cannot be made, with one line that names it and exit code 1', async (t) => {
+  it('if it cannot create its folder, with one line that names it and exit code 1', async (t) => {
     const cli = commandLine(t)
     writeFileSync(join(cli.folder, 'file'), '')
     const path = join(cli.folder, 'file', 'lethe.db')
     assertRefused(await cli.run(['serve'], { env: { LETHE_STORE: `sqlite:${path}` } }), 1, /[\\/]file\b/)
   })
 
-  it('on a store of a newer version, with one line that says so, and leaves it as it is', async (t) => {
+  it('on a store of a newer version, with one line that says so, and leaves it unchanged', async (t) => {
     const cli = commandLine(t)
     await cli.run(['orgs', 'create', '--name', 'Acme'])
     execute(cli.storePath, 'PRAGMA user_version = 4711')
@@ -104,8 +104,8 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
   })
 })
 
-describe('lethe serve on a store that is not there', () => {
-  it('makes it, says so, serves, says that it is empty, and puts nothing in it', async (t) => {
+describe('lethe serve without a store', () => {
+  it('creates an empty one, says so, and serves', async (t) => {
     const cli = commandLine(t)
     const path = join(cli.folder, 'new', 'folder', 'lethe.db')
     const env = { LETHE_STORE: `sqlite:${path}` }
@@ -122,8 +122,8 @@ describe('lethe serve on a store that is not there', () => {
   })
 })
 
-describe('a change by the command line', () => {
-  it('holds for the very next request of a running server, and leaves no key in its log', async (t) => {
+describe('a change from the command line', () => {
+  it('applies to the very next request of a running server, whose log contains no key', async (t) => {
     const { cli, keyId, key } = await withShop(t)
     const service = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
     const subject = `${service.url}/v1/analytics/trackers/shop/subjects/visitor-4711`
@@ -162,19 +162,19 @@ describe('a change by the command line', () => {
   })
 })
 
-describe('a server that is told to stop', { concurrency: true }, () => {
+describe('a server that receives a signal', { concurrency: true }, () => {
   const eventCount = 500
-  /** Long enough for a busy machine; connections that are kept alive would hold the server up for longer. */
+  /** Long enough for a busy machine, and shorter than the server would wait for kept-alive connections. */
   const promptMs = 30_000
 
-  /** An erasure that has begun and cannot finish before `release`: another process holds the right to write. */
+  /** Starts an erasure that cannot finish before `release`, because another process holds the write lock. */
   async function beginErasure(
     cli: CommandLine,
     server: { url: string },
     key: string,
   ): Promise<{ answer: Promise<ApiAnswer>; release: () => void }> {
     const subjects = `${server.url}/v1/analytics/trackers/shop/subjects`
-    // The server's writer starts with its first write; that is over with when the erasure comes.
+    // The first write starts the server's writer, so that it runs before the erasure.
     assert.equal((await callApi(`${subjects}/nobody`, key, 'DELETE')).status, 200)
     const holder = new DatabaseSync(cli.storePath)
     holder.exec('BEGIN IMMEDIATE')
@@ -183,9 +183,9 @@ describe('a server that is told to stop', { concurrency: true }, () => {
     let expected = await remaining()
     const answer = callApi(`${subjects}/busy`, key, 'DELETE')
     answer.catch(() => {})
-    // Each look costs one request; a second one missing is the erasure, which has then come in.
+    // Each poll costs one request; a second one missing means that the erasure has arrived.
     for (let seen = expected; seen === expected; seen = await remaining()) expected--
-    // Meanwhile it goes on to the writer, which waits for the right to write.
+    // Gives the erasure time to reach the writer, which waits for the write lock.
     for (let look = 0; look < 20; look++) await remaining()
     return { answer, release: () => holder.close() }
   }
@@ -195,7 +195,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
     return subject?.counts.events ?? null
   }
 
-  it('finishes a running erasure, answers it, and ends with exit code 0', async (t) => {
+  it('completes and answers a running erasure, and exits with 0', async (t) => {
     const { cli, key } = await withShop(t)
     await addBusy(cli, eventCount)
     const server = await startServe(cli, roomyBudgets)
@@ -214,14 +214,14 @@ describe('a server that is told to stop', { concurrency: true }, () => {
     assert.equal(await count(cli), null)
   })
 
-  it('ends immediately on a second signal, and the subject is whole', async (t) => {
+  it('stops immediately on a second signal, and the subject stays complete', async (t) => {
     const { cli, key } = await withShop(t)
     await addBusy(cli, 100)
     const server = await startServe(cli, roomyBudgets)
     const { answer, release } = await beginErasure(cli, server, key)
     server.kill('SIGTERM')
     await server.waitFor('stdout', /stopping/)
-    // Sooner it would count as an echo of the first.
+    // An earlier signal would count as an echo of the first.
     await passTime(2 * echoMs)
     server.kill('SIGTERM')
     const outcome = await endedWithin(server, promptMs)
@@ -241,7 +241,7 @@ async function endedWithin(program: RunningProgram, ms: number) {
   return outcome
 }
 
-/** Gives the shop the subject `busy` with so many events. */
+/** Adds the subject `busy` with this many events to the shop. */
 async function addBusy(cli: CommandLine, events: number): Promise<void> {
   await inStore(cli.storePath, async (store) =>
     store.ingest.ingest(visit('busy', { events }), await unrelatedKeys(store)),

@@ -31,7 +31,7 @@ import { until } from '../support/until.ts'
 const apiKey = credentialFormat('lethe').create('a'.repeat(16), systemRandomness)
 const occurredAt = new Date(anHourAgo).toISOString()
 
-/** The number of an event is its name, so that one sees which arrived. */
+/** A line with an event that is named after its number. */
 function line(number: number): string {
   const owner = { subjectId: `v${number % 7}`, sessionId: 's1' }
   return `${JSON.stringify({ type: 'event', ...owner, eventId: `e${number}`, name: `${number}`, occurredAt })}\n`
@@ -41,7 +41,7 @@ function lines(from: number, to: number): string {
   return Array.from({ length: to - from }, (_, i) => line(from + i)).join('')
 }
 
-/** Waits until files that are written from now on are seen to be newer. */
+/** Waits until newly written files get a later modification time. */
 async function aged(path: string): Promise<void> {
   const { mtimeMs } = statSync(path)
   const probe = `${path}.probe`
@@ -54,7 +54,7 @@ async function aged(path: string): Promise<void> {
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
 
-/** A file in a folder of its own, a server, and the command that ships one to the other. */
+/** A file in its own folder, a server, and the command that ships the file to it. */
 async function shipping(t: TestContext, judge?: Parameters<typeof ingestServer>[1]) {
   const server = await ingestServer(t, judge)
   const cli = commandLine(t)
@@ -63,9 +63,9 @@ async function shipping(t: TestContext, judge?: Parameters<typeof ingestServer>[
   const args = ['ship', file, '--tracker', 'shop', '--interval', '0.05']
   return {
     ...{ server, cli, file, env, state: `${file}.ship` },
-    /** Ships what is there. */
+    /** Ships the existing lines. */
     once: (...more: string[]) => cli.run([...args, '--once', ...more], { env }),
-    /** Starts to ship; ends with the test at the latest. */
+    /** Starts to ship, until the end of the test at the latest. */
     follow: (...more: string[]) => cli.startProgram([...args, ...more], env),
     /** The numbers that arrived, in order. */
     arrived: () => server.stored.map(({ name }) => Number(name)),
@@ -73,7 +73,7 @@ async function shipping(t: TestContext, judge?: Parameters<typeof ingestServer>[
 }
 
 describe('lethe ship --once', { concurrency: 4 }, () => {
-  it('sends what is there, remembers how far, and sends what came later the next time', async (t) => {
+  it('sends the existing lines, stores its position, and sends new lines the next time', async (t) => {
     const { server, file, once, arrived, state } = await shipping(t)
     writeFileSync(file, lines(0, 30))
     const first = await once()
@@ -91,7 +91,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.match((await once()).stdout, /^Sent 0 lines/)
   })
 
-  it('prints one object with --json, and takes the address from the command line', async (t) => {
+  it('prints one object with --json, and accepts the address as an option', async (t) => {
     const { server, cli, file } = await shipping(t)
     writeFileSync(file, lines(0, 2))
     const args = ['ship', file, '--tracker', 'shop', '--once', '--json', '--to', server.url]
@@ -102,7 +102,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     })
   })
 
-  it('leaves a last line that is not complete, until it is', async (t) => {
+  it('leaves an incomplete last line until it is complete', async (t) => {
     const { file, once, arrived } = await shipping(t)
     const [start, end] = [line(2).slice(0, 20), line(2).slice(20)]
     writeFileSync(file, lines(0, 2) + start)
@@ -120,7 +120,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), numbers(0, 2))
   })
 
-  it('reports refused lines by their numbers, keeps them in a file, and goes on', async (t) => {
+  it('reports rejected lines by number, writes them to a file, and continues', async (t) => {
     const { file, cli, once, arrived } = await shipping(t, ({ name }) => (name === '3' ? 'not good' : null))
     const bad = Buffer.concat([Buffer.from('{"text":"'), Buffer.from([0xff]), Buffer.from('"}\n')])
     const long = `${JSON.stringify({ text: 'a'.repeat(300 * 1024) })}\n`
@@ -138,7 +138,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(readFileSync(rejects), Buffer.concat([bad, Buffer.from(`nonsense\n${line(3)}`)]))
   })
 
-  it('finds all refused lines for the file of rejects, not only the first hundred of a batch', async (t) => {
+  it('writes all rejected lines to the file, not only the first 100 of a batch', async (t) => {
     const { file, cli, once, arrived } = await shipping(t, ({ name }) => (Number(name) % 2 ? 'odd' : null))
     writeFileSync(file, lines(0, 700))
     const rejects = join(cli.folder, 'rejects')
@@ -153,7 +153,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     )
   })
 
-  it('divides a batch that is rejected as a whole, down to the line', async (t) => {
+  it('divides a batch that is rejected as a whole, down to single lines', async (t) => {
     const { server, file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 4))
     const stored: BatchBehaviour = { stores: true, answer: { status: 200 } }
@@ -170,7 +170,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), [0, 2, 3])
   })
 
-  it('sends a single line again that is rejected, for it may have arrived too slowly', async (t) => {
+  it('resends a single rejected line, which may have arrived too slowly', async (t) => {
     const { server, file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 1))
     server.next({ stores: true, answer: { status: 200 } }, failed(400, 'invalid_request'))
@@ -178,7 +178,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual([arrived(), server.batches.length], [[0], 3])
   })
 
-  it('ends with what is wrong, and sends nothing, if the key or the tracker is wrong', async (t) => {
+  it('stops with the reason and sends nothing if the key or the tracker is wrong', async (t) => {
     const wrong: [behaviour: BatchBehaviour, reason: RegExp][] = [
       [failed(401, 'unauthorized'), /The key in LETHE_API_KEY is unknown/],
       [failed(403, 'forbidden'), /Set LETHE_API_KEY to a key with this scope/],
@@ -196,7 +196,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     }
   })
 
-  it('refuses what it cannot follow', async (t) => {
+  it('rejects files and options that it cannot use', async (t) => {
     const { cli, file, env, once, state } = await shipping(t)
     assertRefused(await once(), 1, /There is no file .*app\.log\./)
     mkdirSync(file)
@@ -216,7 +216,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assertRefused(await cli.run([...other, '--to', 'ftp://x'], { env }), 2, /an http or https address/)
   })
 
-  it('begins with a rotated file that it had not finished, whatever was rotated since', async (t) => {
+  it('starts with an unfinished rotated file, regardless of later rotations', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
     await once()
@@ -234,7 +234,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), numbers(0, 40))
   })
 
-  it('sends rotated files that were changed at the same time', async (t) => {
+  it('sends rotated files that have the same modification time', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
     await once()
@@ -250,7 +250,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     )
   })
 
-  it('finishes the copy of a file that was truncated', async (t) => {
+  it('finishes the copy of a truncated file', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
     await once()
@@ -262,14 +262,14 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), numbers(0, 60))
   })
 
-  it('sends what was written, copied and truncated before anything of the file was sent', async (t) => {
+  it('sends lines that were written, copied and truncated before it sent any of the file', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
     await once()
     renameSync(file, `${file}.1`)
     await aged(`${file}.1`)
     writeFileSync(file, '')
-    // Notes that the new file comes next.
+    // Stores that the new file is next.
     await once()
     appendFileSync(file, lines(10, 20))
     copyFileSync(file, `${file}.2`)
@@ -281,7 +281,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.deepEqual(arrived(), numbers(0, 30))
   })
 
-  it('says so if the file that it had not finished is gone, and goes on with the next', async (t) => {
+  it('says that an unfinished file is gone, and continues with the next', async (t) => {
     const { file, once, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
     await once()
@@ -303,7 +303,7 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
 })
 
 describe('lethe ship', { concurrency: true }, () => {
-  it('follows a growing file across rotations, and ends on a signal', async (t) => {
+  it('follows a growing file across rotations, and stops on a signal', async (t) => {
     const { cli, file, follow, arrived } = await shipping(t)
     const program = follow()
     await program.waitFor('stderr', /Sending/)
@@ -329,7 +329,7 @@ describe('lethe ship', { concurrency: true }, () => {
     )
   })
 
-  it('sends what was copied and truncated before it looked, in order', async (t) => {
+  it('sends lines that were copied and truncated before it read them, in order', async (t) => {
     const { file, follow, arrived } = await shipping(t)
     writeFileSync(file, '')
     const program = follow()
@@ -346,7 +346,7 @@ describe('lethe ship', { concurrency: true }, () => {
     assert.equal((await program.ended).code, 0)
   })
 
-  it('survives outages, says so once, and loses and repeats nothing', async (t) => {
+  it('survives outages, says so once, and sends every line exactly once', async (t) => {
     const { server, file, follow, arrived } = await shipping(t)
     writeFileSync(file, lines(0, 10))
     server.next(connectionReset, failed(500, 'internal_error'))
@@ -362,7 +362,7 @@ describe('lethe ship', { concurrency: true }, () => {
     assert.equal((await program.ended).code, 0)
   })
 
-  it('keeps its lines when the key is revoked while it runs', async (t) => {
+  it('keeps its position if the key is revoked', async (t) => {
     const { server, file, follow, once, arrived } = await shipping(t)
     const program = follow()
     await program.waitFor('stderr', /Sending/)
@@ -376,7 +376,7 @@ describe('lethe ship', { concurrency: true }, () => {
     assert.deepEqual(arrived(), numbers(0, 5))
   })
 
-  it('does not start while another one uses the state file', async (t) => {
+  it('does not start while another process uses the state file', async (t) => {
     const { follow, once, state, file } = await shipping(t)
     writeFileSync(file, lines(0, 1))
     const program = follow()
@@ -388,7 +388,7 @@ describe('lethe ship', { concurrency: true }, () => {
     assert.equal((await once()).code, 0)
   })
 
-  it('sends standard input to its end, a last line without line feed included', async (t) => {
+  it('sends standard input to its end, including a last line without line feed', async (t) => {
     const { server, cli, env, arrived } = await shipping(t)
     const args = ['ship', '-', '--tracker', 'shop', '--json']
     const input = lines(0, 25_001).trimEnd()

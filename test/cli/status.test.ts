@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 const create = ['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--plan', 'pro']
 const created = preparedStore(runCommands(create))
 
-/** Every file of the folder with what it holds. */
+/** Every file of the folder with its content. */
 function files({ folder }: CommandLine): Record<string, string> {
   return Object.fromEntries(
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'hex')]),
@@ -39,9 +39,9 @@ function edit(path: string, work: (db: DatabaseSync) => void): void {
 }
 
 describe('lethe status of the embedded store', () => {
-  it('tells how it stands, as one JSON object, and leaves every file as it was', async (t) => {
+  it('prints one JSON object, and changes no file', async (t) => {
     const cli = await created(t)
-    // What migrations have dropped.
+    // Space freed by migrations.
     const free = 4_096 * Number(value(cli.storePath, 'PRAGMA freelist_count'))
     const before = files(cli)
     const status = onlyJson(await cli.run(['status', '--json'], { env: { LETHE_RETENTION_DAYS: 'pro=9' } }))
@@ -60,7 +60,7 @@ describe('lethe status of the embedded store', () => {
     assert.deepEqual(files(cli), before)
   })
 
-  it('is lines for people', async (t) => {
+  it('prints lines for people', async (t) => {
     const cli = await created(t)
     const { code, stdout, stderr } = await cli.run(['status'])
     assert.deepEqual([code, stderr], [0, ''])
@@ -73,7 +73,7 @@ describe('lethe status of the embedded store', () => {
     assert.match(stdout, /^ORGANISATION +NAME +PLAN +KEEPS\nacme +Acme +pro +730 days\n$/m)
   })
 
-  it('knows of the last sweep, and that what was deleted waits for a scrub', async (t) => {
+  it('shows the last sweep, and that a scrub is due', async (t) => {
     const cli = await created(t)
     const store = await openStoreAt(`sqlite:${cli.storePath}`, { writesHere: true })
     t.after(() => store.close())
@@ -99,7 +99,7 @@ describe('lethe status of the embedded store', () => {
     assert.partialDeepStrictEqual(scrubbed, { lastScrubAt: scrubbedAt, isScrubDue: false })
   })
 
-  it('says that there is none, makes none, and shows the rest', async (t) => {
+  it('says that there is no store, creates none, and shows the rest', async (t) => {
     const cli = commandLine(t)
     const status = await failed(cli)
     assert.partialDeepStrictEqual(status, {
@@ -112,7 +112,7 @@ describe('lethe status of the embedded store', () => {
     assert.match(stdout, /^Problem +There is no store at /m)
   })
 
-  it('looks at one of an older Lethe without bringing it up to date', async (t) => {
+  it('shows a store of an older version without upgrading it', async (t) => {
     const cli = commandLine(t)
     const known = sqlite.migrations().length
     for (let applied = 1; applied < known; applied++) {
@@ -126,7 +126,7 @@ describe('lethe status of the embedded store', () => {
     assert.match((await cli.run(['status'])).stdout, /^Migrations +\d+ of \d+; the next start applies 1$/m)
   })
 
-  it('looks at one of a newer Lethe, as far as it understands it', async (t) => {
+  it('shows a store of a newer version as far as possible', async (t) => {
     const cli = await created(t)
     edit(cli.storePath, (db) =>
       db.exec(`UPDATE organisations SET plan = 'galaxy'; DROP TABLE sweeps;
@@ -141,7 +141,7 @@ describe('lethe status of the embedded store', () => {
     assert.match((await cli.run(['status'])).stdout, /^Migrations +999, .* it is older than the store/m)
   })
 
-  it('refuses a database that is another’s, and a file that is none', async (t) => {
+  it('rejects a database of another program, and a file that is not a database', async (t) => {
     const cli = commandLine(t)
     edit(cli.storePath, (db) => db.exec('CREATE TABLE theirs (a)'))
     assert.match(JSON.stringify((await failed(cli)).store), /is a database, but not a Lethe store/)
@@ -151,7 +151,7 @@ describe('lethe status of the embedded store', () => {
 })
 
 describe('lethe status of a store in PostgreSQL', () => {
-  it('tells how it stands, without the password', async (t) => {
+  it('is shown without the password', async (t) => {
     const address = await freshDatabase(t)
     const cli = commandLine(t, address)
     await cli.run(create)
@@ -177,7 +177,7 @@ describe('lethe status of a store in PostgreSQL', () => {
     if (password) assert.equal(people.stdout.includes(password), false)
   })
 
-  it('looks at one of an older Lethe without bringing it up to date, and says where there is none', async (t) => {
+  it('shows a store of an older version without upgrading it, and says if there is none', async (t) => {
     const address = await freshDatabase(t)
     const cli = commandLine(t, address)
     assert.match(JSON.stringify((await failed(cli)).store), /There is no store in this database/)
@@ -198,7 +198,7 @@ describe('lethe status of a store in PostgreSQL', () => {
     })
   })
 
-  it('fails when nobody answers there', async (t) => {
+  it('fails if the server does not respond', async (t) => {
     const env = { LETHE_STORE: 'postgres://lethe:hush@127.0.0.1:1/lethe' }
     const status = await failed(commandLine(t), env)
     assert.match(JSON.stringify(status.store), /"place":"postgres:\/\/…@127\.0\.0\.1:1\/lethe".*ECONNREFUSED/)
@@ -206,7 +206,7 @@ describe('lethe status of a store in PostgreSQL', () => {
 })
 
 describe('lethe status of a limiter', () => {
-  it('tells that a Redis cannot be reached, which is no failure', async (t) => {
+  it('reports an unreachable Redis, without failing', async (t) => {
     const cli = await created(t)
     const env = { LETHE_LIMITER: 'redis://:hush@127.0.0.1:1' }
     const { limiter } = onlyJson(await cli.run(['status', '--json'], { env }))
@@ -216,10 +216,10 @@ describe('lethe status of a limiter', () => {
     assert.doesNotMatch(stdout, /hush/)
   })
 
-  it('tells that a Redis can be reached', { skip: noRedis }, async (t) => {
+  it('reports a reachable Redis', { skip: noRedis }, async (t) => {
     const cli = await created(t)
     const env = { LETHE_LIMITER: await anyRedis(t) }
-    // One that answers slowly, as beside other tests, is not used either.
+    // A Redis that is slowed down by other tests counts as unreachable.
     await until(async () => {
       const { limiter } = onlyJson(await cli.run(['status', '--json'], { env }))
       return JSON.stringify(limiter) === '{"engine":"redis","isReachable":true}'

@@ -11,7 +11,7 @@ import { seededRandom } from '../support/seeded-random.ts'
 import { visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-/** A list of so many subjects in a shop, in a tracker of its own and for a key of its own. */
+/** A list of this many subjects in a shop, with its own tracker and key. */
 async function withList(t: TestContext, shop: RemoteShop, count: number, scopes?: readonly Scope[]) {
   const { url, logged, organisationId } = shop
   const cli = commandLine(t)
@@ -23,16 +23,16 @@ async function withList(t: TestContext, shop: RemoteShop, count: number, scopes?
   const file = join(cli.folder, 'ids.txt')
   writeFileSync(file, `${ids.join('\n')}\n`)
   const args = ['subjects', 'erase', tracker, '--from-file', file, '--reference', tracker]
-  /** Runs `lethe subjects erase` on the list. Somebody sits at the terminal only when `answers` are given. */
+  /** Runs `lethe subjects erase` on the list, on a terminal only if `answers` are given. */
   const erase = (more: readonly string[] = [], answers?: readonly string[]) =>
     cli.run([...args, ...more], { env, ...(answers && { answers, columns: () => 80 }) })
-  /** What the service has been asked with the key and has answered so far. */
+  /** The requests with the key that the service has answered. */
   const answered = () =>
     logged.flatMap((line): { method: string; status: number }[] => {
       const entry = JSON.parse(line)
       return entry.msg === 'request' && entry.keyId === key.id ? [entry] : []
     })
-  /** The requests of the list. */
+  /** The privacy requests of the list. */
   const made = async () => {
     const all = jsonLines((await cli.run(['requests', 'list', '--limit', 'all', '--json'], { env })).stdout)
     return all.filter(({ reference }) => reference === tracker)
@@ -43,7 +43,7 @@ async function withList(t: TestContext, shop: RemoteShop, count: number, scopes?
 const shop = await startRemoteShop({ after })
 
 describe('lethe subjects erase --from-file', { concurrency: true }, () => {
-  it('wants the number typed, makes a request for each, and ends with a summary', async (t) => {
+  it('requires the number typed, creates a request for each ID, and ends with a summary', async (t) => {
     const { erase, made } = await withList(t, shop, 3)
     const { code, stdout, stderr, asked } = await erase([], ['3'])
     assert.deepEqual([code, stdout], [0, 'Erased 3 of 3 subjects: 3 sessions and 6 events.\n'])
@@ -55,13 +55,13 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     )
   })
 
-  it('wants a reference, by which a repeated run continues', async (t) => {
+  it('requires a reference, with which a repeated run continues', async (t) => {
     const { cli, env, tracker, file } = await withList(t, shop, 1)
     const args = ['subjects', 'erase', tracker, '--from-file', file, '--yes']
     assertRefused(await cli.run(args, { env }), 2, /--from-file requires --reference/)
   })
 
-  it('looks at 50 of a longer list with --dry-run, from its beginning to its end', async (t) => {
+  it('checks 50 IDs of a longer list with --dry-run, from start to end', async (t) => {
     const { erase, file, answered } = await withList(t, shop, 1)
     const others = Array.from({ length: 4_999 }, (_, number) => `v${number}`)
     writeFileSync(file, [...others, 'visitor-0'].join('\n'))
@@ -73,7 +73,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     await until(() => answered().length === 51)
   })
 
-  it('asks the service with --dry-run: who holds data, and whether there is such a tracker', async (t) => {
+  it('checks with --dry-run which subjects have data and whether the tracker exists', async (t) => {
     const { erase, cli, env, file, made } = await withList(t, shop, 3)
     writeFileSync(file, 'visitor-0\nvistor-1\nvisitor-2\n')
     const { code, stdout } = await erase(['--dry-run'])
@@ -87,12 +87,12 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.deepEqual(await made(), [])
   })
 
-  it('says that a key which may erase but not read cannot do a dry run', async (t) => {
+  it('says that a dry run needs a key that may read', async (t) => {
     const { erase } = await withList(t, shop, 1, ['analytics:delete-data'])
     assertRefused(await erase(['--dry-run']), 1, /analytics:view/)
   })
 
-  it('erases nothing with --dry-run, without an answer, or after another one', async (t) => {
+  it('erases nothing with --dry-run, without an answer, or after another answer', async (t) => {
     const { erase, made } = await withList(t, shop, 3)
     assert.deepEqual(onlyJson(await erase(['--dry-run', '--json'])), {
       subjects: 3,
@@ -104,7 +104,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.deepEqual(await made(), [])
   })
 
-  it('takes ids as they stand in the file, each once, and passes over empty lines', async (t) => {
+  it('uses IDs exactly as they are in the file, each once, and skips empty lines', async (t) => {
     const { erase, file, tracker } = await withList(t, shop, 1)
     const odd = [' spaces ', 'a/b', '🦊', 'visitor-0']
     await shop.ingest(odd.flatMap((id) => visit(id, { trackerId: tracker, events: 2 })))
@@ -120,7 +120,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(onlyJson(outcome), { subjects: 2, erased: 2 })
   })
 
-  it('refuses a list it cannot make sense of, before anything is sent', async (t) => {
+  it('rejects an invalid list before it sends anything', async (t) => {
     const { erase, file, answered } = await withList(t, shop, 1)
     const refusals: [text: string | Uint8Array, reason: RegExp][] = [
       ['visitor-0\n..\n', /ids\.txt:2: an ID has 1 to 256 characters/],
@@ -137,7 +137,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.deepEqual(answered(), [])
   })
 
-  it('says of a batch that is done that it is, and makes no request twice', async (t) => {
+  it('reports a completed batch as such, and creates no request twice', async (t) => {
     const { erase, made } = await withList(t, shop, 2)
     await erase(['--yes'])
     const { code, stdout } = await erase(['--yes'])
@@ -149,7 +149,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.equal((await made()).length, 2)
   })
 
-  it('counts those that held nothing apart, for they may be typing mistakes', async (t) => {
+  it('counts IDs without data separately, because they may be typing errors', async (t) => {
     const { erase, file } = await withList(t, shop, 1)
     writeFileSync(file, 'visitor-0\nvistor-1\n')
     const { stdout } = await erase(['--yes'])
@@ -159,7 +159,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     )
   })
 
-  it('stops at what would stop them all, with a summary and what to do', async (t) => {
+  it('stops at an error that affects all requests, with a summary and instructions', async (t) => {
     const { cli, env, args } = await withList(t, shop, 2)
     const { url } = await scriptedServer(t, failure(401, 'unauthorized'))
     const { code, stdout, stderr } = await cli.run([...args, '--yes'], { env: { ...env, LETHE_URL: url } })
@@ -168,8 +168,8 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
   })
 })
 
-describe('a batch that takes its time', { concurrency: true }, () => {
-  it('is only started with --no-wait, and reports who was cancelled, with exit code 1', async (t) => {
+describe('a batch that takes time', { concurrency: true }, () => {
+  it('is only started with --no-wait, and reports cancelled requests with exit code 1', async (t) => {
     const slow = await startRemoteShop(t, { env: { LETHE_LIMIT_ERASURE: '1/hour' } })
     const { cli, env, erase, made } = await withList(t, slow, 3)
     const started = await erase(['--yes', '--no-wait', '--json'])
@@ -183,7 +183,7 @@ describe('a batch that takes its time', { concurrency: true }, () => {
     assert.equal(stderr.match(/^visitor-\d: The request \S+ was cancelled\.$/gm)?.length, 2)
   })
 
-  it('and is ended by a signal tells what it did, and goes on when it is run again', async (t) => {
+  it('reports its progress on a signal, and continues when it is run again', async (t) => {
     const slow = await startRemoteShop(t, { env: { LETHE_LIMIT_ERASURE: '1/hour' } })
     const { cli, env, args, made } = await withList(t, slow, 3)
     const program = cli.startProgram([...args, '--yes', '--json'], env)
@@ -196,7 +196,7 @@ describe('a batch that takes its time', { concurrency: true }, () => {
     assert.equal((await made()).length, 3)
   })
 
-  it('and is ended by SIGKILL erases every one of 40 once, and makes no request twice', async (t) => {
+  it('killed with SIGKILL erases each of 40 subjects once, and creates no request twice', async (t) => {
     const { cli, env, args, tracker, ids, made } = await withList(t, shop, 40)
     const random = seededRandom()
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}`)
@@ -219,7 +219,7 @@ describe('a batch that takes its time', { concurrency: true }, () => {
       assert.deepEqual([receipt?.alreadyErased, others], [false, []], 'erased once')
   })
 
-  it('draws meanwhile how far it has come and how long it will take', async (t) => {
+  it('shows its progress and remaining time', async (t) => {
     const slow = await startRemoteShop(t, { env: { LETHE_LIMIT_ERASURE: '1/second' } })
     const { cli, env, args } = await withList(t, slow, 4)
     const { drawn } = await cli.run([...args, '--yes'], { env, columns: () => 80 })

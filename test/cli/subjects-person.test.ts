@@ -10,7 +10,7 @@ import { visit } from '../support/shop.ts'
 
 const ada = 'email=ADA@example.com'
 
-/** A person with three subjects on two trackers, and somebody else. */
+/** A person with three subjects on two trackers, and another person. */
 async function withAda(t: TestContext, env: Record<string, string> = {}) {
   const shop = await startRemoteShop(t, { env })
   await shop.createTracker(shop.organisationId, 'blog')
@@ -26,7 +26,7 @@ async function withAda(t: TestContext, env: Record<string, string> = {}) {
 }
 
 describe('lethe subjects find', { concurrency: true }, () => {
-  it('shows a person’s subjects by tracker, as a table or one JSON object a line', async (t) => {
+  it('shows the subjects of a person by tracker, as a table or one JSON object per line', async (t) => {
     const { subjects } = await withAda(t)
     const { code, stdout } = await subjects(['find', ada])
     assert.equal(code, 0)
@@ -44,7 +44,7 @@ describe('lethe subjects find', { concurrency: true }, () => {
     assert.equal((await subjects(['find', 'email=nobody@example.com', '--json'])).stdout, '')
   })
 
-  it('wants one thing to look for, written as it should be', async (t) => {
+  it('requires exactly one valid search term', async (t) => {
     const { subjects } = await withAda(t)
     assertRefused(await subjects(['find']), 2, /Specify an identifier as name=value/)
     assertRefused(
@@ -56,7 +56,7 @@ describe('lethe subjects find', { concurrency: true }, () => {
       assertRefused(await subjects(['find', wrong]), 2, /name=value/)
   })
 
-  it('shows what a subject is known by with the rest', async (t) => {
+  it('shows the identifiers of a subject with its record', async (t) => {
     const { subjects } = await withAda(t)
     const { stdout } = await subjects(['show', 'shop', 'anna'])
     assert.match(stdout, /^Identifier email {2}ada@example\.com$/m)
@@ -64,7 +64,7 @@ describe('lethe subjects find', { concurrency: true }, () => {
 })
 
 describe('lethe subjects export --by', { concurrency: true }, () => {
-  it('writes a private file for each subject, and an index of what was found where', async (t) => {
+  it('writes a private file for each subject, and an index', async (t) => {
     const { subjects, cli } = await withAda(t)
     const folder = join(cli.folder, 'ada')
     const { code, stdout } = await subjects(['export', '--by', ada, '--output', folder])
@@ -83,7 +83,7 @@ describe('lethe subjects export --by', { concurrency: true }, () => {
     assertRefused(await subjects(['export', '--by', ada, '--output', folder]), 1, /already exists/)
   })
 
-  it('wants a folder, and no tracker', async (t) => {
+  it('requires a folder, and no tracker', async (t) => {
     const { subjects } = await withAda(t)
     for (const args of [['--by', ada], ['--by', ada, '--output', '-'], ['shop', '--by', ada], ['shop']])
       assertRefused(
@@ -95,7 +95,7 @@ describe('lethe subjects export --by', { concurrency: true }, () => {
 })
 
 describe('lethe subjects erase --by', { concurrency: true }, () => {
-  it('shows who was found, asks, erases all of them, and keeps their receipts', async (t) => {
+  it('shows the subjects, asks, erases all of them, and keeps their receipts', async (t) => {
     const shop = await withAda(t)
     const { subjects, cli } = shop
     const folder = join(cli.folder, 'receipts')
@@ -123,7 +123,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.match(again.stderr, /Nobody was found\. Nothing was erased/)
   })
 
-  it('erases what a shorter plan hides, which a search and a dry run mention', async (t) => {
+  it('erases data hidden by a shorter plan, which a search and a dry run mention', async (t) => {
     const { subjects, services, ingest, organisationId, cli } = await startRemoteShop(t)
     const { organisations, retention, retentionDays, activityDays, clock } = services
     const setPlan = async (plan: 'pro' | 'free') => {
@@ -166,7 +166,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.equal(jsonLines((await subjects(['find', ada, '--json'])).stdout).length, 3)
   })
 
-  it('is a request with a reference, which goes on in the service', async (t) => {
+  it('creates a request with a reference, which continues in the service', async (t) => {
     const { subjects, requests } = await withAda(t, { LETHE_LIMIT_ERASURE: '1/hour' })
     const args = ['erase', '--by', ada, '--yes', '--no-wait', '--reference', 'ticket 1', '--json']
     const { request, subjects: found } = onlyJson(await subjects(args))
@@ -178,7 +178,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.deepEqual(others, [])
   })
 
-  it('leaves no open request behind if the key may not erase', async (t) => {
+  it('leaves no open request if the key may not erase', async (t) => {
     const scopes = ['analytics:view', 'analytics:manage-requests'] as const
     const { subjects, requests, ingest } = await startRemoteShop(t, { scopes })
     await ingest(visit('anna', { identifiers: { email: 'ada@example.com' } }))

@@ -23,7 +23,7 @@ function visitorsOf(trackerId: string): IncomingRow[] {
   return [...anna, ...ben, ...visit('cleo/🦊', { trackerId })]
 }
 
-/** A command line in a folder of its own, and a key to the shop, which everybody here only reads. */
+/** A command line in its own folder, with a key to the shop, which these tests only read. */
 async function withVisitors(t: TestContext, scopes?: readonly Scope[]) {
   const { key, keyString } = await shop.createKey(shop.organisationId, scopes)
   const cli = commandLine(t)
@@ -33,7 +33,7 @@ async function withVisitors(t: TestContext, scopes?: readonly Scope[]) {
   return { cli, env, key: keyString, keyId: key.id, subjects }
 }
 
-/** The same with a tracker of its own, with the same visitors or with others. */
+/** The same with its own tracker, with the same visitors or others. */
 async function withTracker(t: TestContext, { scopes, rows = visitorsOf }: TrackerOptions = {}) {
   const tracker = await shop.createTracker(shop.organisationId)
   await shop.ingest(rows(tracker))
@@ -48,7 +48,7 @@ interface TrackerOptions {
 const instant = (ms: number) => new Date(ms).toISOString()
 
 describe('lethe subjects list', { concurrency: true }, () => {
-  it('shows a table to people, and one JSON object a line to scripts', async (t) => {
+  it('prints a table for people, and one JSON object per line with --json', async (t) => {
     const { subjects } = await withVisitors(t)
     const { code, stdout, stderr } = await subjects(['list', 'shop'])
     assert.deepEqual([code, stderr], [0, ''])
@@ -73,7 +73,7 @@ describe('lethe subjects list', { concurrency: true }, () => {
     assert.deepEqual(await ids('--seen-before', instant(anHourAgo + 1_000)), ['cleo/🦊'])
   })
 
-  it('stops at a limit and says so, or goes on to the end, page after page', async (t) => {
+  it('stops at a limit and says so, or reads all pages', async (t) => {
     const names = Array.from({ length: 410 }, (_, number) => `v${String(number).padStart(3, '0')}`)
     const rows = (trackerId: string) => names.flatMap((id) => visit(id, { trackerId }))
     const { subjects, tracker } = await withTracker(t, { rows })
@@ -89,13 +89,13 @@ describe('lethe subjects list', { concurrency: true }, () => {
     assert.equal(all.stdout.match(/SUBJECT/g)?.length, 1)
   })
 
-  it('passes on what the service says of parameters that do not go together', async (t) => {
+  it('prints the problem if the service rejects a combination of parameters', async (t) => {
     const { subjects } = await withVisitors(t)
     const args = ['list', 'shop', '--prefix', 'a', '--sort', 'lastSeenAt']
     assertRefused(await subjects(args), 1, /subjectIdPrefix/)
   })
 
-  it('refuses what cannot be meant, as wrong usage', async (t) => {
+  it('rejects invalid options as usage errors', async (t) => {
     const { subjects } = await withVisitors(t)
     for (const limit of ['0', '-1', '1.5', 'many']) {
       assertRefused(
@@ -111,7 +111,7 @@ describe('lethe subjects list', { concurrency: true }, () => {
 })
 
 describe('lethe subjects show', { concurrency: true }, () => {
-  it('shows a record, one field a line, and as JSON to scripts', async (t) => {
+  it('prints a record with one field per line, or as JSON', async (t) => {
     const { subjects } = await withVisitors(t)
     const { stdout } = await subjects(['show', 'shop', 'anna'])
     assert.equal(
@@ -131,7 +131,7 @@ describe('lethe subjects show', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(record, { trackerId: 'shop', subjectId: 'anna', attributes })
   })
 
-  it('never hands to the terminal what a visitor may have sent to it', async (t) => {
+  it('escapes control characters in the data of visitors', async (t) => {
     const odd = { '\u001b[2J': '\u001b]0;title\u0007', name: 'abc\u202e', deep: { '\u009b': '\u009b' } }
     const rows = (trackerId: string) => visit('evil\u202e', { trackerId, attributes: odd })
     const { subjects, tracker } = await withTracker(t, { rows })
@@ -147,7 +147,7 @@ describe('lethe subjects show', { concurrency: true }, () => {
 })
 
 describe('lethe subjects export', { concurrency: true }, () => {
-  it('writes the export to standard output, as JSON or a line for each entry', async (t) => {
+  it('writes the export to standard output, as JSON or with one entry per line', async (t) => {
     const { subjects } = await withVisitors(t)
     const whole = onlyJsonText((await subjects(['export', 'shop', 'anna'])).stdout)
     assert.partialDeepStrictEqual(whole, { subject: { subjectId: 'anna' }, sessions: [{ sessionId: 's1' }] })
@@ -160,7 +160,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     assert.equal(stderr, '')
   })
 
-  it('writes lines that an import takes as they stand, into a store that then holds the same', async (t) => {
+  it('writes lines that an import accepts, with the same result in another store', async (t) => {
     const odd = 'a/b "c" \u{1f98a}'
     const { subjects, cli, tracker } = await withTracker(t, {
       rows: (trackerId) => [
@@ -186,7 +186,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     assert.equal(back.stdout, readFileSync(file, 'utf8'))
   })
 
-  it('writes a private file, and says how large it is', async (t) => {
+  it('writes a private file and prints its size', async (t) => {
     const { subjects, cli } = await withVisitors(t)
     const file = join(cli.folder, 'anna.json')
     const { code, stdout } = await subjects(['export', 'shop', 'anna', '--output', file])
@@ -199,7 +199,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     assert.deepEqual(readdirSync(cli.folder).sort(), ['anna.json', 'anna.ndjson'])
   })
 
-  it('leaves a file that exists as it is', async (t) => {
+  it('leaves an existing file unchanged', async (t) => {
     const { subjects, cli } = await withVisitors(t)
     const file = join(cli.folder, 'precious')
     writeFileSync(file, 'precious')
@@ -207,7 +207,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'precious')
   })
 
-  it('writes nothing at all when it cannot write everything', async (t) => {
+  it('writes nothing if it cannot write everything', async (t) => {
     const { subjects, cli, key } = await withVisitors(t)
     const file = join(cli.folder, 'nobody.json')
     assertRefused(await subjects(['export', 'shop', 'nobody', '--output', file]), 1, /does not exist/)
@@ -222,7 +222,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     assert.deepEqual(readdirSync(cli.folder), [])
   })
 
-  it('is stopped by a signal with nothing written', async (t) => {
+  it('writes nothing if it is stopped by a signal', async (t) => {
     const { cli, key } = await withVisitors(t)
     let asked = () => {}
     const isAsked = new Promise<void>((resolve) => {
@@ -244,7 +244,7 @@ function onlyJsonText(text: string): { subject: object; sessions: object[]; even
 }
 
 describe('lethe subjects erase', { concurrency: true }, () => {
-  it('shows what will go, wants the id typed, and tells what went', async (t) => {
+  it('shows what it will erase, requires the ID typed, and reports what it erased', async (t) => {
     const { subjects, tracker } = await withTracker(t)
     const { code, stdout, stderr, asked } = await subjects(['erase', tracker, 'anna'], { answers: ['anna'] })
     assert.deepEqual([code, stdout], [0, 'Erased anna: 1 session and 3 events.\n'])
@@ -253,7 +253,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     assertRefused(await subjects(['show', tracker, 'anna']), 1, /does not exist/)
   })
 
-  it('erases nothing when something else is typed', async (t) => {
+  it('erases nothing if something else is typed', async (t) => {
     const { subjects } = await withVisitors(t)
     const outcome = await subjects(['erase', 'shop', 'anna'], { answers: ['yes'] })
     assert.equal(outcome.code, 1)
@@ -261,7 +261,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     assert.equal((await subjects(['show', 'shop', 'anna'])).code, 0)
   })
 
-  it('is wrong usage in a script without --yes, and asks nothing of the service', async (t) => {
+  it('without --yes is a usage error in a script, and sends no request', async (t) => {
     const { cli, key } = await withVisitors(t)
     const { url, requests } = await scriptedServer(t, reset)
     const env = { LETHE_URL: url, LETHE_API_KEY: key }
@@ -269,7 +269,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     assert.deepEqual(requests, [])
   })
 
-  it('asks nothing with --yes, and says when there was nothing to erase', async (t) => {
+  it('does not ask with --yes, and says if there was nothing to erase', async (t) => {
     const { subjects, tracker } = await withTracker(t, { scopes: ['analytics:delete-data'] })
     const first = onlyJson(await subjects(['erase', tracker, 'anna', '--yes', '--json']))
     assert.partialDeepStrictEqual(first, {
@@ -280,7 +280,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     assert.equal(again.stdout, 'anna had no data: already erased, expired, or never seen.\n')
   })
 
-  it('asks all the same where there is nothing, or nothing that the key may read', async (t) => {
+  it('asks even if there is nothing, or nothing that the key may read', async (t) => {
     const seeing = await withVisitors(t)
     const absent = await seeing.subjects(['erase', 'shop', 'nobody'], { answers: ['nobody'] })
     assert.match(absent.stderr, /^This data subject has no data\.\n$/)
@@ -299,7 +299,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     })
   })
 
-  it('wants one data subject or one file, as wrong usage', async (t) => {
+  it('requires one data subject or one file, as a usage error', async (t) => {
     const { subjects } = await withVisitors(t)
     assertRefused(await subjects(['erase', 'shop']), 2, /either one data subject or --from-file/)
     assertRefused(await subjects(['erase', 'shop', 'anna', '--from-file', 'x']), 2, /either one/)
@@ -307,10 +307,10 @@ describe('lethe subjects erase', { concurrency: true }, () => {
   })
 })
 
-describe('what goes wrong comes with what to do about it:', { concurrency: true }, () => {
+describe('errors say what to do:', { concurrency: true }, () => {
   const list = ['subjects', 'list', 'shop']
 
-  it('no address, no key, as wrong usage', async (t) => {
+  it('no address or no key, as a usage error', async (t) => {
     const { cli, env } = await withVisitors(t)
     const { LETHE_URL, LETHE_API_KEY } = env
     assertRefused(await cli.run(list, { env: { LETHE_API_KEY } }), 2, /LETHE_URL is not set\. Set it/)
@@ -325,7 +325,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     assert.equal(damaged.stderr.includes(LETHE_API_KEY), false)
   })
 
-  it('nobody listens', async (t) => {
+  it('nothing is listening', async (t) => {
     const closed = await startRemoteShop(t)
     await closed.stop()
     assertRefused(
@@ -335,7 +335,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     )
   })
 
-  it('the key is revoked, lacks a scope, or sees no such tracker', async (t) => {
+  it('the key is revoked, lacks a scope, or cannot see the tracker', async (t) => {
     const { subjects, keyId } = await withVisitors(t)
     assertRefused(await subjects(['list', 'nowhere']), 1, /does not exist.*Check the IDs/)
     const blind = await withVisitors(t, ['analytics:delete-data'])
@@ -365,7 +365,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     })
   }
 
-  it('the service fails and keeps failing', async (t) => {
+  it('the service fails repeatedly', async (t) => {
     const { cli, env } = await withVisitors(t)
     const { url, requests } = await scriptedServer(t, failure(500, 'internal_error'))
     assertRefused(

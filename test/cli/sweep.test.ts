@@ -10,7 +10,7 @@ const day = 86_400_000
 const now = Date.now()
 const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0, waiting: [] }
 
-/** A store with events of these subjects, each of so many days ago. */
+/** A store with events of these subjects, each this many days ago. */
 async function withVisits(t: TestContext, visits: Record<string, readonly number[]>): Promise<CommandLine> {
   const cli = commandLine(t)
   const rows = Object.entries(visits).flatMap(([subjectId, ages]) =>
@@ -29,13 +29,13 @@ function eventCount(cli: CommandLine, subjectId: string): Promise<number | null>
   )
 }
 
-/** The one object that a command printed, which may have told people something as well. */
+/** The JSON object of a command that may also have printed messages. */
 function onlyJsonOf({ code, stdout }: { code: number | null; stdout: string }): Record<string, unknown> {
   return onlyJson({ code, stdout, stderr: '', signal: null })
 }
 
 describe('lethe sweep', { concurrency: true }, () => {
-  it('deletes what has aged out, tells what, and finds nothing the second time', async (t) => {
+  it('deletes expired data, reports the counts, and deletes nothing the second time', async (t) => {
     const cli = await withVisits(t, { anna: [300, 200], ben: [190, 170, 3], cleo: [1] })
     const first = await cli.run(['sweep'])
     assert.deepEqual([first.code, first.stderr], [0, ''])
@@ -47,7 +47,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), nothing)
   })
 
-  it('goes by the plan of the moment and the windows that are configured', async (t) => {
+  it('applies the current plan and the configured windows', async (t) => {
     const cli = await withVisits(t, { anna: [300], ben: [20] })
     await cli.run(['orgs', 'set-plan', 'acme', 'starter'])
     assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), nothing)
@@ -56,7 +56,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(JSON.parse((await cli.run(args, { env })).stdout), { events: 1 })
   })
 
-  it('deletes nothing by a window shorter than the last one: says what waits, until when, and how not to', async (t) => {
+  it('deletes nothing by a shortened window: reports what waits, until when, and how to prevent it', async (t) => {
     const cli = await withVisits(t, { anna: [3_000], ben: [20] })
     const env = { LETHE_RETENTION_DAYS: 'free=3650' }
     assert.equal((await cli.run(['sweep'], { env })).code, 0)
@@ -73,11 +73,11 @@ describe('lethe sweep', { concurrency: true }, () => {
       { orgId: 'acme', plan: 'free', kind: 'visitors', keptDays: 3_650, days: 180, events: 1, sessions: 1 },
     ])
     assert.equal(await eventCount(cli, 'anna'), 1)
-    // A process with the variable ends it.
+    // A process with the longer window cancels the deletion.
     assert.equal((await cli.run(['sweep'], { env })).stderr, '')
   })
 
-  it('deletes it immediately with --now, when somebody says yes to how much it is', async (t) => {
+  it('deletes it immediately with --now, after the counts are confirmed', async (t) => {
     const cli = await withVisits(t, { anna: [300], ben: [20] })
     await cli.run(['sweep'], { env: { LETHE_RETENTION_DAYS: 'free=365' } })
     const refused = await cli.run(['sweep', '--now'])
@@ -121,7 +121,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.deepEqual(swept, { ...nothing, ...aged })
   })
 
-  it('does nothing on a store that is empty', async (t) => {
+  it('does nothing on an empty store', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const swept = onlyJson(await cli.run(['sweep', '--json']))
@@ -145,7 +145,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.deepEqual(onlyJson(outcome), { ...nothing, subjects: 1, sessions: 1, events: 1 })
   })
 
-  it('refuses what it does not know, as wrong usage', async (t) => {
+  it('rejects unknown options as usage errors', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['sweep', 'shop']), 2, /too many arguments/)
     assertRefused(await cli.run(['sweep', '--tracker', 'shop']), 2, /--tracker/)

@@ -5,16 +5,16 @@ import { describe, it } from 'node:test'
 
 const module = new URL('../../src/cli/terminal.ts', import.meta.url)
 
-/** What a process wrote whose terminal was used so, and how it ended. */
+/** Runs a script with a terminal, and returns its output and exit status. */
 function written(use: string, stdio: ('pipe' | number)[] = ['pipe', 'pipe', 'pipe']) {
   const script = `import { processTerminal } from ${JSON.stringify(module)}\nconst terminal = processTerminal()\n${use}`
   return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', stdio })
 }
 
-describe('a line that is drawn', () => {
+describe('a drawn line', () => {
   const clear = '\r\x1b[K'
 
-  it('gives way to the next one, and to lines of every kind', () => {
+  it('is replaced by the next one and by printed lines', () => {
     const use =
       "for (const draw of ['one', 'two']) terminal.draw(draw); terminal.tell('three'); terminal.tell('four')"
     assert.equal(written(use).stderr, `${clear}one${clear}two${clear}three\nfour\n`)
@@ -22,23 +22,23 @@ describe('a line that is drawn', () => {
     assert.deepEqual([stdout, stderr], ['result\n', `${clear}one${clear}`])
   })
 
-  it('leaves no trace where none was drawn', () => {
+  it('leaves no control characters if none was drawn', () => {
     assert.equal(written("terminal.draw(''); terminal.tell('one')").stderr, 'one\n')
   })
 })
 
 describe('the screen', () => {
-  it('is not there when standard error is no terminal', () => {
+  it('is absent if standard error is not a terminal', () => {
     assert.equal(written('terminal.print(String(terminal.columns()))').stdout, 'null\n')
   })
 
-  it('is as wide as most are when it does not say how wide', () => {
+  it('has 80 columns if its width is unknown', () => {
     const use = 'Object.assign(process.stderr, { isTTY: true, columns: 0 }); '
     assert.equal(written(`${use}terminal.print(String(terminal.columns()))`).stdout, '80\n')
   })
 })
 
-describe('a disk that is full', {
+describe('a full disk', {
   skip: existsSync('/dev/full') ? false : 'there is no /dev/full here',
 }, () => {
   function writtenTo(stream: 'stdout' | 'stderr', use: string) {
@@ -50,7 +50,7 @@ describe('a disk that is full', {
     }
   }
 
-  it('under the results ends the command with one line and exit code 1', () => {
+  it('for standard output ends the command with one line and exit code 1', () => {
     for (const print of [
       "terminal.print('result')",
       "await terminal.pour((async function* () { yield 'result' })())",
@@ -61,7 +61,7 @@ describe('a disk that is full', {
     }
   })
 
-  it('under what is for people costs only that', () => {
+  it('for standard error does not affect the results', () => {
     const { status, stdout } = writtenTo(
       'stderr',
       "terminal.tell('one'); terminal.draw('two'); terminal.print('result')",

@@ -27,7 +27,7 @@ const rows: IncomingRow[] = [
 ]
 
 describe('lethe trackers totals', { concurrency: true }, () => {
-  it('prints the days on which something happened, one object per line or a table', async (t) => {
+  it('prints the days with activity, one object per line or a table', async (t) => {
     const cli = await withRows(t, rows)
     const args = ['trackers', 'totals', 'shop', '--from', '2026-01-30', '--to', '2026-02-02']
     const scripts = await cli.run([...args, '--json'])
@@ -54,7 +54,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     )
   })
 
-  it('includes the first day and the last, and knows days before 1970', async (t) => {
+  it('includes the first and last day, and supports days before 1970', async (t) => {
     const cli = await withRows(t, rows)
     const days = async (...options: string[]) =>
       jsonLines((await cli.run(['trackers', 'totals', 'shop', '--json', ...options])).stdout).map(
@@ -69,7 +69,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     assert.deepEqual(await days('--from', '2026-02-02', '--to', '2026-01-30'), [])
   })
 
-  it('shows the last 30 days and today when it is told nothing', async (t) => {
+  it('covers the last 30 days and today by default', async (t) => {
     const today = dayOf(Date.now())
     const instant = (day: number) => day * 86_400_000 + 1
     const cli = await withRows(
@@ -80,12 +80,12 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     )
     const { stdout } = await cli.run(['trackers', 'totals', 'shop', '--json'])
     const shown = jsonLines(stdout).map(({ day }) => day)
-    // Should midnight have passed meanwhile, the first of the two is too old by now.
+    // If midnight has passed meanwhile, the earlier day is no longer covered.
     assert.ok(shown.includes(formatDay(today)), String(shown))
     if (dayOf(Date.now()) === today) assert.deepEqual(shown, [formatDay(today - 30), formatDay(today)])
   })
 
-  it('stays the same when the visitor is erased', async (t) => {
+  it('does not change when the visitor is erased', async (t) => {
     const cli = await withRows(t, rows)
     const args = ['trackers', 'totals', 'shop', '--json', '--from', '1900-01-01']
     const before = await cli.run(args)
@@ -93,7 +93,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     assert.deepEqual(await cli.run(args), before)
   })
 
-  it('refuses what is no day, as wrong usage', async (t) => {
+  it('rejects an invalid day as a usage error', async (t) => {
     const cli = await withRows(t, [])
     for (const text of ['yesterday', '2026-02-30', '2026-1-1', '2026-01-31T00:00:00Z', '', '20260131']) {
       for (const option of ['--from', '--to']) {
@@ -103,7 +103,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     }
   })
 
-  it('fails for a tracker there is not, and wants one', async (t) => {
+  it('fails for an unknown tracker, and requires one', async (t) => {
     const cli = await withRows(t, [])
     assertRefused(await cli.run(['trackers', 'totals', 'nothing', '--json']), 1, /no tracker "nothing"/)
     assertRefused(await cli.run(['trackers', 'totals']), 2, /tracker/)

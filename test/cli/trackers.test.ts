@@ -8,7 +8,7 @@ const withOrganisations = preparedStore(
 )
 
 describe('lethe trackers create', { concurrency: true }, () => {
-  it('prints the tracker as {id, orgId, name} for scripts', async (t) => {
+  it('prints the tracker as {id, orgId, name} with --json', async (t) => {
     const cli = await withOrganisations(t)
     const args = ['trackers', 'create', '--org', 'acme', '--name', 'Web shop', '--json']
     const chosen = onlyJson(await cli.run([...args, '--id', 'shop/eu 1']))
@@ -18,7 +18,7 @@ describe('lethe trackers create', { concurrency: true }, () => {
     assert.match(String(id), /^trk_[0-9A-Za-z]{16}$/)
   })
 
-  it('names the new tracker for people', async (t) => {
+  it('prints the name of the new tracker for people', async (t) => {
     const cli = await withOrganisations(t)
     const { code, stdout, stderr } = await cli.run([
       ...['trackers', 'create', '--org', 'acme', '--name', 'Web shop', '--id', 'shop'],
@@ -26,7 +26,7 @@ describe('lethe trackers create', { concurrency: true }, () => {
     assert.deepEqual([code, stdout, stderr], [0, 'Created the tracker shop.\n', ''])
   })
 
-  it("refuses a taken id, were it another organisation's, an unknown organisation and a bad id", async (t) => {
+  it('rejects an ID that is taken, even by another organisation, an unknown organisation and an invalid ID', async (t) => {
     const cli = await withOrganisations(t)
     const create = (org: string, id: string) =>
       cli.run(['trackers', 'create', '--org', org, '--name', 'Web shop', '--id', id])
@@ -39,7 +39,7 @@ describe('lethe trackers create', { concurrency: true }, () => {
     assert.equal(stdout, '')
   })
 
-  it('asks for the organisation and the name on a terminal, and wants both flags in a script', async (t) => {
+  it('asks for the organisation and the name on a terminal, and requires both options in a script', async (t) => {
     const cli = await withOrganisations(t)
     const asked = await cli.run(['trackers', 'create', '--json'], { answers: ['acme', 'Blog'] })
     assert.deepEqual(asked.asked, ['Organisation ID: ', 'Name of the tracker: '])
@@ -50,7 +50,7 @@ describe('lethe trackers create', { concurrency: true }, () => {
 })
 
 describe('lethe trackers list', () => {
-  it("prints an organisation's own trackers, one object per line or a table", async (t) => {
+  it('prints the trackers of one organisation, one object per line or a table', async (t) => {
     const cli = await withOrganisations(t)
     for (const [org, id] of [
       ['acme', 'shop'],
@@ -70,7 +70,7 @@ describe('lethe trackers list', () => {
     assert.equal(people.stdout, 'ID       NAME\nforeign  The foreign\n')
   })
 
-  it('fails for an organisation there is not, and wants --org', async (t) => {
+  it('fails for an unknown organisation, and requires --org', async (t) => {
     const cli = await withOrganisations(t)
     const unknown = await cli.run(['trackers', 'list', '--org', 'nobody', '--json'])
     assertRefused(unknown, 1, /no organisation "nobody"/)

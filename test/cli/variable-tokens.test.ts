@@ -20,7 +20,7 @@ async function listed(cli: CommandLine): Promise<Record<string, unknown>[]> {
 }
 
 describe('lethe variable-tokens create', { concurrency: true }, () => {
-  it('prints {id, name, trackerId, token} for scripts', async (t) => {
+  it('prints {id, name, trackerId, token} with --json', async (t) => {
     const cli = await withTracker(t)
     const { id, token, ...rest } = onlyJson(await cli.run([...website, '--json']))
     assert.deepEqual(rest, { name: 'website', trackerId: 'shop' })
@@ -28,7 +28,7 @@ describe('lethe variable-tokens create', { concurrency: true }, () => {
     assert.equal(readTokenId(String(token)), id)
   })
 
-  it('prints the string alone on standard output for people, and stores only its hash', async (t) => {
+  it('prints only the token on standard output for people, and stores only its hash', async (t) => {
     const cli = await withTracker(t)
     const { code, stdout, stderr } = await cli.run(website)
     assert.equal(code, 0)
@@ -39,7 +39,7 @@ describe('lethe variable-tokens create', { concurrency: true }, () => {
     assert.equal(cli.holdsBytes(token.slice('lethevar_'.length + 17)), false)
   })
 
-  it('asks on a terminal for the tracker and the name, and wants them as options in a script', async (t) => {
+  it('asks for the tracker and the name on a terminal, and requires them as options in a script', async (t) => {
     const cli = await withTracker(t)
     const asked = await cli.run(['variable-tokens', 'create', '--json'], { answers: ['shop', 'app'] })
     assert.partialDeepStrictEqual(onlyJson(asked), { name: 'app', trackerId: 'shop' })
@@ -49,7 +49,7 @@ describe('lethe variable-tokens create', { concurrency: true }, () => {
     }
   })
 
-  it('refuses a bad or taken name and an unknown tracker', async (t) => {
+  it('rejects an invalid or taken name and an unknown tracker', async (t) => {
     const cli = await withTracker(t)
     const named = (tracker: string, name: string) =>
       cli.run(['variable-tokens', 'create', '--tracker', tracker, '--name', name, '--json'])
@@ -70,7 +70,7 @@ describe('lethe variable-tokens create', { concurrency: true }, () => {
 })
 
 describe('lethe variable-tokens list', () => {
-  it('prints everything but the string, in every state, and only of one tracker', async (t) => {
+  it('prints everything except the string, in every state, for one tracker only', async (t) => {
     const cli = await withTracker(t)
     const issued = onlyJson(await cli.run([...website, '--json']))
     await cli.run(website.with(3, 'blog'))
@@ -98,7 +98,7 @@ describe('lethe variable-tokens list', () => {
 })
 
 describe('lethe variable-tokens rotate', () => {
-  it('prints the same token with another string after a yes; anything else changes nothing', async (t) => {
+  it('prints the same token with another string after a yes, and otherwise changes nothing', async (t) => {
     const cli = await withTracker(t)
     const { token: old, ...before } = onlyJson(await cli.run([...website, '--json']))
     const rotate = ['variable-tokens', 'rotate', String(before.id)]
@@ -124,7 +124,7 @@ describe('lethe variable-tokens rotate', () => {
 })
 
 describe('lethe variable-tokens revoke', () => {
-  it('ends a token permanently if its name is given; another name changes nothing', async (t) => {
+  it('revokes a token permanently if its name is given; another name changes nothing', async (t) => {
     const cli = await withTracker(t)
     const id = textOf(onlyJson(await cli.run([...website, '--json'])), 'id')
     const revoke = ['variable-tokens', 'revoke', id]
@@ -153,7 +153,7 @@ describe('lethe variable-tokens revoke', () => {
 })
 
 describe('the journal', () => {
-  it('has each rotation and revocation of a token, without its string', async (t) => {
+  it('contains each rotation and revocation of a token, without its string', async (t) => {
     const cli = await withTracker(t)
     const journal = join(cli.folder, 'lethe.journal')
     const env = { LETHE_JOURNAL: journal }

@@ -35,7 +35,7 @@ function fileWith(cli: CommandLine, content: string | Uint8Array): string {
 }
 
 describe('lethe variables list, get and export', { concurrency: true }, () => {
-  it('print the current variables for scripts, in the order of names', async (t) => {
+  it('print the current variables as JSON, ordered by name', async (t) => {
     const cli = await withTracker(t)
     const listed = await variables(cli, 'list', '--json')
     assert.deepEqual(
@@ -47,7 +47,7 @@ describe('lethe variables list, get and export', { concurrency: true }, () => {
     assert.deepEqual(onlyJson(await variables(cli, 'export', '--json')), initial)
   })
 
-  it('print them readably for people, long values shortened in the list alone', async (t) => {
+  it('print them readably for people, with long values shortened in the list only', async (t) => {
     const cli = await withTracker(t)
     await variables(cli, 'set', `text=${JSON.stringify('long '.repeat(20))}`)
     const { stdout } = await variables(cli, 'list')
@@ -59,7 +59,7 @@ describe('lethe variables list, get and export', { concurrency: true }, () => {
     assert.equal((await variables(cli, 'export')).stdout, `${JSON.stringify(initial, null, 2)}\n`)
   })
 
-  it('print nothing of another tracker, and fail for one that does not exist', async (t) => {
+  it('print nothing of another tracker, and fail for an unknown one', async (t) => {
     const cli = await withTracker(t)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
     const onBlog = ['--tracker', 'blog', '--json']
@@ -77,7 +77,7 @@ describe('lethe variables list, get and export', { concurrency: true }, () => {
 })
 
 describe('lethe variables set', { concurrency: true }, () => {
-  it('merges what it is given in one version and prints every change for scripts', async (t) => {
+  it('merges the given variables in one version and prints every change as JSON', async (t) => {
     const cli = await withTracker(t)
     const set = await variables(
       cli,
@@ -98,7 +98,7 @@ describe('lethe variables set', { concurrency: true }, () => {
     assert.deepEqual(await exported(cli), { ...initial, greeting: 'hello = ciao', limit: 5 })
   })
 
-  it('shows people old and new values, shortened around their first difference', async (t) => {
+  it('shows old and new values, shortened around their first difference', async (t) => {
     const cli = await withTracker(t)
     const text = `${'very '.repeat(20)}long`
     await variables(cli, 'set', `text=${JSON.stringify(`${text} old`)}`)
@@ -130,7 +130,7 @@ describe('lethe variables set', { concurrency: true }, () => {
     assert.deepEqual(await exported(cli), { ...initial, large, shops: 1 })
   })
 
-  it('explains how to write text when the quotes are missing', async (t) => {
+  it('explains how to write text if the quotes are missing', async (t) => {
     const cli = await withTracker(t)
     const set = (assignment: string) => variables(cli, 'set', 'limit=5', assignment)
     assertRefused(await set('greeting=hello'), 1, /for text, write greeting='"hello"'$/m)
@@ -139,7 +139,7 @@ describe('lethe variables set', { concurrency: true }, () => {
     assert.deepEqual(await exported(cli), initial)
   })
 
-  it('refuses a command line that says neither or both, as wrong usage', async (t) => {
+  it('requires either assignments or a file, as a usage error', async (t) => {
     const cli = await withTracker(t)
     assertRefused(await variables(cli, 'set'), 2, /either NAME=JSON or --file/)
     assertRefused(await variables(cli, 'set', 'a=1', '--file', 'x'), 2, /either NAME=JSON or --file/)
@@ -188,40 +188,40 @@ const badFiles: [what: string, content: string | Uint8Array, reason: RegExp][] =
   ['more than 1 MiB together', many(17, 'x'.repeat(65_000)), /at most 1 MiB together/],
 ]
 
-describe('bad input of variables', () => {
+describe('invalid variables', () => {
   let cli: CommandLine
   before(async () => {
     cli = await withTracker({ after })
   })
 
   for (const [what, assignments, reason] of badAssignments) {
-    it(`is refused on the command line: ${what}`, async () => {
+    it(`are rejected on the command line: ${what}`, async () => {
       assertRefused(await variables(cli, 'set', 'limit=9', ...assignments, '--json'), 1, reason)
     })
   }
 
   for (const [what, content, reason] of badFiles) {
-    it(`is refused in a file: ${what}`, async () => {
+    it(`are rejected in a file: ${what}`, async () => {
       const file = fileWith(cli, content)
       assertRefused(await variables(cli, 'set', '--file', file), 1, reason)
       assertRefused(await variables(cli, 'import', file, '--json'), 1, reason)
     })
   }
 
-  it('has changed nothing', async () => {
+  it('change nothing', async () => {
     assert.deepEqual([await exported(cli), await versionsOf(cli)], [initial, [1]])
   })
 })
 
-describe('bad input', { concurrency: true }, () => {
-  it('that exceeds a limit together with what is there is refused by set', async (t) => {
+describe('input for variables', { concurrency: true }, () => {
+  it('that exceeds a limit together with the stored variables is rejected by set', async (t) => {
     const cli = await withTracker(t)
     assertRefused(await variables(cli, 'set', '--file', fileWith(cli, many(999, 1))), 1, /not 1001/)
     assert.equal((await variables(cli, 'set', '--file', fileWith(cli, many(998, 1)))).code, 0)
     assertRefused(await variables(cli, 'set', 'more=1'), 1, /not 1001/)
   })
 
-  it('that does not exist is refused', async (t) => {
+  it('that cannot be read is rejected', async (t) => {
     const cli = await withTracker(t)
     for (const file of [join(cli.folder, 'nothing.json'), cli.folder]) {
       assertRefused(await variables(cli, 'set', '--file', file), 1, /Cannot read /)
@@ -247,7 +247,7 @@ describe('lethe variables unset', () => {
 })
 
 describe('lethe variables import', { concurrency: true }, () => {
-  it('of what export printed changes nothing, also through a pipe', async (t) => {
+  it('changes nothing with the output of export, also through a pipe', async (t) => {
     const cli = await withTracker(t)
     const { stdout } = await variables(cli, 'export')
     const piped = await cli.runProgram(['variables', 'import', '-', ...onShop, '--json'], { input: stdout })
@@ -260,7 +260,7 @@ describe('lethe variables import', { concurrency: true }, () => {
     assert.deepEqual(await versionsOf(cli), [1])
   })
 
-  it('says what it would remove and asks; anything but yes changes nothing', async (t) => {
+  it('prints what it would remove and asks; anything but yes changes nothing', async (t) => {
     const cli = await withTracker(t)
     const args = ['variables', 'import', fileWith(cli, '{"limit":4,"new":[]}'), ...onShop]
     const refused = await cli.run(args, { answers: ['y'] })
@@ -273,7 +273,7 @@ describe('lethe variables import', { concurrency: true }, () => {
     assert.deepEqual(await exported(cli), { limit: 4, new: [] })
   })
 
-  it('asks nothing if nothing is removed, or with --yes', async (t) => {
+  it('does not ask if nothing is removed, or with --yes', async (t) => {
     const cli = await withTracker(t)
     const adding = fileWith(cli, JSON.stringify({ ...initial, limit: 7 }))
     assert.equal(onlyJson(await variables(cli, 'import', adding, '--json')).version, 2)
@@ -297,7 +297,7 @@ describe('lethe variables import', { concurrency: true }, () => {
 })
 
 describe('lethe variables versions and restore', { concurrency: true }, () => {
-  it('list who changed how much when, newest first', async (t) => {
+  it('versions prints who changed how many when, newest first', async (t) => {
     const cli = await withTracker(t)
     await variables(cli, 'set', 'limit=4', 'a=1')
     const versions = jsonLines((await variables(cli, 'versions', '--json')).stdout)
@@ -316,7 +316,7 @@ describe('lethe variables versions and restore', { concurrency: true }, () => {
     )
   })
 
-  it('make an earlier version the newest, and keep the last 20', async (t) => {
+  it('restore makes an earlier version the newest, and the last 20 are kept', async (t) => {
     const cli = await withTracker(t)
     for (let number = 0; number < keptVersions; number++) await variables(cli, 'set', `limit=${100 + number}`)
     assert.deepEqual(
@@ -334,7 +334,7 @@ describe('lethe variables versions and restore', { concurrency: true }, () => {
     assert.deepEqual(await exported(cli), { ...initial, limit: 100 })
   })
 
-  it('leave an entry in the activity for each change, without names or values', async (t) => {
+  it('restore leaves an entry in the activity for each change, without names or values', async (t) => {
     const cli = await withTracker(t)
     await variables(cli, 'set', 'telltale="telltale"')
     const { stdout } = await cli.run(['activity', '--org', 'acme', '--kind', 'variables.changed', '--json'])

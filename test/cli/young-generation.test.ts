@@ -5,12 +5,14 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { commandLine } from '../support/command-line.ts'
 
-/** V8 then tells of every line of code of which it counts how much of what it makes stays. */
+/** Makes V8 print each allocation site whose survival rate it tracks. */
 const telling = '--trace-pretenuring-statistics'
 const connections = 32
 const requestsOnEach = 47
 
-/** Sends its requests in one go, with less effort than any client, which would be most of this test; hands back their statuses. */
+/**
+ * Sends all requests at once over a plain socket, which costs less than an HTTP client. Returns the statuses.
+ */
 async function statusesAt(url: string): Promise<string[]> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -23,7 +25,7 @@ async function statusesAt(url: string): Promise<string[]> {
 }
 
 describe('lethe serve', () => {
-  it('does not let V8 put what requests make among the old', async (t) => {
+  it('does not make V8 allocate objects of requests in the old generation', async (t) => {
     const cli = commandLine(t)
     const service = cli.startProgram(['serve'], { LETHE_LOG_LEVEL: 'info' }, [telling])
     const [line, url = ''] = await service.waitFor('stdout', /.*"url":"([^"]+)".*\n/)
