@@ -20,7 +20,7 @@ const colourRules = ['color-contrast', 'link-in-text-block']
 const withoutColours = { rules: Object.fromEntries(colourRules.map((id) => [id, { enabled: false }])) }
 const onlyColours = { runOnly: { type: 'rule', values: colourRules } }
 
-/** In turn, so that a page that is checked again already has the first scheme. */
+/** In alternating order, so that a page that is checked again already has the first scheme. */
 const colorSchemes: ('light' | 'dark')[] = ['light', 'dark']
 
 /** The text colours that were already checked on other pages. */
@@ -32,7 +32,7 @@ export async function assertAccessible(
   what: string,
   { coloursAreKnown = false } = {},
 ): Promise<void> {
-  // A page that was checked before still has axe, which is half a megabyte.
+  // axe is half a megabyte, so a page that was checked before keeps it.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   assert.deepEqual(await violationsOn(page, withoutColours), [], what)
   if (coloursAreKnown) return
@@ -40,7 +40,7 @@ export async function assertAccessible(
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const text = await page.evaluateHandle(textOfOtherColours, [...knownColours])
     assert.deepEqual(await violationsOn(page, onlyColours, text), [], `${what}, ${colorScheme}`)
-    // What has gone meanwhile, such as a toast, was not checked.
+    // Elements that have disappeared meanwhile, such as a toast, were not checked.
     const checked = await text.evaluate(({ colours, elements }) =>
       elements.every(({ isConnected }) => isConnected) ? [...colours] : [],
     )
@@ -57,7 +57,7 @@ async function violationsOn(page: Page, options: object, text?: JSHandle<Coloure
       }
       const shown = text?.elements.filter(({ isConnected }) => isConnected)
       if (shown?.length === 0) return []
-      // Passes are not reported, and style sheets are not fetched again for rules that are off.
+      // Reports violations only, and does not fetch style sheets again for disabled rules.
       const how = { ...options, resultTypes: ['violations'], preload: false }
       return (await axe.run(shown ? { include: shown } : document, how)).violations
     },
@@ -70,8 +70,8 @@ async function violationsOn(page: Page, options: object, text?: JSHandle<Coloure
 }
 
 /**
- * The text elements with combinations of colours that are not yet known, as far as these affect contrast and the
- * recognition of links. Runs in the page.
+ * The text elements with new combinations of the colours that affect contrast and the recognition of links.
+ * Runs in the page.
  */
 function textOfOtherColours(known: string[]): ColouredText {
   const grounds = new Map<Element | null, string>()

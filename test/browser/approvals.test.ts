@@ -6,7 +6,7 @@ import { startShop, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
 import { noBrowser, openBrowser, openPage, settled, signInAs } from './browser.ts'
 
-describe('four eyes in a browser', { skip: noBrowser }, async () => {
+describe('approval by a second member in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const join = (email: string, role: 'admin' | 'desk' | 'viewer') =>

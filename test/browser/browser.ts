@@ -8,7 +8,7 @@ import { closeAfterLastFile } from '../support/run-test-files.ts'
 import type { Lifetime, TestService } from '../support/service.ts'
 
 const usualPaths = [
-  // Chromium without windows: half the work.
+  // Headless Chromium needs half the processor time.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -17,7 +17,7 @@ const usualPaths = [
 ]
 const executablePath = process.env.LETHE_TEST_CHROMIUM ?? usualPaths.find((path) => existsSync(path))
 
-/** Why browser tests cannot run here; `false` if they can. */
+/** Why browser tests cannot run; `false` if they can. */
 export const noBrowser =
   executablePath === undefined && 'no Chromium was found; install it, or name it in LETHE_TEST_CHROMIUM'
 
@@ -26,7 +26,7 @@ let opened: Browser | undefined
 /** The time limit for a step of a test. */
 const stepTimeoutMs = 15_000
 
-/** A real browser without background requests. The files of one process share one browser, and close their pages. */
+/** A real browser without background requests. The files of one process share it and close their pages. */
 export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
   if (!opened?.isConnected()) {
@@ -40,7 +40,7 @@ export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   return browser
 }
 
-/** A browser in a process of its own, which shares nothing with the others. */
+/** A browser in its own process, shared with no other test. */
 export async function launchBrowser(lifetime: Lifetime): Promise<Browser> {
   const browser = await launch()
   lifetime.after(() => browser.close())
@@ -88,15 +88,15 @@ export async function openPage(
   context.on('request', (request) => requested.push(request.url()))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    // The page shows refused requests, and tests check that.
+    // Refused requests are shown by the page, which tests check.
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
   return { page, requested, complaints }
 }
 
 /**
- * Makes a page as slow as `LETHE_TEST_SLOW=6,400` says: scripts take six times as long, and every answer comes 400 ms later. Finds tests
- * that count on a fast machine.
+ * Slows a page down, for example `LETHE_TEST_SLOW=6,400` for scripts that take six times as long and
+ * responses that are delayed by 400 ms. Finds tests that depend on a fast machine.
  */
 async function slowDown(page: Page): Promise<void> {
   const slowness = process.env.LETHE_TEST_SLOW
@@ -148,8 +148,8 @@ export async function answered(page: Page): Promise<void> {
 }
 
 /**
- * Opens another page as the console's own links do, without a page load, and waits until it has loaded. Cached
- * data may still be fetched again.
+ * Opens another page like the links of the console, without a page load, and waits until it has loaded.
+ * Cached data may still be fetched again.
  */
 export async function goTo(page: Page, path: string): Promise<void> {
   await startNavigation(page, path)
@@ -187,7 +187,10 @@ export class Keyboard {
     this.page = page
   }
 
-  /** Presses Tab, or Shift+Tab if that is shorter, until an element has the focus, once it is there; fails if it never does. */
+  /**
+   * Presses Tab, or Shift+Tab if that is shorter, until an element has the focus. Waits for the element, and
+   * fails if it does not appear.
+   */
   async reach(name: string | RegExp): Promise<void> {
     const seen = new Set<string>()
     for (let presses = 0; presses < 80; ) {
@@ -229,8 +232,8 @@ export class Keyboard {
 }
 
 /**
- * The accessible name of the focused element, and how often to press Tab (or Shift+Tab) to reach the wanted one: 0 if it is focused;
- * `null` if it cannot be found. Runs in the page.
+ * The accessible name of the focused element, and how often to press Tab or Shift+Tab to reach the wanted
+ * one: 0 if it is focused, `null` if it cannot be found. Runs in the page.
  */
 function wayTo(wanted: string | RegExp): { focused: string; steps: number; isBehind: boolean } | null {
   const from = document.activeElement ?? document.body

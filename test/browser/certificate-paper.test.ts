@@ -20,7 +20,7 @@ const email = 'ada@example.com'
 /** Enough for several pages. */
 const devices = 70
 
-describe('a certificate for people outside of the organisation', { skip: noBrowser }, async () => {
+describe('a certificate for people outside the organisation', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const env = { LETHE_BATCH_PACE: '1000000/second', LETHE_LEDGER_ORIGIN: 'ledger.acme.example' }
   const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
@@ -57,7 +57,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     await erase('many@example.com', ...Array.from({ length: devices }, (_, i) => `device-${i}`)),
   ]
 
-  test('says first what happened, then the figures, the entries and the checks, each once', async () => {
+  test('states what happened first, then the counts, the entries and the checks, each once', async () => {
     const told = await open(ofAda)
     const parts = [
       'Acme "Coffee" GmbH',
@@ -93,7 +93,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     await assertAccessible(page, 'a certificate with a logo')
   })
 
-  test('is in German too, as its address says', async () => {
+  test('is available in German under its own address', async () => {
     await open(ofAda)
     await keyboard.reach('English')
     await page.keyboard.press('ArrowRight')
@@ -151,7 +151,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     await stranger.page.context().close()
   })
 
-  test('has page numbers and its number on every page, in print', async (t) => {
+  test('has page numbers and its own number on every printed page', async (t) => {
     await open(ofMany)
     const margins = await page.evaluate(() =>
       [...document.styleSheets]
@@ -181,7 +181,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     }
   })
 
-  test('says that nothing was held, without figures of zero', async () => {
+  test('states that no data was held, without counts of zero', async () => {
     const [nothing] = await recordNothingHeld(shop.services, shop.organisationId, emails('eva@example.com'))
     assert.ok(nothing)
     const told = await open(`/console/erasures/certificates/${nothing.ledgerIndex + 1}`)
@@ -192,7 +192,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     await page.locator('.qr-code').waitFor()
   })
 
-  test('answers a request: when it was received, due and answered, and how many days that took', async () => {
+  test('states when a request was received, due and answered, and the number of days', async () => {
     const { keyString } = await shop.createKey(shop.organisationId)
     const send = async (path: string, body: object) =>
       dataOf(
@@ -229,7 +229,7 @@ describe('a certificate for people outside of the organisation', { skip: noBrows
     await assertAccessible(page, 'the certificate of a request')
   })
 
-  test('fits a small screen, with many entries and several who erased', async () => {
+  test('fits a small screen, with many entries and several erasers', async () => {
     await shop.ingest(visit('zoe'))
     const { keyString } = await shop.createKey(shop.organisationId, ['analytics:delete-data'])
     await shop.ask('/v1/analytics/trackers/shop/subjects/zoe', { key: keyString, method: 'DELETE' })

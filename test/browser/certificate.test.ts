@@ -31,7 +31,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     }
   })
 
-  test('says what remains of a request that was deleted since', async () => {
+  test('shows what remains of a request that was deleted', async () => {
     const requestId = '6a1b9f7e-6a5c-4d0c-9d0b-6a6f3f0f5e0d'
     for (const path of [`/requests/${requestId}`, `/erasures/certificates/${requestId}`]) {
       await goTo(page, path)
@@ -41,7 +41,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     }
   })
 
-  test('shows what was deleted, when, by whom and by which request, and verifies', async () => {
+  test('shows what was deleted, when, by whom and with which request, and verifies', async () => {
     await goTo(page, '/trackers/shop/subjects/anna')
     await page.getByRole('button', { name: 'Erase data' }).click()
     await settled(page)
@@ -87,7 +87,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     return { name: saved.suggestedFilename(), text: readFileSync(await saved.path(), 'utf8') }
   }
 
-  test('offers the receipt on the first view, after Back and after a reload', async () => {
+  test('offers the receipt when first opened, after Back and after a reload', async () => {
     const address = page.url()
     const visits = [
       async () => {},
@@ -119,7 +119,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await page.getByRole('heading', { name: 'Certificate No. 1', exact: true }).waitFor()
   })
 
-  test('says whether it was for a typed ID, which is in no address', async () => {
+  test('states whether an ID was typed, which is in no address', async () => {
     const before = seat.requested.length
     await keyboard.type('Data subject ID', 'ben')
     await keyboard.press('Check ID')
@@ -140,7 +140,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     }
   })
 
-  test('names the key that erased, and the scrub since then', async () => {
+  test('names the key that carried out the erasure, and the scrub since then', async () => {
     await shop.ask(subjectPath('ben'), { key: shop.key, method: 'DELETE' })
     shop.passTime(5_000)
     await shop.services.maintenance.scrub(shop.services.clock())
@@ -153,7 +153,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     assert.equal(await page.getByRole('button', { name: 'Download the receipt' }).count(), 0)
   })
 
-  test('fails to verify when the server and the ledger disagree', async () => {
+  test('fails to verify if the server and the ledger disagree', async () => {
     await page.route('**/erasures/certificate?*', async (route) => {
       const body = await (await route.fetch()).json()
       body.data.entry.counts.events += 1

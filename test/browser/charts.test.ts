@@ -47,7 +47,7 @@ describe('the charts of a tracker in a browser', { skip: noBrowser }, async () =
     await assertAccessible(page, 'totals with a comparison')
   })
 
-  test('show a tooltip at the bar under the mouse, within the chart, and no longer when it leaves', async () => {
+  test('show a tooltip at the bar under the mouse, within the chart, until the mouse leaves', async () => {
     const { x, y } = await barAt(2, 7)
     await page.mouse.move(x, y)
     await tip.waitFor()
@@ -72,7 +72,7 @@ describe('the charts of a tracker in a browser', { skip: noBrowser }, async () =
     await tip.waitFor({ state: 'detached' })
   })
 
-  test('show the tooltip by keyboard, and say the same to screen readers', async () => {
+  test('show the tooltip by keyboard, with the same text for screen readers', async () => {
     await slider.focus()
     await tip.getByText('so far').waitFor()
     await page.keyboard.press('ArrowLeft')
@@ -105,7 +105,7 @@ describe('the charts of a tracker in a browser', { skip: noBrowser }, async () =
     await page.setViewportSize({ width: 1280, height: 720 })
   })
 
-  test('combine days to weeks in a year', async () => {
+  test('combine days into weeks for a year', async () => {
     await page.getByLabel('12 months').check()
     await page.getByRole('slider', { name: /^5 sessions from / }).waitFor()
     assert.equal(await slider.getAttribute('max'), '52')

@@ -10,7 +10,7 @@ import type { Lifetime } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { noBrowser, openBrowser } from './browser.ts'
 
-// The other calls are for servers: the API sends no CORS headers.
+// The other calls are for servers, because the API sends no CORS headers.
 it('the packed client verifies a receipt in a browser', { skip: noBrowser }, async (t) => {
   const folder = temporaryFolder(t)
   const project = join(folder, 'project')

@@ -24,7 +24,7 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
   const keyboard = new Keyboard(page)
   const isStored = async (id: string) => (await shop.ask(subjectPath(id), { key: shop.key })).status === 200
 
-  test('is started by keyboard, once the number is typed, and produces a report', async () => {
+  test('is started by keyboard after the number is typed, and produces a report', async () => {
     await page.goto('/console/trackers/shop')
     await page.getByRole('rowheader', { name: 'anna' }).waitFor()
     await goTo(page, '/requests')
@@ -86,7 +86,7 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
     await page.getByRole('rowheader', { name: 'cora' }).waitFor()
   })
 
-  test('offers to match by e-mail address when a list of IDs looks like addresses', async () => {
+  test('offers to match by e-mail address if the IDs of a list look like addresses', async () => {
     await goTo(page, '/requests/erase-list')
     await keyboard.type('Reference', 'Addresses')
     await keyboard.type('List', 'cora@example.com\nbert')
@@ -100,7 +100,7 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
     assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
   })
 
-  test('shows no preview of a list that was changed while it was on its way', async () => {
+  test('shows no preview of a list that changed while it was being previewed', async () => {
     const release = await holdBack(page, '**/erasure-lists/preview')
     await keyboard.type('List', 'anna@example.com')
     await keyboard.press('Preview matches')
@@ -113,7 +113,7 @@ describe('erasing a list in a browser', { skip: noBrowser }, async () => {
   })
 
   test('is created from a column of a file', async () => {
-    // Another load, because the form keeps what was chosen before.
+    // Reload, because the form keeps the previous choices.
     await page.goto('/console/requests/erase-list')
     await settled(page)
     await keyboard.type('Reference', 'A file')

@@ -29,7 +29,6 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     await page.goto('/console')
     await settled(page)
 
-    // Find.
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type(email)
     const options = page.getByRole('option')
@@ -37,7 +36,6 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     await page.keyboard.press('Enter')
     await page.getByText('3 data subjects on 2 trackers').waitFor()
 
-    // Look, and hand out the export.
     await page.getByRole('link', { name: 'laptop' }).click()
     await page.getByRole('heading', { name: 'Sessions and events' }).waitFor()
     await page.getByText(email).waitFor()
@@ -48,7 +46,6 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     assert.equal(listIn(copy, 'events').length, 5)
     await page.goBack()
 
-    // Erase everywhere.
     await page.getByRole('link', { name: 'Open this person' }).click()
     await page.getByText('3 records on 2 trackers').waitFor()
     await page.getByRole('button', { name: 'Erase all' }).click()
@@ -70,13 +67,12 @@ describe('an erasure request from an e-mail address', { skip: noBrowser }, async
     }
     assert.equal((await shop.ask(subjectPath('somebody-else'), { key: shop.key })).status, 200)
 
-    // Print the certificate.
     await page.getByRole('status').getByText('Verified').waitFor()
     assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/[0-9a-f-]{36}$/)
     const pdf = await page.pdf({ format: 'A4' })
     assert.equal(pdf.subarray(0, 5).toString(), '%PDF-')
 
-    // Verify it, with the receipts and public data only.
+    // Verify it with only the receipts and public data.
     const receipts: string[] = []
     page.on('download', async (download) => receipts.push(readFileSync(await download.path(), 'utf8')))
     await page.getByRole('button', { name: 'Download 3 receipts' }).click()

@@ -38,7 +38,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     return page
   }
 
-  test('requests six files, then the session and its data, and nothing twice', async () => {
+  test('requests six files, the session and its data, each once', async () => {
     await seat.page.waitForLoadState('networkidle')
     const asked = seat.requested.map((address) =>
       address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),

@@ -20,7 +20,7 @@ describe('lists in groups in a browser', { skip: noBrowser }, async () => {
   const row = page.getByRole('row', { name: /30 data subjects erased/ })
   const expand = row.getByRole('button', { name: '30 data subjects erased' })
 
-  test('show the erasures of one request as one line, which opens and links to all of them', async () => {
+  test('show the erasures of one request as one row, which expands and links to all of them', async () => {
     await page.goto('/console/activity')
     await settled(page)
     await row.getByText('30 sessions, 60 events').waitFor()
@@ -50,7 +50,7 @@ describe('lists in groups in a browser', { skip: noBrowser }, async () => {
     assert.match(page.url(), /request=/)
   })
 
-  test('show the erasures with one reference as one line, which links to their requests', async () => {
+  test('show the erasures with one reference as one row, which links to their requests', async () => {
     await goTo(page, '/erasures')
     await row.getByRole('link', { name: 'Old' }).waitFor()
     assert.deepEqual((await row.getByRole('cell').allInnerTexts()).slice(3), ['30', '60'])

@@ -15,9 +15,9 @@ describe('the page of a key in a browser', { skip: noBrowser }, async () => {
   shop.passTime(5_000)
   for (let i = 0; i < 3; i++) await shop.ask(subjectsPath, { key })
   await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })
-  // Refused by the budget of the address, before the key is known.
+  // Refused by the budget of the address, before the key is verified.
   await shop.ask(subjectsPath, { key })
-  // Its use is stored every few seconds.
+  // The use of a key is stored every few seconds.
   await until(async () => (await shop.services.apiKeys.listDays(keyId, 0))[0]?.refusals === 2)
   const client = await openConsole(shop, organisationId)
   const browser = await openBrowser({ after })

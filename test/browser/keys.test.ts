@@ -38,7 +38,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
   })
 
-  test('is created with scopes and an expiry, once the form is valid', async () => {
+  test('is created with scopes and an expiry after the form is valid', async () => {
     await keyboard.press('API keys')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await keyboard.press('Create a key')
@@ -56,12 +56,12 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     assert.equal(await statusOf(strings[0] ?? ''), 200)
   })
 
-  test('is shown with a button that copies it and a working command', async () => {
+  test('is shown with a copy button and a working command', async () => {
     await keyboard.press('Copy key')
     await page.getByRole('button', { name: 'Copy key' }).getByText('Copied').waitFor()
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), strings[0])
     const command = () => page.getByLabel('Command', { exact: true }).inputValue()
-    // Until the trackers have loaded, it has a placeholder.
+    // The command has a placeholder until the trackers have loaded.
     await until(async () => (await command()).includes('/shop/'))
     const line = await command()
     const [, key, address = ''] = /^curl -H 'Authorization: Bearer (\S+)' '(\S+)'$/.exec(line) ?? []
@@ -93,7 +93,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await keyboard.press('I have stored the key')
   })
 
-  test('is not found anywhere afterwards: in no response, page, storage or log', async () => {
+  test('is found nowhere afterwards: in no response, page, storage or log', async () => {
     const answers: Promise<string>[] = []
     page.on('response', (response) => answers.push(response.text().catch(() => '')))
     const assertNowhere = async (where: string) => {
@@ -115,7 +115,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     }
   })
 
-  test('is revoked once its name is typed', async () => {
+  test('is revoked after its name is typed', async () => {
     await keyboard.choose('Actions for privacy desk', 'Revoke')
     await keyboard.type(/^Type the key’s name/, 'privacy')
     assert.equal(await page.getByRole('button', { name: 'Revoke the key' }).isDisabled(), true)
@@ -152,7 +152,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   })
 })
 
-/** All content of a page: its elements, typed values, and every storage of the browser. */
+/** All content of a page: its elements, field values, and every storage of the browser. */
 async function everythingIn({ page }: ConsolePage): Promise<string> {
   const held = await page.evaluate(async () => {
     const typed = [...document.querySelectorAll('input, textarea')].map((field) =>

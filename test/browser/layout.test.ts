@@ -31,9 +31,9 @@ const paths = [
   '/requests/erase-list',
   '/settings',
 ]
-/** The first page with each of the two frames is loaded; the others are opened from there. */
+/** The first pages of the two frames are loaded; the others are opened from there. */
 const loaded = ['/sign-in', '/requests']
-/** Each with the smallest size that a page must also fit: the window at 200 %, and a small phone. */
+/** Each with the smallest size that a page must also fit: the window at 200 % zoom, and a small phone. */
 const screens = {
   wide: { viewport: { width: 1280, height: 860 }, smallest: { width: 640, height: 400 } },
   phone: { viewport: { width: 390, height: 844 }, smallest: { width: 360, height: 740 } },
@@ -59,7 +59,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   const found: Record<string, Layout> = {}
 
   for (const [screen, { viewport, smallest }] of Object.entries(screens)) {
-    test(`has not changed, does not shift after rendering, and does not overflow: ${screen}`, async () => {
+    test(`is unchanged, does not shift after rendering, and does not overflow: ${screen}`, async () => {
       await page.setViewportSize(viewport)
       const changes: Record<string, string[]> = {}
       let moved = 0
@@ -88,7 +88,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
     })
   }
 
-  test('is reported as changed when a part is gone, squeezed or elsewhere', () => {
+  test('is reported as changed if a part is missing, squeezed or moved', () => {
     const before: Layout = { main: [248, 0, 1_000, 800], h1: [300, 40, 200, 40] }
     assert.deepEqual(layoutChanges(before, { main: [250, 0, 990, 830], h1: [300, 60, 190, 40] }), [])
     assert.deepEqual(layoutChanges(before, { main: [0, 0, 1_000, 800] }), [
@@ -98,7 +98,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   })
 
   after(() => {
-    // One box per line, as the formatter wants.
+    // One box per line, like the formatter.
     const text = JSON.stringify(found, null, 2).replaceAll(
       /\[\s+(\d[^\]]*?)\s+\]/g,
       (_, box: string) => `[${box.replaceAll(/\s+/g, ' ')}]`,

@@ -6,7 +6,7 @@ export type Layout = Record<string, Box>
 /** Left, top, width and height. */
 type Box = readonly [number, number, number, number]
 
-/** The parts of a page in which a broken layout would show. */
+/** The parts of a page that reveal a broken layout. */
 const parts = [
   'header.sidebar',
   'nav.nav-links',
@@ -65,7 +65,7 @@ export function shiftOf(page: Page): Promise<number> {
   })
 }
 
-/** The tolerance of a side: other browser versions and code fonts wrap a line more or less. */
+/** The tolerance per side, because other browser versions and code fonts wrap lines differently. */
 const pixels = 28
 const share = 0.08
 

@@ -71,7 +71,7 @@ describe('a data subject with a long timeline, in a browser', { skip: noBrowser 
     return all.map((time) => time.getAttribute('datetime'))
   }
 
-  /** Scrolls, and returns the times of the rendered events and whether the end is reached. Runs in the page. */
+  /** Scrolls. Returns the times of the rendered events, and whether the end is reached. Runs in the page. */
   async function scrollOn(): Promise<{ times: string[]; isAtEnd: boolean }> {
     const isAtBottom = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
     const isAtEnd = isAtBottom && document.body.innerText.includes('No earlier events.')

@@ -18,7 +18,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
   const other = await openPage(browser, service)
   const otherHands = new Keyboard(other.page)
 
-  test('the last admin can be neither removed nor demoted', async () => {
+  test('the last admin cannot be removed or demoted', async () => {
     await page.goto('/console/members')
     await settled(page)
     await keyboard.choose('Actions for ada@acme.example', 'Remove')
@@ -32,7 +32,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await page.keyboard.press('Escape')
   })
 
-  test('another one is invited, joins with the link, even after a reload, and is signed out immediately when removed', async () => {
+  test('a member is invited, joins with the link even after a reload, and is signed out immediately when removed', async () => {
     await keyboard.press('Invite a member')
     await keyboard.type('E-mail address', 'nobody')
     await page.keyboard.press('Enter')
@@ -70,7 +70,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await page.getByRole('row', { name: /ben@acme.*Admin/ }).waitFor()
     await other.page.reload()
     await other.page.getByRole('button', { name: 'Create a key' }).first().waitFor()
-    // A later request would meet the end of the session before the keyboard does.
+    // A later request would notice the end of the session before the keyboard does.
     await answered(other.page)
     await keyboard.choose('Actions for ben@acme.example', 'Reset password')
     await page.getByText('The old password works until then').waitFor()
@@ -86,7 +86,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     assert.deepEqual(complaints, [])
   })
 
-  test('a link that was used says so', async () => {
+  test('a used link says so', async () => {
     await other.page.goto('/console/join#used')
     await other.page.getByText('This link has expired or was already used').waitFor()
     await otherHands.press('Sign in instead')

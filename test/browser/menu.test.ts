@@ -5,7 +5,7 @@ import { startShop } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, openPage, overflowOf, settled } from './browser.ts'
 
-describe('a menu of rare actions in a browser', { skip: noBrowser }, async () => {
+describe('a menu of less common actions in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const client = await openConsole(shop, shop.organisationId)
@@ -60,7 +60,7 @@ describe('a menu of rare actions in a browser', { skip: noBrowser }, async () =>
     assert.equal(await page.evaluate(() => document.activeElement?.ariaLabel), 'Actions for shop')
   })
 
-  test('closes with a click elsewhere that follows at once, and stays open after a scroll that came before', async () => {
+  test('closes after an immediate click elsewhere, and stays open after an earlier scroll', async () => {
     const opens = (then: 'click' | 'scroll') =>
       button.evaluate(async (button, then) => {
         if (!(button instanceof HTMLElement)) return null

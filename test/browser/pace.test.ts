@@ -14,7 +14,7 @@ describe('a running list in a browser', { skip: noBrowser }, async () => {
   const startedAt = Date.UTC(2026, 10, 18, 12, 0, 0)
   const pace = page.locator('.job-pace')
 
-  test('shows its rate and the time left once they are known, and when it rests', async () => {
+  test('shows its rate and remaining time once they are known, and when it pauses', async () => {
     const nothing = { subjects: 0, sessions: 0, events: 0 }
     const group = {
       ...{ reference: 'List', startable: 0, access: 0, found: nothing, erased: nothing },
@@ -23,7 +23,7 @@ describe('a running list in a browser', { skip: noBrowser }, async () => {
     let resumesAt: string | null = null
     await page.clock.install({ time: startedAt })
     const now = () => page.evaluate(() => Date.now())
-    // Ten requests a second, by the page's own clock.
+    // Ten requests a second by the clock of the page.
     await page.route('**/console/api/request-groups?*', async (route) => {
       const done = Math.min(2_000, Math.floor(((await now()) - startedAt) / 100))
       const counts = { open: 0, running: 2_000 - done, done, rejected: 0, cancelled: 0 }
@@ -42,7 +42,7 @@ describe('a running list in a browser', { skip: noBrowser }, async () => {
     await page.clock.runFor(2_000)
     await pace.getByText('Waiting').waitFor({ state: 'detached' })
     assert.equal(await pace.innerText(), '', 'the rest is not part of the rate')
-    // An answer that is being made needs the page.
+    // A response in progress needs the page.
     await page.unrouteAll({ behavior: 'wait' })
     assert.deepEqual(complaints, [])
   })

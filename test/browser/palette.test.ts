@@ -45,7 +45,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     assert.equal(await options.first().isVisible(), false)
   })
 
-  test('are found by the start of a word, and people with the same text are one key away', async () => {
+  test('are found by the start of a word, with matching people one key away', async () => {
     await page.keyboard.press('/')
     await page.keyboard.insertText('Activ')
     await page.getByRole('option', { name: 'Activist' }).waitFor()
@@ -61,7 +61,7 @@ describe('pages and actions in the search box of a browser', { skip: noBrowser }
     await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
   })
 
-  test('leave a text that finds no page or action to the people', async () => {
+  test('are omitted if the text matches no page or action', async () => {
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.insertText('nobody@example.com')
     await page.getByText('No people found.').waitFor()

@@ -21,7 +21,7 @@ interface StoredCredential {
   signCount: number
 }
 
-/** A virtual authenticator of a page, whose user is there and verified. */
+/** A virtual authenticator of a page, with a present and verified user. */
 async function addAuthenticator(page: Page) {
   const cdp: CDPSession = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
@@ -101,7 +101,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await isIn()
   })
 
-  test('a passkey is asked for after the password, or a recovery code in its place', async () => {
+  test('a passkey, or a recovery code instead, is requested after the password', async () => {
     await signOut()
     await typePassword()
     await page.getByRole('heading', { name: 'One more step' }).waitFor()
@@ -115,7 +115,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await isIn()
   })
 
-  test('a user whom the device does not recognise is not signed in', async () => {
+  test('a user who is not verified by the device is not signed in', async () => {
     await signOut()
     await authenticator.verifyUser(false)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
@@ -123,7 +123,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await authenticator.verifyUser(true)
   })
 
-  test('a copy of a passkey, whose counter is behind, is refused and named in the activity', async () => {
+  test('a copied passkey with a lower counter is refused and recorded in the activity', async () => {
     const [credential] = await authenticator.credentials()
     assert.ok(credential)
     await authenticator.put({ ...credential, signCount: 0 })
@@ -139,7 +139,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
       .waitFor()
   })
 
-  test('another host of the service has no passkey to offer', async () => {
+  test('another host of the service has no passkeys', async () => {
     const elsewhere = await openPage(browser, service)
     const [credential] = await authenticator.credentials()
     assert.ok(credential)
@@ -152,7 +152,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     assert.equal(await elsewhere.page.getByRole('button', { name: 'Add a passkey' }).count(), 0)
   })
 
-  test('after ten minutes, an action asks for the passkey first, and is then carried out', async () => {
+  test('an action after ten minutes asks for the passkey, and is then carried out', async () => {
     service.passTime(recentSignInMs + 1_000)
     await goTo(page, '/members')
     await page.getByRole('button', { name: 'Invite a member' }).click()
@@ -165,7 +165,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await page.getByRole('button', { name: 'I have copied the link' }).click()
   })
 
-  test('an authenticator app is set up with its QR code, and asked for instead of the passkey', async () => {
+  test('an authenticator app is set up with its QR code, and requested instead of the passkey', async () => {
     await goTo(page, '/account')
     await page.getByRole('button', { name: 'Set up an app' }).click()
     const secret = await page.getByRole('textbox', { name: 'Secret' }).inputValue()
@@ -184,7 +184,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await isIn()
   })
 
-  test('removed factors are asked for no more', async () => {
+  test('removed factors are no longer requested', async () => {
     await goTo(page, '/account')
     await page.getByRole('button', { name: 'Actions for the passkey Laptop' }).click()
     await page.getByRole('menuitem', { name: 'Remove' }).click()
@@ -200,7 +200,7 @@ describe('second factors in a browser', { skip: noBrowser }, async () => {
     await isIn()
   })
 
-  test('the password is changed, and a member of a stricter organisation is led to a second factor', async () => {
+  test('the password can be changed, and a member of a stricter organisation must add a second factor', async () => {
     await goTo(page, '/account')
     await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByLabel('Current password').fill(password)

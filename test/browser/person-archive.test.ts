@@ -20,7 +20,7 @@ const records: ArchivedRecord[] = [
   { trackerId: 'blog', subjectId: 'reader-1', events: 1 },
 ]
 
-describe('the page of a copy', { skip: noBrowser }, async () => {
+describe('the page of an export', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const browser = await openBrowser({ after })
 

@@ -38,13 +38,13 @@ describe('the page of a person', { skip: noBrowser }, async () => {
     await page.getByText('2 records on 2 trackers').waitFor()
     await page.locator('.event-line').first().waitFor()
     assert.deepEqual(await records(), ['laptop', 'reader'])
-    // The weblog's session began after the shop's, and events of both alternate.
+    // The session in the weblog began after the one in the shop, and their events alternate.
     assert.deepEqual((await sessions()).slice(0, 3), ['shop', 'weblog', 'shop'])
     await settled(page)
     await assertAccessible(page, 'a person')
   })
 
-  test('has the person in no request, and opens again from its address', async () => {
+  test('sends the person in no request, and opens again from its address', async () => {
     const [, fragment = ''] = page.url().split('#')
     assert.match(fragment, /^[\w-]{40,}$/)
     await page.reload()
@@ -57,7 +57,7 @@ describe('the page of a person', { skip: noBrowser }, async () => {
     assert.doesNotMatch(await page.title(), /ada/)
   })
 
-  test('shows one tracker, or what happened until a day, and keeps both in the address', async () => {
+  test('shows one tracker or the time before a day, both kept in the address', async () => {
     await page.getByLabel('Tracker').selectOption('weblog')
     await page.waitForURL(/\/console\/person\?tracker=weblog#./)
     await settled(page)
@@ -73,7 +73,7 @@ describe('the page of a person', { skip: noBrowser }, async () => {
     await page.waitForURL(/\/console\/person#./)
   })
 
-  test('includes other records that may be of the same person, and leaves identifiers out', async () => {
+  test('includes other records that may belong to the same person, and can exclude identifiers', async () => {
     const before = page.url()
     await page.getByText('1 record with the same userId 42').waitFor()
     await keyboard.press('Include records with the same userId')
@@ -89,7 +89,7 @@ describe('the page of a person', { skip: noBrowser }, async () => {
     assert.equal(page.url(), before)
   })
 
-  test('opens from each record, and leads to it', async () => {
+  test('opens from each record, and links back to it', async () => {
     await page.getByRole('link', { name: 'reader', exact: true }).click()
     await page.waitForURL('**/console/trackers/weblog/subjects/reader')
     await settled(page)
@@ -117,7 +117,7 @@ describe('the page of a person', { skip: noBrowser }, async () => {
     assert.deepEqual(other.complaints, [])
   })
 
-  test('says so if nobody is named, or the address leads nowhere', async () => {
+  test('says so if it names nobody or its address is invalid', async () => {
     await goTo(page, '/person')
     await page.getByText('No person is chosen').waitFor()
     await assertAccessible(page, 'no person')

@@ -28,7 +28,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     (await shop.ask(subjectPath(id, trackerId), { key: shop.key })).status === 200
   const countOpen = async () => objectIn({ of: dataOf(await client.ask('/request-counts')) }, 'of').open
 
-  test('of a record says what else exists about the person, and leads there', async () => {
+  test('of a record says what else is stored about the person, and links to it', async () => {
     await page.goto('/console/trackers/shop/subjects/stranger')
     await settled(page)
     await keyboard.press('Erase data')
@@ -46,7 +46,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     await settled(page)
   })
 
-  test('of a record is a request, and leaves the others', async () => {
+  test('of a record is a request, and keeps the other records', async () => {
     await keyboard.press('Erase data')
     await keyboard.type(/^Type the ID/, 'laptop')
     await keyboard.press('Erase for good')
@@ -60,7 +60,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     )
   })
 
-  test('of a person begins with a request for a copy or for erasure, which the page of the person lists', async () => {
+  test('of a person starts with an access or erasure request, which the page of the person lists', async () => {
     await goTo(page, '/trackers/shop/subjects/phone')
     await keyboard.press('All data of this person')
     await page.getByText('2 records on 2 trackers').waitFor()
@@ -95,7 +95,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     await page.getByRole('link', { name: 'DSR-8' }).waitFor()
   })
 
-  test('of a record that is gone says so, and leaves no open request', async () => {
+  test('of a deleted record says so, and leaves no open request', async () => {
     await goTo(page, '/trackers/shop/subjects/fay')
     await keyboard.press('Erase data')
     await page.getByText('1 session and 1 event are deleted from shop.').waitFor()
@@ -146,7 +146,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     await past.page.context().close()
   })
 
-  test('of a record leaves no open request if the member does not prove who they are', async () => {
+  test('of a record leaves no open request if the member does not confirm their identity', async () => {
     await page.keyboard.press('Escape')
     await goTo(page, '/trackers/shop/subjects/stranger')
     await keyboard.press('Erase data')

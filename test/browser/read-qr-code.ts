@@ -4,7 +4,7 @@ import { decodeQR } from 'qr/decode.js'
 /** The text of a QR code, read from its pixels as a camera would. */
 export async function readQrCode(code: Locator): Promise<string> {
   const picture = (await code.screenshot()).toString('base64')
-  // The console's policy allows no such images.
+  // A new page, because the policy of the console does not allow such images.
   const page = await code.page().context().newPage()
   const { width, height, data } = await page.evaluate(async (source) => {
     const image = new Image()

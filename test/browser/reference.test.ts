@@ -103,7 +103,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
   ])
   const keyboard = new Keyboard(page)
 
-  /** The form of an operation, opened with the keyboard. */
+  /** Opens the form of an operation with the keyboard. */
   async function open(operation: string): Promise<Locator> {
     const section = page.locator(`#${operation}`)
     await section.getByText('Try it', { exact: true }).focus()
@@ -117,7 +117,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     return section
   }
 
-  /** Sends a form, and returns the response as shown. */
+  /** Sends a form and returns the response as shown. */
   async function send(section: Locator, button = 'Send request'): Promise<string> {
     const answer = section.locator('[aria-live]')
     await answer.evaluate((element) => element.replaceChildren())
@@ -160,7 +160,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.match(await send(section), /^400 .*"invalid_request"/s)
   })
 
-  test('refuses IDs that a URL cannot contain, and missing fields, before sending anything', async () => {
+  test('rejects IDs that a URL cannot contain and missing fields before it sends anything', async () => {
     const section = await open('eraseSubject')
     const before = sent.length
     for (const id of ['..', '.', '']) {
@@ -200,7 +200,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.equal((await shop.ask(subjectPath('ben'), { key: shop.key })).status, 200)
   })
 
-  test('shows the beginning of a long response, and does not read the rest', async () => {
+  test('shows the start of a long response, and does not read the rest', async () => {
     const attributes = { note: 'x'.repeat(20_000) }
     const visits = Array.from({ length: 200 }, (_, n) => visit('long', { sessionId: `s${n}`, attributes }))
     await shop.ingest(visits.flat())
@@ -250,24 +250,28 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
   })
 })
 
-/** The contents: the page has a thousand links in all. */
+/** The contents, because the whole page has a thousand links. */
 function contents(page: Page): Locator {
   return page.locator('.contents')
 }
 
-/** Removes all operations but these: every step would search and lay out all of them. Runs in the page. */
+/**
+ * Removes all other operations, because every step would search and lay out all of them. Runs in the page.
+ */
 function keepOperations(ids: string[]): void {
   for (const operation of document.querySelectorAll('.operation')) {
     if (!ids.includes(operation.id)) operation.remove()
   }
 }
 
-/** Keeps one of all elements with the same tags and classes, which have the same colours. Runs in the page. */
+/**
+ * Keeps one element of each combination of tags and classes, which have the same colours. Runs in the page.
+ */
 function keepOneOfEachKind(): void {
   const kinds = new Set<string>()
   const kindOf = (element: Element | null): string =>
     element ? `${kindOf(element.parentElement)} ${element.tagName}.${element.className}` : ''
-  // The ancestors of the first of a kind stay.
+  // The ancestors of the first element of each kind are kept.
   const kept = [...document.body.querySelectorAll('*')].filter((element) => {
     const kind = kindOf(element)
     return !kinds.has(kind) && kinds.add(kind)

@@ -110,7 +110,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     }
   })
 
-  test('opens one page when Next is pressed twice, and Back from a data subject returns to it', async () => {
+  test('opens one page if Next is pressed twice, and Back from a data subject returns to it', async () => {
     await load('/trackers/shop?sort=subjectId')
     const slow = Promise.withResolvers<void>()
     await page.route('**/subjects?*cursor=*', async (route) => {
@@ -146,7 +146,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '␣␣two␣␣spaces␣')
   })
 
-  test('accepts an ID as it can be typed, and erases the right one', async () => {
+  test('accepts an ID as it can be typed, and erases the right subject', async () => {
     await goTo(page, subjectAt(turned))
     await page.getByRole('button', { name: 'Erase data' }).click()
     await page.getByLabel(/^Type the ID/).fill('annanitramx')
@@ -208,7 +208,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await page.unroute('**/console/api/sign-out')
   })
 
-  test('asks for a missing day', async () => {
+  test('requires a day', async () => {
     await goTo(page, '/keys')
     await keyboard.press('Create a key')
     await keyboard.type('Name', 'looks')
@@ -220,7 +220,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await page.keyboard.press('Escape')
   })
 
-  test('asks for the password over a form when the session has expired, and then sends the form', async () => {
+  test('asks for the password over a form if the session has expired, and then sends the form', async () => {
     await load('/keys')
     await keyboard.press('Create a key')
     await keyboard.type('Name', 'half filled')
@@ -285,9 +285,9 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     )
   })
 
-  test('reported no errors so far', () => assert.deepEqual(complaints, []))
+  test('has reported no errors so far', () => assert.deepEqual(complaints, []))
 
-  test('shows an error page with a retry when a page cannot be rendered', async () => {
+  test('shows an error page with a retry if a page cannot be rendered', async () => {
     await page.route('**/console/api/keys', (route) => route.fulfill({ json: { data: { keys: [null] } } }))
     await goTo(page, '/keys')
     await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
@@ -297,7 +297,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await page.getByRole('heading', { name: 'Erasures', level: 1 }).waitFor()
   })
 
-  test('sets the focus with the first render, so that no typing is lost', async () => {
+  test('sets the focus in the first render, so that no keystroke is lost', async () => {
     await goTo(page, '/trackers')
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
     const late: string[] = []
@@ -321,7 +321,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
   })
 })
 
-/** Whether an element has the focus when it is first rendered, from now on. */
+/** Resolves to whether an element has the focus when it is first rendered. */
 function isFocusedOnceDrawn(page: Page, selector: string): Promise<boolean> {
   return page.evaluate(
     (selector) =>

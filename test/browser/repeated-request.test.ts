@@ -6,7 +6,7 @@ import { requestDesk } from '../support/console-requests.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
-describe('a request whose answer is lost, in a browser', { skip: noBrowser }, async () => {
+describe('a request whose response is lost, in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const env = { LETHE_BATCH_PACE: '1000000/second' }
   const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
@@ -18,10 +18,10 @@ describe('a request whose answer is lost, in a browser', { skip: noBrowser }, as
   const keyboard = new Keyboard(page)
   const failure = page.getByText('The server cannot be reached.')
 
-  /** The inbox shows requests with the same reference as one. */
+  /** The inbox shows requests with the same reference as one row. */
   const countOpen = async () => dataOf(await client.ask('/request-counts')).open
 
-  /** Lets the next change at a path reach the service, but not its answer the page. */
+  /** Passes the next change at a path to the service, but drops the response. */
   async function loseAnswer(path: RegExp): Promise<void> {
     const isChange = (address: URL) => path.test(address.pathname)
     let isLost = false
@@ -55,7 +55,7 @@ describe('a request whose answer is lost, in a browser', { skip: noBrowser }, as
     assert.equal(await countOpen(), 1)
   })
 
-  test('is another one if the form has changed meanwhile', async () => {
+  test('is a new one if the form has changed meanwhile', async () => {
     await page.goto('/console/requests')
     await settled(page)
     await keyboard.press('New request')

@@ -18,7 +18,7 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
   const { page, complaints } = await openPage(browser, shop, client)
   const preview = page.getByRole('figure', { name: 'Preview' })
 
-  test('the profile is shown as it is typed, saved, and refused where it is wrong', async () => {
+  test('the profile is previewed while it is edited, saved, and rejected if invalid', async () => {
     await page.goto('/console/settings')
     await settled(page)
     await page.getByLabel('Display name').fill('Acme & Söhne')
@@ -37,7 +37,7 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
     })
   })
 
-  test('a logo is shown as soon as it is chosen, without what else was in its file', async () => {
+  test('a logo is shown as soon as it is chosen, sanitized', async () => {
     const input = page.locator('input[type=file]')
     const isShown = (width: number) =>
       page.waitForFunction(
@@ -62,7 +62,7 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
     await preview.getByRole('img').waitFor({ state: 'detached' })
   })
 
-  test('a reply text is shown with sample facts, and refused with an unknown placeholder', async () => {
+  test('a reply text is previewed with sample facts, and rejected with an unknown placeholder', async () => {
     await page.getByRole('link', { name: 'Edit reply texts' }).click()
     await settled(page)
     const shown = page.getByRole('region', { name: 'Preview with sample facts' })
@@ -82,7 +82,7 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
     await assertAccessible(page, 'a reply text with a problem')
   })
 
-  test('what was typed is kept until it is saved or discarded', async () => {
+  test('edits are kept until they are saved or discarded', async () => {
     await page.getByRole('button', { name: 'Rejected' }).first().click()
     await page.getByRole('button', { name: 'Received unsaved' }).click()
     const text = page.getByRole('textbox', { name: 'Received' })
@@ -110,7 +110,7 @@ describe('documents and replies in a browser', { skip: noBrowser }, async () => 
     assert.deepEqual(await shop.services.replyTexts.list(shop.organisationId), [])
   })
 
-  test('fit on a phone, and cause no complaints', async () => {
+  test('all pages fit a phone, without errors', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     assert.ok((await overflowOf(page)) <= 0)
     await page.goto('/console/settings')

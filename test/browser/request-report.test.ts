@@ -31,7 +31,7 @@ describe('the report of requests in a browser', { skip: noBrowser }, async () =>
   const rows = async () =>
     (await page.locator('.report-table tbody tr').allInnerTexts()).map((row) => row.split(/\s*[\n\t]\s*/))
 
-  test('has the figures of each month and kind, and the totals', async () => {
+  test('has the counts of each month and kind, and the totals', async () => {
     await page.goto('/console/requests/report')
     await settled(page)
     assert.deepEqual(await rows(), [
@@ -62,7 +62,7 @@ describe('the report of requests in a browser', { skip: noBrowser }, async () =>
     assert.match((await slider.getAttribute('aria-valuetext')) ?? '', /: 5 requests, 1 late$/)
   })
 
-  test('is about the chosen months, which its address names', async () => {
+  test('covers the chosen months, which are in its address', async () => {
     await page.getByLabel('To', { exact: true }).selectOption(nameOf(month - 2))
     await page.getByText('All', { exact: true }).waitFor()
     await settled(page)

@@ -11,7 +11,10 @@ import { readZip } from '../support/zip.ts'
 import { assertAccessible } from './accessible.ts'
 import { Keyboard, launchBrowser, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
-/** From an address to a certificate. Each engine has a file of its own, because suites of a file would share a browser. */
+/**
+ * From an address to a certificate. Each engine has its own file, because suites of one file would share a
+ * browser.
+ */
 export function requestStory(engine: 'SQLite' | 'PostgreSQL'): void {
   describe(`the story of a request in a browser, on ${engine}`, { skip: noBrowser }, () => tell(engine))
 }
@@ -48,7 +51,7 @@ async function tell(engine: string): Promise<void> {
     await page.getByRole('dialog', { name: 'New request' }).waitFor()
   }
 
-  test('begins in the search box: an address, and one key', async () => {
+  test('starts in the search box with an address and one key', async () => {
     await page.goto('/console/members')
     await settled(page)
     await begin('ada@example.com')
@@ -62,7 +65,7 @@ async function tell(engine: string): Promise<void> {
     await keyboard.type('Reference', 'DSR-1')
     await keyboard.press('Create request')
     await page.getByText('The day must be today or earlier.').waitFor()
-    // Also what a day that does not exist leaves in the field.
+    // An invalid date also leaves the field empty.
     await page.getByLabel('Received on').fill('')
     await keyboard.press('Create request')
     await page.getByText('Enter the day on which the request was received.').waitFor()
@@ -116,7 +119,7 @@ async function tell(engine: string): Promise<void> {
     await page.keyboard.press('Escape')
   })
 
-  test('exports the copy, and copies the reply in both languages', async () => {
+  test('downloads the export, and copies the reply in both languages', async () => {
     const downloading = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export copy (ZIP)' }).first().click()
     const download = await downloading
@@ -150,7 +153,7 @@ async function tell(engine: string): Promise<void> {
     assert.equal(await reply.getAttribute('lang'), 'de')
   })
 
-  test('erases what was found after its number was typed, and forgets who it was about', async () => {
+  test('erases the data after the number is typed, and forgets the person', async () => {
     await keyboard.press('Erase everything found')
     await assertAccessible(page, 'erasing a request')
     await keyboard.type(/^Type the number of records/, '3')
@@ -169,7 +172,7 @@ async function tell(engine: string): Promise<void> {
     await assertAccessible(page, 'a request that is done')
   })
 
-  test('has a certificate that verifies in another browser, without signing in, with nothing but the page /verify', async () => {
+  test('has a certificate that verifies on /verify in another browser, without signing in', async () => {
     await page.getByRole('link', { name: 'Certificate' }).first().click()
     await page.getByRole('status').getByText('Verified').waitFor()
     const [key] = /\S+\+[0-9a-f]{8}\+\S+/.exec(await page.getByRole('article').innerText()) ?? []
@@ -196,7 +199,7 @@ async function tell(engine: string): Promise<void> {
     ] as const) {
       await verify.goto('/verify')
       await verify.locator('#files').setInputFiles(receipts.get(name) ?? assert.fail(name))
-      // Verified as far as it can be without the key.
+      // Verified as far as possible without the key.
       await verify.locator('#result h2').waitFor()
       await verify.locator('#keys').fill(key)
       await verify.locator('#tracker').fill(tracker)
@@ -214,7 +217,7 @@ async function tell(engine: string): Promise<void> {
     await page.getByText('Closed in time').waitFor()
   })
 
-  test('is recognised as an earlier one, and an access request is rejected with a reason', async () => {
+  test('is linked to an earlier request, and an access request is rejected with a reason', async () => {
     await begin('ada@example.com')
     await keyboard.type('Reference', 'DSR-2')
     await keyboard.press('Create request')
@@ -229,7 +232,7 @@ async function tell(engine: string): Promise<void> {
     assert.equal(await isStored('tablet'), true)
   })
 
-  test('proves that nothing is held', async () => {
+  test('certifies that no data is held', async () => {
     await begin('nobody@example.com')
     await keyboard.press('Create request')
     await page.getByRole('heading', { name: 'Nobody found' }).or(page.getByText('Nobody found')).waitFor()

@@ -20,7 +20,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
   const keyboard = new Keyboard(page)
   const rows = page.locator('.request-row')
 
-  /** Creates a request that was received some days ago, and returns its ID. */
+  /** Creates a request that was received this many days ago, and returns its ID. */
   async function create(reference: string, daysAgo: number, kind = 'erasure', value = 'ada@example.com') {
     const receivedAt = new Date(Date.now() - daysAgo * dayMs).toISOString()
     const person = { identifiers: [{ name: 'email', value }], subjects: [] }
@@ -32,7 +32,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
   const send = (requestId: string, verb: string, body = {}) =>
     client.ask(`/requests/${requestId}/${verb}`, { method: 'POST', body }).then(dataOf)
 
-  test('is the first page of the console, and says so nicely when it is empty', async () => {
+  test('is the first page of the console, with a message if it is empty', async () => {
     const empty = await openPage(browser, shop, nobody)
     await empty.page.goto('/console')
     await empty.page.getByRole('heading', { name: 'No open requests' }).waitFor()
@@ -43,7 +43,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await empty.page.context().close()
   })
 
-  test('shows what is due next on top, with the days left in words', async () => {
+  test('shows what is due next first, with the days left in words', async () => {
     await create('later', 1, 'access')
     await create('over', 40, 'erasure', 'nobody@example.com')
     await create('soon', 26)
@@ -66,7 +66,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await assertAccessible(page, 'the inbox')
   })
 
-  test('is narrowed by view and kind, also with Back', async () => {
+  test('is filtered by view and kind, also with Back', async () => {
     const references = () => page.locator('.request-what strong').allInnerTexts()
     for (const [view, expected] of [
       ['Mine 1', ['mine']],
@@ -90,7 +90,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     assert.deepEqual(await references(), ['later'])
   })
 
-  test('is walked through with the arrow keys, and Enter opens a request', async () => {
+  test('supports the arrow keys, and Enter opens a request', async () => {
     await goTo(page, '/requests')
     await rows.first().focus()
     await page.keyboard.press('ArrowDown')
@@ -104,7 +104,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await page.getByRole('heading', { name: 'soon', level: 1 }).waitFor()
   })
 
-  test('says that a reply must not promise an answer by a date that has passed', async () => {
+  test('warns that a reply must not promise an answer by a date that has passed', async () => {
     const due = page.getByText(/^The answer was due on .*\. If the text promises it by then,/)
     await goTo(page, '/requests')
     await page.getByText('soon', { exact: true }).click()
@@ -116,7 +116,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await assertAccessible(page, 'the reply to an overdue request')
   })
 
-  test('has pages, and a request of another organisation is not found', async () => {
+  test('has pages, and does not find a request of another organisation', async () => {
     for (let i = 0; i < 50; i++) await create(`more ${i}`, 2)
     await goTo(page, '/requests')
     await page.getByRole('button', { name: 'Next' }).waitFor()
@@ -132,7 +132,7 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     await other.page.context().close()
   })
 
-  test('promises a certificate that nothing is held only for an identifier', async () => {
+  test('promises a no-data certificate only for an identifier', async () => {
     const subjects = [{ trackerId: 'shop', subjectId: 'nobody' }]
     const body = { kind: 'access', person: { identifiers: [], subjects } }
     const { request } = dataOf(await client.ask('/requests', { method: 'POST', body }))

@@ -16,7 +16,7 @@ describe('the console in a browser', { skip: noBrowser }, async () => {
   const created = await admin.ask('/requests', { method: 'POST', body: { kind: 'erasure', person } })
   const requestId = textIn(objectIn(dataOf(created), 'request'), 'requestId')
   const browser = await openBrowser({ after })
-  /** What each role is offered there, in words that a lesser role must not find. */
+  /** What each role is offered there, in words that a lower role must not find. */
   const offers: readonly [path: string, least: Role, offer: string][] = [
     ['/requests', 'desk', 'New request'],
     [`/requests/${requestId}`, 'desk', 'Erase everything found'],
@@ -36,7 +36,7 @@ describe('the console in a browser', { skip: noBrowser }, async () => {
   ]
 
   for (const role of roles) {
-    test(`offers what the role ${role} may do, and nothing else`, async (t) => {
+    test(`offers exactly what the role ${role} allows`, async (t) => {
       const client = await openConsole(shop, shop.organisationId, `${role}@acme.example`, role)
       const { page } = await openPage(browser, shop, client)
       t.after(() => page.close())

@@ -16,7 +16,7 @@ describe('a running erasure in a browser', { skip: noBrowser }, async () => {
   const browser = await openBrowser({ after })
   const { page, complaints } = await openPage(browser, shop, client)
 
-  test('offers no copy, which would lack what is already erased', async () => {
+  test('offers no export, which would lack erased data', async () => {
     const id = await desk.open('erasure', ofEmail('ada@example.com'))
     const links = page.getByRole('link', { name: 'Export copy (ZIP)' })
     const reply = page.getByRole('button', { name: 'Copy reply' })

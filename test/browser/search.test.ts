@@ -69,12 +69,12 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await goTo(page, '/keys')
   })
 
-  test('leads to the page of a person, but of nobody whose ID only starts with the text', async () => {
+  test('links to the page of a person, but not for IDs that only start with the text', async () => {
     const open = page.getByRole('link', { name: 'Open this person' })
     await find('crowd-2')
     assert.equal(await open.count(), 1, 'the complete id')
     await find('crowd-20')
-    // Few rows: axe takes a second for hundreds, which are all alike.
+    // Few rows, because axe takes a second for hundreds of similar ones.
     await assertAccessible(page, 'ids that begin alike')
     await find('crowd-209')
     await page.getByRole('heading', { name: 'IDs that start with' }).waitFor({ state: 'detached' })
@@ -88,7 +88,7 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     assert.equal((await page.getByLabel('List').inputValue()).split('\n').length, 210)
   })
 
-  test('separates people who match the same text, and opens the person with very many records', async () => {
+  test('separates people who match the same text, and opens a person with very many records', async () => {
     await find('laptop')
     assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [
       'Identifier device',
@@ -119,7 +119,7 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await page.getByText('Your plan hides 1 of them.').waitFor()
   })
 
-  test('explains what can be searched for when there are no results', async () => {
+  test('explains what can be searched for if there are no results', async () => {
     for (const text of ['nobody@example.com', '.', 'x'.repeat(300)]) {
       assert.deepEqual(await find(text), {})
       await page.getByRole('heading', { name: 'No results' }).waitFor()
@@ -141,9 +141,9 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await page.getByText('3 data subjects on 2 trackers').waitFor()
   })
 
-  test('leaves nothing in an address, and nothing after a reload', async () => {
+  test('leaves nothing in the address, and nothing after a reload', async () => {
     assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/console/search')
-    // The digest in the name of a file may spell anything.
+    // The digest in the name of a file may contain any letters.
     for (const address of seat.requested.filter((each) => !each.includes('/console/assets/'))) {
       assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
     }
@@ -196,7 +196,7 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     assert.deepEqual(seat.complaints, [])
   })
 
-  test('starts a request for whom the text names, also while people found before are still listed', async () => {
+  test('starts a request for the person in the text, even while earlier results are still listed', async () => {
     await goTo(page, '/members')
     await page.keyboard.press('/')
     await page.keyboard.insertText(email)

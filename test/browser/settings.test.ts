@@ -27,7 +27,7 @@ describe('the settings in a browser', { skip: noBrowser }, async () => {
     assert.equal(await page.getByText('hides no data').count(), 2)
   })
 
-  test('offer to remove the rule against passwords where single sign-on is no longer set up', async () => {
+  test('offer to remove the rule against passwords if single sign-on is no longer set up', async () => {
     const { signInRules } = shop.services
     const changed = note(shop, shop.organisationId, 'sign-in-rules.changed')
     await signInRules.change(shop.organisationId, { passwordAllowed: false }, changed)

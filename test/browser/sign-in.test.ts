@@ -56,7 +56,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   })
 
   test('expires after inactivity; signing in again returns to the same page', async () => {
-    // A later request would meet the expired session before the keyboard does.
+    // A later request would notice the expired session before the keyboard does.
     await answered(page)
     shop.passTime(idleTimeoutMs)
     await keyboard.press('API keys')
@@ -64,7 +64,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await keyboard.type('E-mail address', 'ben@acme.example')
     await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
-    // The page is there from the start, behind the question.
+    // The page is there from the start, behind the dialog.
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await page.getByText('key-2').waitFor()
@@ -83,7 +83,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await signInAs(page, await signedIn(shop, ben), shop.url)
     await other.goto('/console/members')
     await other.getByText('ada@acme.example').waitFor()
-    // Another member signs in here: the other tab is cleared too.
+    // Another member signs in here, which clears the other tab too.
     await page.goto('/console/sign-in')
     await keyboard.type('E-mail address', 'ada@acme.example')
     await keyboard.type('Password', password)
@@ -132,7 +132,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     errorOf(await there.ask('/members'), 'unauthorized')
   })
 
-  test('pages of another organisation say that nothing exists, whatever ID is in the address', async () => {
+  test('pages of another organisation say that nothing exists, for any ID in the address', async () => {
     const strangers = await shop.createOrganisation()
     await signInAs(page, await openConsole(shop, strangers), shop.url)
     await page.goto('/console/keys')

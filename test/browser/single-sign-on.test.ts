@@ -23,7 +23,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
   const ada = { subject: 'ada', email: 'ada@acme.example', isVerified: true }
   const signIn = page.getByRole('button', { name: 'Sign in with Acme ID' })
 
-  test('goes to the provider and back to the page that was asked for, and leaves no code behind', async () => {
+  test('redirects to the provider and back to the requested page, and leaves no code behind', async () => {
     provider.visitor = ada
     await page.goto('/console/members#list')
     await signIn.click()
@@ -36,7 +36,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('continues in another tab after the session has expired, with what was typed', async () => {
+  test('continues in another tab after the session has expired, with the typed text', async () => {
     await page.goto('/console/settings')
     await settled(page)
     await page.getByRole('button', { name: 'Rename' }).click()
@@ -46,7 +46,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     await rename.getByRole('button', { name: 'Rename' }).click()
     const again = page.getByRole('link', { name: 'Sign in with Acme ID in another tab' })
     await again.waitFor()
-    // The provider has a clock of its own.
+    // The provider has its own clock.
     service.passTime(-idleTimeoutMs)
     await again.click()
     await page.getByText('Renamed to “Acme Holding”').waitFor()
@@ -54,7 +54,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('proves identity again in another tab, and then does what was asked', async () => {
+  test('confirms the identity in another tab, and then carries out the action', async () => {
     await page.getByLabel('Allowed domains').fill('wiki.example')
     service.passTime(recentSignInMs + 1_000)
     await page.getByRole('button', { name: 'Save allowed domains' }).click()
@@ -66,7 +66,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('says why somebody cannot sign in', async () => {
+  test('explains why a person cannot sign in', async () => {
     await page.context().clearCookies()
     provider.visitor = { subject: 'eve', email: 'eve@evil.example', isVerified: true }
     await page.goto('/console/sign-in')
@@ -78,7 +78,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'single sign-on')
   })
 
-  test('is set up by an admin, and asks people of several organisations for one', async () => {
+  test('is set up by an admin, and lets people of several organisations choose one', async () => {
     await signInAs(page, await signedIn(service, admin), service.url)
     await page.goto('/console/settings')
     await settled(page)
@@ -99,7 +99,7 @@ describe('single sign-on with a browser', { skip: noBrowser }, async () => {
     await page.getByRole('button', { name: 'Account: ada@acme.example' }).waitFor()
   })
 
-  test('is what a link offers where passwords are not accepted, and a password only as the way out', async () => {
+  test('is offered by a link if passwords are disabled, with a password as the last resort', async () => {
     await page.context().clearCookies()
     const changed = note(service, organisationId, 'sign-in-rules.changed')
     await service.services.signInRules.change(organisationId, { passwordAllowed: false }, changed)

@@ -3,7 +3,10 @@ import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { Keyboard, noBrowser, openBrowser, openPage, settled, startNavigation } from './browser.ts'
 
-/** Each page with its request and a text that shows that the data arrived; before pages that share the request. */
+/**
+ * Each page with its request and a text that shows that the data arrived, before pages that share the
+ * request.
+ */
 const pages = [
   ['/requests', '/requests?*', 'New request'],
   ['/trackers', '/trackers', 'Data subjects of shop'],
@@ -14,7 +17,7 @@ const pages = [
   ['/activity', '/activity/groups?*', 'Apply filters'],
 ] as const
 
-describe('a page whose data does not arrive', { skip: noBrowser }, async () => {
+describe('a page whose data does not load', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna'))
@@ -45,7 +48,7 @@ describe('a page whose data does not arrive', { skip: noBrowser }, async () => {
     })
   }
 
-  test('says so when its script cannot be loaded, and loads the page again', async () => {
+  test('says so if its script cannot be loaded, and reloads the page', async () => {
     await page.goto('/console/search')
     await settled(page)
     await page.route('**/more-pages-*.js', (route) => route.abort())
@@ -56,7 +59,7 @@ describe('a page whose data does not arrive', { skip: noBrowser }, async () => {
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor()
   })
 
-  test('says so when the server cannot be reached', async () => {
+  test('says so if the server cannot be reached', async () => {
     await page.goto('/console/keys')
     await settled(page)
     await page.context().setOffline(true)

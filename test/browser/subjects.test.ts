@@ -35,7 +35,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     assert.match((await chart.getAttribute('aria-label')) ?? '', /^62 sessions in the last 30 days, /)
   })
 
-  test('data subjects are listed page by page, by when they were last seen', async () => {
+  test('data subjects are listed page by page, by last activity', async () => {
     await keyboard.press('Data subjects of shop')
     await page.getByRole('heading', { name: 'Daily totals' }).waitFor()
     await page.getByText('61 data subjects').waitFor()
@@ -62,12 +62,12 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await page.getByRole('heading', { name: 'a/b #1?' }).waitFor()
   })
 
-  test('the page of one shows its details, its days and its events by session', async () => {
+  test('the page of a data subject shows its details, its days and its events by session', async () => {
     await settled(page)
     assert.equal(await page.title(), 'a/b #1? · shop · Lethe')
     const lines = page.getByRole('list', { name: 'Sessions and events' }).getByRole('listitem')
     await lines.first().waitFor()
-    // The first one is the day.
+    // The first line is the day.
     assert.match(await lines.nth(1).innerText(), /60 events/)
     const times = await page
       .locator('.event-line time')
@@ -89,7 +89,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await dialog.waitFor({ state: 'detached' })
   })
 
-  test('its export is downloaded', async () => {
+  test('an export is downloaded', async () => {
     const coming = page.waitForEvent('download')
     await keyboard.press('Download export')
     const download = await coming
@@ -100,7 +100,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     assert.deepEqual([listIn(copy, 'sessions').length, listIn(copy, 'events').length], [2, 63])
   })
 
-  test('it is erased once its ID is typed, and leads to its request', async () => {
+  test('a data subject is erased after its ID is typed, which opens its request', async () => {
     await keyboard.press('Erase data')
     await page.getByText('2 sessions and 63 events are deleted from shop.').waitFor()
     await keyboard.type(/^Type the ID/, 'a/b')

@@ -12,7 +12,7 @@ describe('relative times in a browser', { skip: noBrowser }, async () => {
   const { page } = await openPage(browser, shop, client, { timezoneId: 'Europe/Berlin' })
   const startedAt = Date.UTC(2026, 10, 18, 12, 0, 0)
 
-  test('say how long ago it was, change as time passes, and are exact on hover and on paper', async () => {
+  test('show how long ago it was, update as time passes, and are exact on hover and in print', async () => {
     await page.clock.install({ time: startedAt })
     await page.addInitScript(() => {
       const { setInterval, clearInterval } = globalThis
@@ -21,7 +21,7 @@ describe('relative times in a browser', { skip: noBrowser }, async () => {
         running,
         setInterval(work: () => void, ms: number) {
           const id = setInterval(work, ms)
-          // Not those of requests that are repeated.
+          // Excludes the timers of repeated requests.
           if (ms === 10_000) running.add(id)
           return id
         },

@@ -17,7 +17,7 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
   const { page, complaints } = await openPage(browser, shop, client)
   const keyboard = new Keyboard(page)
 
-  test('is created, explains how to send data with a key for that alone, and shows the data when it arrives', async () => {
+  test('is created, explains how to send data with a key, and shows the data when it arrives', async () => {
     await page.goto('/console/trackers')
     await settled(page)
     await keyboard.press('Create a tracker')
@@ -77,7 +77,7 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     assert.ok(over <= 0, 'nothing is wider than a phone')
   })
 
-  test('is renamed, once the name is valid', async () => {
+  test('is renamed after the name is valid', async () => {
     await keyboard.choose('Actions for Blog', 'Rename')
     await keyboard.type('Name', '')
     await page.keyboard.press('Enter')
@@ -92,7 +92,7 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     )
   })
 
-  test('is deleted once its name is typed', async () => {
+  test('is deleted after its name is typed', async () => {
     await keyboard.choose('Actions for Journal', 'Delete')
     await keyboard.type(/^Type the tracker’s name/, 'journal')
     assert.equal(await page.getByRole('button', { name: 'Delete the tracker' }).isDisabled(), true)

@@ -11,7 +11,7 @@ import { startVariableShop } from '../support/variable-shop.ts'
 import { assertAccessible } from './accessible.ts'
 import { noBrowser, openBrowser } from './browser.ts'
 
-/** Serves the example and the script it imports, from an origin of their own. */
+/** Serves the example and its script from a separate origin. */
 async function serveExample(t: Lifetime): Promise<string> {
   const folder = temporaryFolder(t)
   await bundleForPages(folder)

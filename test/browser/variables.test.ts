@@ -20,14 +20,14 @@ describe('the variables of a tracker in a browser', { skip: noBrowser }, async (
   const stored = async () => JSON.parse((await shop.services.variables.current('shop')).document)
   const isEditorLoaded = () => requested.some((address) => /\/editor-\w+\.js$/.test(address))
 
-  /** Replaces the text of the editor, as pasting does. */
+  /** Replaces the text of the editor, like pasting. */
   async function write(text: string): Promise<void> {
     await editor.focus()
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.insertText(text)
   }
 
-  /** Somebody else saves variables. */
+  /** Saves variables as another user. */
   const saveElsewhere = (text: string) =>
     editVariables(shop.services, 'shop', {
       apply: () => parseVariables(text, new Problems()) ?? new Map(),
@@ -88,7 +88,7 @@ describe('the variables of a tracker in a browser', { skip: noBrowser }, async (
     assert.match((await row.getByRole('time').getAttribute('title')) ?? '', / UTC$/)
   })
 
-  test('are not saved over changes by others, who are named', async () => {
+  test('do not overwrite the changes of others, who are named', async () => {
     await write('{"colour": "green"}')
     await saveElsewhere('{"colour": "grey"}')
     await keyboard.press('Review changes')
@@ -107,9 +107,9 @@ describe('the variables of a tracker in a browser', { skip: noBrowser }, async (
     assert.match(await editor.innerText(), /"colour": "black"/)
   })
 
-  test('are not lost without a question', async () => {
+  test('are not discarded without asking', async () => {
     await editor.focus()
-    // A link that is followed at once, before the browser has drawn what was typed.
+    // A link that is clicked immediately, before the browser has rendered the typed text.
     await page.evaluate(async () => {
       document.execCommand('insertText', false, ' ')
       await new Promise((resolve) => setTimeout(resolve))

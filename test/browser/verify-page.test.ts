@@ -81,7 +81,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('shows each hash that leads from the entry to the root, and why', async () => {
+  test('shows and explains each hash on the path from the entry to the root', async () => {
     await verify({ receipt: makeReceipt(0, erasures, signed), tracker: 'shop <1>', subject: 'anna' })
     const titles = await page.locator('.steps h4').allInnerTexts()
     assert.deepEqual(titles, [
@@ -103,7 +103,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.match(await page.locator('.steps pre').first().innerText(), /^\{"alreadyErased":false,/)
   })
 
-  test('says so when it is not proven whose data was erased', async () => {
+  test('says so if the receipt does not show whose data was erased', async () => {
     assert.match(await verify({}), /^Verified\n.*It is not proven whose data it was/s)
   })
 
@@ -114,7 +114,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.ok(told.includes(`${origin} (key ID ${signer.keyId.toString('hex')})`))
   })
 
-  test('accepts a receipt with missing or extra whitespace at its ends, and several keys', async () => {
+  test('accepts a receipt with missing or extra white space at its ends, and several keys', async () => {
     const other = noteSigner(origin, seed('another'))
     const key = `${other.vkey}\n  ${signer.vkey}\n`
     assert.match(await verify({ ...whole, receipt: `\n ${receipt.trimEnd()}`, key }), /^Verified\n/)
@@ -136,7 +136,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.deepEqual(await keys(), [`Not signed with this key\n${other.vkey}`])
   })
 
-  test('verifies a receipt that nothing is held, for its identifier alone', async () => {
+  test('verifies a no-data receipt for its identifier only', async () => {
     const ada = { name: 'email', value: 'ada@example.com' }
     const nonce = seed('nothing held')
     const record = nothingHeldRecord(nonce, ada)
@@ -154,7 +154,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     )
   })
 
-  test('verifies all receipts of a certificate in JSON, and the one that is not valid stands out', async () => {
+  test('verifies all receipts of a certificate in JSON, and highlights an invalid one', async () => {
     const all = erasures.map((_, index) => ({ receipt: makeReceipt(index, erasures, signed), index }))
     const certificate = JSON.stringify({ data: { complete: true, entries: all, nothingHeld: [] } })
     const told = await verify({ receipt: certificate, subject: 'ben' })
@@ -181,7 +181,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.equal(await page.locator('details .steps').count(), 3)
   })
 
-  test('rejects an invalid receipt, and says why', async () => {
+  test('rejects an invalid receipt with the reason', async () => {
     const stranger = noteSigner(origin, seed('a forger'))
     const cases = [
       [{ ...whole, subject: 'anna' }, 'The receipt is of another data subject.'],
@@ -217,7 +217,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.equal(await page.getByRole('status').textContent(), 'Verified')
   })
 
-  test('verifies a chosen and a dropped file at once, and a pasted text', async () => {
+  test('verifies a chosen and a dropped file immediately, and a pasted text', async () => {
     await page.reload()
     await page.getByLabel('Verifier key').fill(signer.vkey)
     const verified = page.getByRole('heading', { name: 'Verified', exact: true })
@@ -237,7 +237,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await verified.waitFor()
   })
 
-  test('verifies a chosen file also if the key is entered while it is read', async () => {
+  test('verifies a chosen file even if the key is entered while it is read', async () => {
     await page.reload()
     await page.evaluate(holdFiles)
     const choose = { name: 'receipt.txt', mimeType: 'text/plain', buffer: Buffer.from(receipt) }
@@ -247,7 +247,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
   })
 
-  test('checks that the receipts are those of the certificate that a link names', async () => {
+  test('checks that the receipts match the certificate of a link', async () => {
     const parts = [0, 1].map((index) => makeReceipt(index, erasures, signed))
     const records = erasures.map((each, index) => ({ index, record: recordOf(each) }))
     const digest = await digestEntries(records.slice(0, 2).reverse())
@@ -290,13 +290,13 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'narrow', { coloursAreKnown: true })
   })
 
-  test('moves only for visitors who do not mind', async () => {
+  test('is animated only if the visitor does not prefer reduced motion', async () => {
     await verify(whole)
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0)
     const moving = await openPage({ reducedMotion: 'no-preference' })
     await moving.verify(whole)
     const step = moving.page.locator('.steps li').last()
-    // Which may be over already.
+    // The animation may already be over.
     assert.equal(await step.evaluate((li) => getComputedStyle(li).animationName), 'appear')
     await moving.page.emulateMedia({ media: 'print', reducedMotion: 'no-preference' })
     assert.equal(await step.evaluate((li) => getComputedStyle(li).opacity), '1')
@@ -335,7 +335,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
         script.textContent = 'document.title = "changed"'
         document.body.append(script)
       } catch {
-        // Trusted Types reject a text as a script.
+        // Trusted Types reject a string as a script.
       }
       return document.title
     }, `http://127.0.0.1:${address.port}/`)
@@ -343,7 +343,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.equal(connections, 0)
   })
 
-  describe('where the service serves it, to somebody without an account', async () => {
+  describe('served by the service, without an account', async () => {
     const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
     await shop.ingest(['anna', 'ben', 'carla'].flatMap((subjectId) => visit(subjectId, { events: 2 })))
     const ask = async (path: string, method = 'GET') =>
@@ -355,7 +355,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     const served = await openPage({ offline: false }, `${shop.url}/verify`)
     const extra = Buffer.from(extraLine.slice('extra '.length), 'base64')
 
-    /** The receipt with a changed byte of the extra data, of which the entry is a part. */
+    /** The receipt with a changed byte of the extra data, which contains the entry. */
     function withExtra(change: (text: string) => string): string {
       const changed = Buffer.from(change(extra.toString('latin1')), 'latin1').toString('base64')
       assert.notEqual(changed, extra.toString('base64'))
@@ -416,7 +416,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     })
   })
 
-  test('says that it needs JavaScript if there is none', async () => {
+  test('says that it needs JavaScript if it is disabled', async () => {
     const { page } = await openPage({ javaScriptEnabled: false })
     assert.ok(await page.locator('noscript p').isVisible())
   })
@@ -440,7 +440,7 @@ function drop(text: string): void {
   document.querySelector('h1')?.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer }))
 }
 
-/** Lets files be read only after the event `files-read`. Runs in the page. */
+/** Delays the reading of files until the event `files-read`. Runs in the page. */
 function holdFiles(): void {
   const { promise, resolve } = Promise.withResolvers<Event>()
   addEventListener('files-read', resolve)
