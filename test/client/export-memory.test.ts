@@ -20,9 +20,9 @@ const record = {
   ...{ counts: { sessions: 0, events: 0 }, identifiers: [] },
 }
 
-test('an export keeps nothing of what was taken', async (t) => {
+test('an export keeps no data that its caller has consumed', async (t) => {
   let pages = 0
-  /** The answer of the service, made as it is taken. */
+  /** The response of the service, generated as it is read. */
   function* answer() {
     yield `{"data":${JSON.stringify(record).slice(0, -1)},"sessions":[],"events":[`
     for (; pages < 120; pages++) {

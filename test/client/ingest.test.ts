@@ -35,7 +35,7 @@ function onlyBatch({ batches }: IngestServer) {
 }
 
 describe('a batch of lines', { concurrency: true }, () => {
-  it('is sent as NDJSON with the key, to the tracker, and answered with what became of it', async (t) => {
+  it('is sent as NDJSON with the key to the tracker, and returns the results', async (t) => {
     const { server, client } = await meeting(t, ({ name }) => (name === 'bad' ? 'not good' : null))
     const startedAt = new Date(Date.UTC(2026, 10, 15))
     const identifiers = { email: 'ada@example.com' }
@@ -85,7 +85,7 @@ describe('a batch of lines', { concurrency: true }, () => {
     assert.equal(server.batches[1]?.headers['content-encoding'], undefined)
   })
 
-  it('is repeated after what passes, with the same content', async (t) => {
+  it('is retried with the same content after temporary failures', async (t) => {
     const { server, client, time } = await meeting(t)
     const passing = [failed(500, 'internal_error'), connectionReset, answerLost, proxyFailed(502)]
     server.next(...passing)
@@ -95,14 +95,14 @@ describe('a batch of lines', { concurrency: true }, () => {
     assert.equal(time.waits.length, passing.length)
   })
 
-  it('waits as a 429 says', async (t) => {
+  it('waits for the Retry-After of a 429', async (t) => {
     const { server, client, time } = await meeting(t)
     server.next(failed(429, 'rate_limited', { 'retry-after': '7' }))
     await client.ingest('shop', [event(1)])
     assert.deepEqual(time.waits, [7_125])
   })
 
-  it('says how long a used-up budget stays so', async (t) => {
+  it('reports the pause until a used-up budget resets', async (t) => {
     const { server, client } = await meeting(t)
     const spent = {
       'ratelimit-policy': '"ip";q=60;w=60, "key";q=120;w=60',
@@ -119,7 +119,7 @@ describe('a batch of lines', { concurrency: true }, () => {
     [404, 'not_found'],
     [422, 'validation_error'],
   ] as const) {
-    it(`is not repeated after a ${status}`, async (t) => {
+    it(`is not retried after a ${status}`, async (t) => {
       const { server, client } = await meeting(t)
       server.next(failed(status, code))
       await assert.rejects(client.ingest('shop', [event(1)]), { name: 'ApiError', code, status })
@@ -127,7 +127,7 @@ describe('a batch of lines', { concurrency: true }, () => {
     })
   }
 
-  it('that is too large is not sent', async (t) => {
+  it('is rejected before it is sent if it is too large', async (t) => {
     const { server, client } = await meeting(t)
     const tooMany = Array.from({ length: maxBatchLines + 1 }, (_, number) => event(number))
     await assert.rejects(client.ingest('shop', tooMany), {
@@ -146,14 +146,14 @@ describe('a batch of lines', { concurrency: true }, () => {
     assert.equal(onlyBatch(server).lines.length, maxBatchLines)
   })
 
-  it('is not sent after its signal', async (t) => {
+  it('is not sent if its signal is aborted', async (t) => {
     const { server, client } = await meeting(t)
     const signal = AbortSignal.abort()
     await assert.rejects(client.ingest('shop', [event(1)], { signal }), { name: 'AbortError' })
     assert.equal(server.batches.length, 0)
   })
 
-  it('is answered by Lethe and nobody else', async (t) => {
+  it('accepts only a response of Lethe', async (t) => {
     const { server, client } = await meeting(t)
     const body = JSON.stringify({ data: { lines: 1 }, meta: { requestId: 'r', timestamp: 't' } })
     server.next({ stores: false, answer: { status: 200, body } })
@@ -162,7 +162,7 @@ describe('a batch of lines', { concurrency: true }, () => {
 })
 
 describe('a batch in a runtime without compression', () => {
-  it('is sent as it is', async (t) => {
+  it('is sent uncompressed', async (t) => {
     const { server, client } = await meeting(t)
     t.mock.property(globalThis, 'CompressionStream', undefined)
     await client.ingest('shop', [event(1, { properties: { text: 'a'.repeat(5_000) } })])
@@ -171,7 +171,7 @@ describe('a batch in a runtime without compression', () => {
 })
 
 describe('a batch at the service', { concurrency: true }, () => {
-  it('is stored with a key that can do nothing else, once however often it is sent', async (t) => {
+  it('is stored once with a key for ingest only, even if it is sent repeatedly', async (t) => {
     const shop = await startShop(t, { scopes: ['analytics:collect'] })
     const client = clientOf(shop)
     const occurredAt = new Date(anHourAgo)
@@ -192,7 +192,7 @@ describe('a batch at the service', { concurrency: true }, () => {
     await assert.rejects(client.readSubject('shop', 'v1'), { code: 'forbidden' })
   })
 
-  it('refuses lines one by one, and names them', async (t) => {
+  it('rejects invalid lines individually, with their numbers', async (t) => {
     const shop = await startShop(t, { scopes: ['analytics:collect'] })
     const occurredAt = new Date(anHourAgo)
     const lines = [event(1, { occurredAt }), event(2, { subjectId: '' }), event(3, { occurredAt })]
@@ -204,7 +204,7 @@ describe('a batch at the service', { concurrency: true }, () => {
     )
   })
 
-  it('is refused for a tracker that is not there, and for a key without the scope', async (t) => {
+  it('is rejected for an unknown tracker, and for a key without the scope', async (t) => {
     const shop = await startShop(t, { scopes: ['analytics:collect'] })
     await assert.rejects(clientOf(shop).ingest('shpo', []), { code: 'not_found' })
     const reader = await shop.createKey(shop.organisationId, ['analytics:view'])

@@ -9,7 +9,7 @@ const client = clientOf(shop)
 await shop.ingest(['anna', 'berta', 'clara'].flatMap((subjectId) => visit(subjectId)))
 
 describe('the client of an erasure ledger', () => {
-  it('hands over the receipt of an erasure, and again later', async () => {
+  it('returns the receipt of an erasure, and again later', async () => {
     const { verifierKeys } = await client.readLedger()
     const options = { verifierKeys, trackerId: 'shop', subjectId: 'anna' }
     const { receipt, erasedAt } = await client.eraseSubject('shop', 'anna')
@@ -25,7 +25,7 @@ describe('the client of an erasure ledger', () => {
     }
   })
 
-  it('lists every entry over as many pages as it takes', async () => {
+  it('lists all entries across pages', async () => {
     const indexes = []
     for await (const { index } of client.listLedgerEntries({ limit: 1 })) indexes.push(index)
     const { size } = await client.readLedger()

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import { type HashedTree, hashLeaf, isConsistent, isIncluded } from '../../client/src/merkle-proof.ts'
 import { consistencyProof, inclusionProof, rootOf } from '../support/make-receipt.ts'
 
-// The tree of eight leaves that the reference implementation of Certificate Transparency (RFC 6962) is tested with.
+// The tree of eight leaves that the reference implementation of Certificate Transparency (RFC 6962) is tested
+// with.
 const leaves = [
   '',
   '00',
@@ -100,7 +101,7 @@ function leafHash(index: number) {
   return hashLeaf(leaves[index] ?? assert.fail())
 }
 
-/** A proof, and everything that is nearly one. */
+/** Invalid variants of a proof. */
 function* spoiled(proof: Uint8Array<ArrayBuffer>[]): Generator<Uint8Array<ArrayBuffer>[]> {
   const other = bytes('ab'.repeat(32))
   yield [...proof, other]
@@ -114,7 +115,7 @@ function* spoiled(proof: Uint8Array<ArrayBuffer>[]): Generator<Uint8Array<ArrayB
 }
 
 describe('the published tree of RFC 6962', () => {
-  it('is the one that the generator of the tests makes, with its proofs', () => {
+  it('matches the generator of the tests, with its proofs', () => {
     for (const [size, root] of roots.entries()) {
       assert.deepEqual(rootOf(leaves.slice(0, size)), Buffer.from(root))
     }
@@ -127,7 +128,7 @@ describe('the published tree of RFC 6962', () => {
   })
 
   for (const { index, size, proof } of published.inclusion) {
-    it(`has leaf ${index} of ${size} at its place, and nowhere else`, async () => {
+    it(`has leaf ${index} of ${size} at its own index only`, async () => {
       const hashes = proof.map(bytes)
       const hash = await leafHash(index)
       assert.ok(await isIncluded(index, hash, hashes, treeOf(size)))
@@ -142,11 +143,11 @@ describe('the published tree of RFC 6962', () => {
   }
 
   for (const { from, to, proof } of published.consistency) {
-    it(`of ${to} begins with that of ${from}, and with no other`, async () => {
+    it(`of size ${to} is consistent with that of size ${from} only`, async () => {
       const hashes = proof.map(bytes)
       assert.ok(await isConsistent(treeOf(from), treeOf(to), hashes))
       for (const other of roots.keys()) {
-        // An empty tree is the beginning of all, but takes no proof.
+        // An empty tree is consistent with every tree, with an empty proof.
         const isGood = other === from || (other === 0 && proof.length === 0)
         assert.equal(await isConsistent(treeOf(other), treeOf(to), hashes), isGood, `${other} to ${to}`)
         if (other !== to) assert.ok(!(await isConsistent(treeOf(from), treeOf(other), hashes)))
@@ -157,7 +158,7 @@ describe('the published tree of RFC 6962', () => {
     })
   }
 
-  it('proves nothing of an empty tree but that others begin with it', async () => {
+  it('proves nothing about an empty tree except consistency', async () => {
     assert.ok(!(await isIncluded(0, await leafHash(0), [], treeOf(0))))
     assert.ok(await isConsistent(treeOf(0), treeOf(8), []))
     assert.ok(await isConsistent(treeOf(0), treeOf(0), []))
@@ -166,9 +167,9 @@ describe('the published tree of RFC 6962', () => {
   })
 })
 
-describe('a proof in a tree of more leaves than 32 bits can count', () => {
-  it('is taken for what it is', async () => {
-    // All leaves are alike, so every level has one hash, and the tree of 2 ** 40 leaves costs 40.
+describe('a proof in a tree with more than 2 ** 32 leaves', () => {
+  it('is verified correctly', async () => {
+    // All leaves are equal, so each level has a single hash, and a tree of 2 ** 40 leaves needs only 40.
     const levels = [await leafHash(0)]
     for (let level = 0; level < 40; level++) {
       const hash = levels[level] ?? assert.fail()

@@ -36,17 +36,17 @@ const erased = (alreadyErased: boolean) => {
 async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]]) {
   const server = await scriptedServer(t, ...behaviours)
   const time = movedTime()
-  // Only where an answer never ends is it worth while to give up soon; a busy machine needs some time for everything else.
+  // A short timeout only where responses never end, because a busy machine needs time for everything else.
   const endless = behaviours.filter((each) => typeof each === 'function' && each !== reset).length
   const timeoutMs = endless === 0 ? 60_000 : endless === behaviours.length ? 800 : 4_000
   const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, runtime: time })
   return { ...server, time, client }
 }
 
-/** What the timestamp of the scripted answers is, and a date so many seconds after it. */
+/** A date this many seconds after the timestamp of the scripted responses. */
 const dateAfter = (seconds: number) => new Date(Date.UTC(2026, 10, 15, 12) + seconds * 1_000).toUTCString()
 
-describe('a client that fails in passing', { concurrency: true }, () => {
+describe('a client that fails temporarily', { concurrency: true }, () => {
   const passing: [what: string, behaviour: Behaviour, pauses: number[]][] = [
     ['a 429 with seconds', failure(429, 'rate_limited', { 'Retry-After': '7' }), [7_125]],
     ['a 429 with a date', failure(429, 'rate_limited', { 'Retry-After': dateAfter(9) }), [9_125]],
@@ -80,7 +80,7 @@ describe('a client that fails in passing', { concurrency: true }, () => {
     ['silence', silence, [125]],
   ]
   for (const [what, behaviour, pauses] of passing) {
-    it(`repeats a read after ${what}`, async (t) => {
+    it(`retries a read after ${what}`, async (t) => {
       const { client, requests, time } = await meeting(t, behaviour, good)
       assert.deepEqual(await client.readSubject('shop', 'anna'), subject)
       assert.deepEqual(time.waits, pauses)
@@ -88,7 +88,7 @@ describe('a client that fails in passing', { concurrency: true }, () => {
     })
   }
 
-  it('repeats a read that drips, once its time is over', async (t) => {
+  it('retries a slow read after its timeout', async (t) => {
     const drip = (socket: Socket) => {
       socket.write(good.slice(0, -30))
       const timer = setInterval(() => socket.write(' '), 20)
@@ -99,7 +99,7 @@ describe('a client that fails in passing', { concurrency: true }, () => {
     assert.deepEqual(time.waits, [125])
   })
 
-  it('sends the same request id each time', async (t) => {
+  it('sends the same request ID each time', async (t) => {
     const { client, requests } = await meeting(t, reset, good)
     await client.readSubject('shop', 'anna', { requestId: 'mine' })
     assert.deepEqual(
@@ -108,7 +108,7 @@ describe('a client that fails in passing', { concurrency: true }, () => {
     )
   })
 
-  it('doubles its pauses, and draws each between nothing and that', async (t) => {
+  it('doubles its pauses, and draws each between zero and that limit', async (t) => {
     const { client, time } = await meeting(t, reset)
     await assert.rejects(client.readSubject('shop', 'anna'), ConnectionError)
     assert.deepEqual(time.waits, [125, 250, 500, 1_000])
@@ -182,7 +182,7 @@ describe('a client that keeps failing', { concurrency: true }, () => {
     })
   }
 
-  it('is refused a connection, and says so', async () => {
+  it('reports a refused connection', async () => {
     const closed: (() => void | Promise<void>)[] = []
     const { url } = await scriptedServer({ after: (work) => closed.push(work) }, silence)
     for (const close of closed) await close()
@@ -193,14 +193,14 @@ describe('a client that keeps failing', { concurrency: true }, () => {
     })
   })
 
-  it('stops when all attempts together have taken long enough', async (t) => {
+  it('stops when all attempts have taken too long in total', async (t) => {
     const { client, requests, time } = await meeting(t, failure(429, 'rate_limited', { 'Retry-After': '50' }))
     await assert.rejects(client.readSubject('shop', 'anna'), { code: 'rate_limited' })
     assert.equal(requests.length, 3)
     assert.deepEqual(time.waits, [50_125, 50_250])
   })
 
-  it('is not led in circles by a page that names itself as the next', async (t) => {
+  it('does not loop if a page names itself as the next', async (t) => {
     const page = reply(200, success({ subjects: [], nextCursor: 'again' }))
     const { client, requests } = await meeting(t, page)
     await assert.rejects(async () => {
@@ -273,7 +273,7 @@ describe('a time limit', { concurrency: true }, () => {
 })
 
 describe('a signal', { concurrency: true }, () => {
-  it('ends a request under way, with its own reason', async (t) => {
+  it('aborts a request with its own reason', async (t) => {
     const stop = new AbortController()
     const { client, requests } = await meeting(t, () => stop.abort(new Error('enough')))
     const reading = client.readSubject('shop', 'anna', { signal: stop.signal, timeoutMs: 30_000 })
@@ -289,7 +289,7 @@ describe('a signal', { concurrency: true }, () => {
     })
   })
 
-  it('that has come already lets nothing be sent', async (t) => {
+  it('prevents the request if it is already aborted', async (t) => {
     const { client, requests } = await meeting(t, good)
     const signal = AbortSignal.abort()
     await assert.rejects(client.readSubject('shop', 'anna', { signal }), { name: 'AbortError' })
@@ -298,14 +298,14 @@ describe('a signal', { concurrency: true }, () => {
 })
 
 describe('an erasure', { concurrency: true }, () => {
-  it('is repeated when no answer came, and says that what it deleted is not known', async (t) => {
+  it('is retried without a response, and then reports that its counts are unknown', async (t) => {
     const { client, requests } = await meeting(t, reset, erased(true))
     const report = await client.eraseSubject('shop', 'anna')
     assert.deepEqual([report.alreadyErased, report.countsKnown], [true, false])
     assert.ok(requests.every(({ line }) => line.startsWith('DELETE ')))
   })
 
-  it('knows its counts when the repetition deleted, or nothing was lost', async (t) => {
+  it('reports its counts if a retry deleted the data, or no response was lost', async (t) => {
     const meetings: [behaviours: [Behaviour, ...Behaviour[]], alreadyErased: boolean][] = [
       [[reset, erased(false)], false],
       [[erased(true)], true],
@@ -319,7 +319,7 @@ describe('an erasure', { concurrency: true }, () => {
     }
   })
 
-  it('is never followed to another address', async (t) => {
+  it('never follows a redirect', async (t) => {
     const { url, requests } = await scriptedServer(t, good)
     const { client } = await meeting(t, reply(303, '', { headers: { Location: url } }))
     await assert.rejects(client.eraseSubject('shop', 'anna'), UnexpectedAnswerError)
@@ -328,7 +328,7 @@ describe('an erasure', { concurrency: true }, () => {
 })
 
 describe('the errors', () => {
-  it('can be told apart, and from all others', async (t) => {
+  it('can be distinguished from each other and from other errors', async (t) => {
     const { client } = await meeting(t, failure(403, 'forbidden'))
     const error = await client.readSubject('shop', 'anna').catch((error: unknown) => error)
     assert.ok(error instanceof ApiError && error instanceof Error)

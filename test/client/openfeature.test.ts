@@ -16,7 +16,7 @@ function values(variables: Record<string, unknown>, version: number) {
 }
 
 for (const [sdk, open] of Object.entries(openFlagClient)) {
-  /** A provider of a server that behaves like this. */
+  /** A provider for a server with these responses. */
   const meeting = async (
     t: TestContext,
     options: Partial<VariablesOptions>,
@@ -28,7 +28,7 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
   }
 
   describe(`the provider for ${sdk}`, { concurrency: true }, () => {
-    it('evaluates variables by type, and tells what changed', async (t) => {
+    it('evaluates variables by type, and reports what changed', async (t) => {
       const theme = { accent: 'teal' }
       const values = { beta: true, rate: 0.25, greeting: 'hi', theme, list: [1], constructor: 'legal' }
       const shop = await startVariableShop(t, values)
@@ -72,8 +72,8 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
     })
   })
 
-  describe(`the provider for ${sdk}, of a service that fails`, { concurrency: true }, () => {
-    it('goes stale with what it knows, and is ready again with what changed', async (t) => {
+  describe(`the provider for ${sdk} with a failing service`, { concurrency: true }, () => {
+    it('becomes stale with the known values, and ready again with the changes', async (t) => {
       const one = values({ beta: false, gone: 1 }, 1)
       const two = values({ beta: true, more: 'x' }, 2)
       const { start, status, evaluate, events, runtime } = await meeting(t, {}, one, reset, reset, reset, two)
@@ -96,7 +96,7 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
       ])
     })
 
-    it('is in error when its token was revoked meanwhile, and still uses what it knows', async (t) => {
+    it('has an error after its token is revoked, and keeps the known values', async (t) => {
       const client = await meeting(t, {}, values({ beta: true }, 1), unauthorized)
       await client.start()
       await client.runtime.step()
@@ -105,7 +105,7 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
       assert.deepEqual(client.events.at(-1), ['PROVIDER_ERROR', 'It is unauthorized.'])
     })
 
-    it('cannot start with a token that is not valid, for good', async (t) => {
+    it('fails fatally with an invalid token', async (t) => {
       const client = await meeting(t, {}, unauthorized)
       await assert.rejects(client.start(), { code: 'PROVIDER_FATAL', message: 'It is unauthorized.' })
       assert.equal(client.status(), 'FATAL')
@@ -115,7 +115,7 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
       await assert.rejects(key.start(), { code: 'PROVIDER_FATAL' })
     })
 
-    it('starts later when the service is away at first', async (t) => {
+    it('starts later if the service is down at first', async (t) => {
       const client = await meeting(t, {}, reset, reset, reset, values({ beta: true }, 1))
       await assert.rejects(client.start(), { code: 'GENERAL' })
       assert.equal(client.status(), 'ERROR')
@@ -130,7 +130,7 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
       )
     })
 
-    it('starts with initial values, stale from the start', async (t) => {
+    it('starts stale with initial values', async (t) => {
       const client = await meeting(t, { initial: { beta: true } }, reset)
       await client.start()
       await until(() => client.status() === 'STALE')
@@ -142,7 +142,7 @@ for (const [sdk, open] of Object.entries(openFlagClient)) {
       )
     })
 
-    it('knows nothing before it is initialized and after it is closed, and can start again', async (t) => {
+    it('has no values before it is initialized and after it is closed, and can be restarted', async (t) => {
       const { provider } = await meeting(t, {}, values({ beta: true }, 1))
       const resolve = async () => (await provider.resolveBooleanEvaluation('beta', false)).errorCode
       assert.equal(await resolve(), 'PROVIDER_NOT_READY')

@@ -29,7 +29,7 @@ const compiler = join(root, 'node_modules/typescript/bin/tsc')
 const examples = blocks(read('client/README.md'), 'ts')
 after(() => rmSync(project, { recursive: true, force: true }))
 
-/** Every Node that is at hand: the one that runs the tests, and the one of the system, which may be older. */
+/** Every available Node: the one that runs the tests, and the one of the system, which may be older. */
 function* nodes(): Generator<string> {
   yield process.execPath
   for (const place of (process.env.PATH ?? '').split(delimiter)) {
@@ -44,12 +44,12 @@ before(async () => {
     mkdirSync(join(project, 'node_modules'), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(project, 'node_modules', name))
   }
-  // npm packs all of it, and installs it so: test/packaging/client.packaging.ts.
+  // test/packaging/client.packaging.ts packs and installs it with npm.
   await makeClient(installed)
 })
 
 describe('the package of the client', () => {
-  it('holds JavaScript, its types, a readme and a licence, and needs nothing else', () => {
+  it('contains JavaScript, types, a readme and a licence, and has no dependencies', () => {
     const files = readdirSync(installed)
     const modulesInside = files.filter((name) => name.endsWith('.js'))
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('the package of the client', () => {
         ...['LICENSE', 'README.md', 'browser', 'cjs', 'package.json'],
       ].sort(),
     )
-    // The same once more for who calls `require`.
+    // The same files for `require`.
     assert.deepEqual(
       readdirSync(join(installed, 'cjs')).sort(),
       files.filter((name) => /\.(js|d\.ts|json)$/.test(name)).sort(),
@@ -73,31 +73,31 @@ describe('the package of the client', () => {
     for (const name of peers) assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true })
   })
 
-  it('has the variables in one file for pages, small and without imports', () => {
+  it('has a small script with the variables for pages, without imports', () => {
     assert.deepEqual(readdirSync(join(installed, 'browser')), ['variables.js'])
     const text = readFileSync(join(installed, 'browser/variables.js'), 'utf8')
     assert.ok(text.length < 15_000, String(text.length))
     assert.doesNotMatch(text, /\bimport\b/)
   })
 
-  it('is not packed from the sources, which nobody could use', async () => {
+  it('cannot be packed from its sources', async () => {
     const args = ['pack', '--pack-destination', project]
     const options = { cwd: join(root, 'client'), shell: process.platform === 'win32' }
     await assert.rejects(run('npm', args, options), /must have name and version/)
     assert.ok(!readdirSync(project).some((file) => file.endsWith('.tgz')))
   })
 
-  it('has types that hold in strict TypeScript with the types of a browser, as a bundler resolves them', async () => {
+  it('type-checks in strict TypeScript with the types of a browser, as resolved by a bundler', async () => {
     const asBundlersDo = { module: 'esnext', moduleResolution: 'bundler' }
     await compile({ 'use.ts': use }, { lib: ['es2022', 'dom'], types: [], ...asBundlersDo, noEmit: true })
   })
 
-  it('has types that hold with the types of Node, as Node resolves them, in the examples of its readme too', async () => {
+  it('type-checks with the types of Node, as resolved by Node, including the examples of its readme', async () => {
     await compileExamples()
   })
 
   for (const node of nodes()) {
-    it(`does what its readme says under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
+    it(`runs the examples of its readme with ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
       const env = { LETHE_LIMIT_ERASURE: '500000/hour' }
       const variables = { 'checkout.express': true, 'cart.limit': 50 }
       const shop = await startVariableShop(t, variables, env)
@@ -108,7 +108,7 @@ describe('the package of the client', () => {
       const expected = blocks(read('client/README.md'), 'text')
       assert.equal(examples.length, expected.length)
       const program = await compileExamples()
-      // What an example writes under one Node is not there under the next.
+      // A new folder, so that one run cannot use the files of another.
       const cwd = mkdtempSync(join(project, 'run-'))
       const secrets = { LETHE_API_KEY: shop.key, LETHE_VARIABLE_TOKEN: shop.token }
       const known = { LETHE_URL: shop.url, ...secrets, NO_COLOR: '1' }
@@ -120,7 +120,7 @@ describe('the package of the client', () => {
 
 describe('the package of the client, without a service', () => {
   for (const node of nodes()) {
-    it(`verifies a receipt, and can be required, under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
+    it(`verifies a receipt, and can be required, with ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
       const signer = noteSigner('lethe.local/acme', Buffer.alloc(32, 1))
       const erasure = { trackerId: 'shop', subjectId: 'anna', nonce: Buffer.alloc(32, 2) }
       const receipt = makeReceipt(0, [erasure], { origin: signer.name, signers: [signer] })
@@ -168,18 +168,18 @@ const use = [
   'export { ApiError, colors, events }',
 ].join('\n')
 
-/** Compiles files strictly, as part of the project, and hands back the folder they are in. */
+/** Compiles files strictly as part of the project, and returns their folder. */
 async function compile(files: Record<string, string>, options: object): Promise<string> {
   const place = mkdtempSync(join(project, 'compiled-'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(place, name), text)
   const base = { strict: true, target: 'es2022', module: 'nodenext' }
-  // The types of the package are checked, those that come with TypeScript are not.
+  // Checks the types of the package, but not those that come with TypeScript.
   const checks = { skipLibCheck: false, skipDefaultLibCheck: true }
   const strictest = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true }
   const compilerOptions = { ...base, ...checks, ...strictest, ...options }
   writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: Object.keys(files) }))
   const { stdout } = await run(process.execPath, [compiler, '-p', place]).catch((error) => error)
-  // OpenFeature's own types do not hold with every version of those of Node.
+  // OpenFeature’s own types are not compatible with every version of the types of Node.
   const problems = String(stdout)
     .split(/\n(?=\S)/)
     .filter((problem) => problem.trim() !== '' && !/^\S*node_modules\/@openfeature\//.test(problem))
@@ -189,7 +189,7 @@ async function compile(files: Record<string, string>, options: object): Promise<
 
 let compiling: Promise<string> | null = null
 
-/** Compiles the examples of the readme once, and hands back a program that runs one after the other. */
+/** Compiles the examples of the readme once, and returns a program that runs them in order. */
 async function compileExamples(): Promise<string> {
   const names = examples.map((_, i) => `example-${i}`)
   const files = Object.fromEntries(names.map((name, i) => [`${name}.ts`, examples[i] ?? '']))

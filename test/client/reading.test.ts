@@ -23,12 +23,12 @@ await shop.ingest(
 )
 
 describe('listing data subjects', () => {
-  it('gives one after the other, over as many pages as it takes', async () => {
+  it('returns all data subjects across pages', async () => {
     const listed = (await collect(client.listSubjects('shop'))).map(({ subjectId }) => subjectId)
     assert.deepEqual(listed, [busy, ...names])
   })
 
-  it('gives page after page, as long as was asked for', async () => {
+  it('returns pages of the requested size', async () => {
     const pages = await collect(client.listSubjects('shop', { limit: 40 }).pages())
     assert.deepEqual(
       pages.map(({ subjects }) => subjects.length),
@@ -37,7 +37,7 @@ describe('listing data subjects', () => {
     assert.equal(pages.at(-1)?.nextCursor, null)
   })
 
-  it('gives a single page, and the one behind a cursor', async () => {
+  it('returns a single page, and the one after a cursor', async () => {
     const first = await client.listSubjects('shop', { limit: 2, subjectIdPrefix: 'v' }).page()
     assert.deepEqual(
       first.subjects.map(({ subjectId }) => subjectId),
@@ -53,7 +53,7 @@ describe('listing data subjects', () => {
     assert.equal(rest.length, names.length - 2)
   })
 
-  it('sorts and filters as the service does', async () => {
+  it('supports the sorts and filters of the service', async () => {
     const newest = await client.listSubjects('shop', { sort: '-lastSeenAt', limit: 1 }).page()
     assert.equal(newest.subjects[0]?.subjectId, 'v119')
     const lastSeenAfter = new Date(anHourAgo + 110_000).toISOString()
@@ -64,7 +64,7 @@ describe('listing data subjects', () => {
     )
   })
 
-  it('sends nothing before something is wanted, and no page before it is', async () => {
+  it('sends a request only when its page is needed', async () => {
     const { fetch, exchanges } = recordingFetch()
     const listing = clientOf(shop, { fetch }).listSubjects('shop', { limit: 10 })
     assert.deepEqual(exchanges, [])
@@ -72,7 +72,7 @@ describe('listing data subjects', () => {
     assert.deepEqual(exchanges, ['GET 200', 'GET 200'])
   })
 
-  it('waits for a budget that is used up instead of meeting a refusal', async (t) => {
+  it('waits for a used-up budget instead of exceeding it', async (t) => {
     const slow = await startShop(t, { scopes: ['analytics:view'], env: { LETHE_LIMIT_KEY: '3/minute' } })
     await slow.ingest(names.slice(0, 20).flatMap((subjectId) => visit(subjectId)))
     const time = movedTime(slow.passTime)
@@ -88,7 +88,7 @@ describe('listing data subjects', () => {
 })
 
 describe('a data subject', () => {
-  it('is read with its counts and attributes', async () => {
+  it('is returned with its counts and attributes', async () => {
     const subject = await client.readSubject('shop', busy)
     assert.partialDeepStrictEqual(subject, {
       trackerId: 'shop',
@@ -98,7 +98,7 @@ describe('a data subject', () => {
     })
   })
 
-  it('has sessions and events, newest first, those of one session among them', async () => {
+  it('has sessions and events, newest first, optionally of one session', async () => {
     const listed = await collect(client.listSessions('shop', busy))
     assert.deepEqual(
       listed.map(({ sessionId }) => sessionId),
@@ -133,7 +133,7 @@ describe('a data subject', () => {
     assert.deepEqual(withType, entries)
   })
 
-  it('is exported as it was, though it is erased meanwhile', async () => {
+  it('is exported as it was at the start, even if it is erased meanwhile', async () => {
     const leaving = 'z leaving'
     await shop.ingest(sessions.flatMap((sessionId) => visit(leaving, { sessionId })))
     let events = 0
@@ -147,7 +147,7 @@ describe('a data subject', () => {
 })
 
 describe('a person', () => {
-  it('is found by what it is known by, and by an id, in listings', async () => {
+  it('is found by an identifier or an ID, with a list of results', async () => {
     const known = visit('known', { events: 2 }).map((row) => ({ ...row, identifiers: { userId: 'u-7' } }))
     await shop.ingest(known)
     const sought = { identifier: { name: 'userId', value: 'u-7' } }
@@ -162,7 +162,7 @@ describe('a person', () => {
     assert.deepEqual(identifiers, [sought.identifier])
   })
 
-  it('is exported as a whole, subject by subject', async () => {
+  it('is exported completely, one data subject after another', async () => {
     await shop.createTracker(shop.organisationId, 'blog')
     const known = (subjectId: string, trackerId: string) =>
       visit(subjectId, { trackerId }).map((row) => ({ ...row, identifiers: { userId: 'u-8' } }))
@@ -177,7 +177,7 @@ describe('a person', () => {
   })
 })
 
-describe('ids', () => {
+describe('IDs', () => {
   const odd = ['a/b//c', 'a.b..c.', '...', '../../etc', ' a  b ', 'a+b', 'visitor-\u{1f600}', 'a%2Fb', '100%']
   const odder = [
     '?a=b&c#d;e',
@@ -188,7 +188,7 @@ describe('ids', () => {
     '__proto__',
   ]
   for (const id of [...odd, ...odder]) {
-    it(`reach the service as they are: ${id.slice(0, 20)}`, async () => {
+    it(`reach the service unchanged: ${id.slice(0, 20)}`, async () => {
       await shop.ingest(visit(id))
       assert.equal((await client.readSubject('shop', id)).subjectId, id)
       const [found] = await collect(client.listSubjects('shop', { subjectIdPrefix: id }))
@@ -198,7 +198,7 @@ describe('ids', () => {
   }
 
   for (const id of ['', '.', '..', 'a\nb', '\u0000', 'x'.repeat(257), '\ud800']) {
-    it(`that mean nothing or something else are refused before anything is sent: ${JSON.stringify(id).slice(0, 20)}`, async () => {
+    it(`that are invalid or ambiguous are rejected before a request: ${JSON.stringify(id).slice(0, 20)}`, async () => {
       const silent = clientOf(shop, { fetch: () => assert.fail('something was sent') })
       const refusal = { name: 'TypeError', message: /^(tracker|subject)Id must be 1 to 256 characters/ }
       await assert.rejects(silent.readSubject('shop', id), refusal)
@@ -219,7 +219,7 @@ describe('errors of the service', () => {
     return error
   }
 
-  it('have their code, status, message and request id', async () => {
+  it('have their code, status, message and request ID', async () => {
     const unknown = await errorOf(client.readSubject('shop', 'nobody'))
     assert.deepEqual([unknown.code, unknown.status, unknown.details], ['not_found', 404, []])
     assert.match(unknown.message, /does not exist/)
@@ -231,7 +231,7 @@ describe('errors of the service', () => {
     assert.equal((await errorOf(stranger.readSubject('shop', 'v000'))).code, 'unauthorized')
   })
 
-  it('have a detail for each field that is wrong', async () => {
+  it('have a detail for each invalid field', async () => {
     const wrong = await errorOf(client.listSubjects('shop', { limit: 201, cursor: 'made up' }).page())
     assert.deepEqual([wrong.code, wrong.status], ['validation_error', 422])
     assert.deepEqual(
@@ -240,13 +240,13 @@ describe('errors of the service', () => {
     )
   })
 
-  it('are not met by repeating what is wrong', async () => {
+  it('are not retried if they would recur', async () => {
     const { fetch, exchanges } = recordingFetch()
     await errorOf(clientOf(shop, { fetch }).readSubject('shop', 'nobody'))
     assert.deepEqual(exchanges, ['GET 404'])
   })
 
-  it('never hold the key, nor does the client when it is looked at', async () => {
+  it('never contain the key, and neither does an inspected client', async () => {
     const error = await errorOf(client.readSubject('shop', 'nobody'))
     for (const shown of [
       inspect(error, { showHidden: true, depth: 9 }),
@@ -257,15 +257,15 @@ describe('errors of the service', () => {
   })
 })
 
-describe('a request id', () => {
-  it('chosen by the caller reaches the service, and comes back with errors', async () => {
+describe('a request ID', () => {
+  it('is sent to the service, and returned with errors', async () => {
     await client.readSubject('shop', busy, { requestId: 'nightly 42' })
     await until(() => shop.logged.some((line) => line.includes('"requestId":"nightly 42"')))
     const wanted = { requestId: 'nightly-43' }
     await assert.rejects(client.readSubject('shop', 'nobody', wanted), wanted)
   })
 
-  it('that the service could not use is refused before anything is sent', async () => {
+  it('is rejected before a request if the service would reject it', async () => {
     const silent = clientOf(shop, { fetch: () => assert.fail('something was sent') })
     for (const requestId of ['', ' a', 'é', 'a\nb', 'x'.repeat(201)]) {
       await assert.rejects(silent.readSubject('shop', busy, { requestId }), /requestId must be/)
@@ -274,7 +274,7 @@ describe('a request id', () => {
 })
 
 describe('the address of the service', () => {
-  it('may end in slashes and have a path', async () => {
+  it('may have a path and trailing slashes', async () => {
     assert.equal(
       (await clientOf({ ...shop, url: `${shop.url}//` }).readSubject('shop', busy)).subjectId,
       busy,
@@ -301,12 +301,12 @@ describe('the address of the service', () => {
     'http://a:b@lethe.example',
     'http://x/?a=b',
   ]) {
-    it(`is refused when it cannot be one: ${JSON.stringify(url)}`, () => {
+    it(`is rejected if it is invalid: ${JSON.stringify(url)}`, () => {
       assert.throws(() => new LetheClient({ url, apiKey: shop.key }), /url must be/)
     })
   }
 
-  it('goes with a key that can be sent', () => {
+  it('requires a key that can be sent in a header', () => {
     for (const apiKey of ['', 'two words', 'lethe_\n']) {
       assert.throws(() => new LetheClient({ url: shop.url, apiKey }), /apiKey must be/)
     }

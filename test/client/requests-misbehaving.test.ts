@@ -37,7 +37,7 @@ async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]
 }
 
 describe('waiting for a request', { concurrency: true }, () => {
-  it('asks less and less often, and until it is closed', async (t) => {
+  it('polls at increasing intervals until the request is closed', async (t) => {
     const running = Array.from({ length: 6 }, () => answer())
     const { requests, time } = await meeting(t, answer(), ...running, answer({ state: 'done' }))
     const seen: string[] = []
@@ -48,14 +48,14 @@ describe('waiting for a request', { concurrency: true }, () => {
   })
 
   for (const state of ['rejected', 'cancelled'] as const) {
-    it(`ends when it is ${state}`, async (t) => {
+    it(`ends if the request is ${state}`, async (t) => {
       const { requests } = await meeting(t, answer(), answer({ state }))
       assert.equal((await requests.wait(requestId)).state, state)
     })
   }
 
-  it('waits until the service continues, by its clock, and looks in between whether it was cancelled', async (t) => {
-    // The answers say that it is 12:00.
+  it('waits until the service continues, by its clock, and polls meanwhile to notice a cancellation', async (t) => {
+    // The responses have the time 12:00.
     const soon = answer({ resumesAt: '2026-11-15T12:02:00.000Z' })
     const late = answer({ resumesAt: '2026-11-15T13:00:00.000Z' })
     const { requests, time } = await meeting(t, soon, late, answer({ state: 'cancelled' }))
@@ -63,17 +63,17 @@ describe('waiting for a request', { concurrency: true }, () => {
     assert.deepEqual(time.waits, [120_000, 300_000])
   })
 
-  it('waits for a budget that is used up instead of meeting a refusal', async (t) => {
+  it('waits for a used-up budget instead of exceeding it', async (t) => {
     const spent = { 'RateLimit-Policy': '"key";q=120;w=60', RateLimit: '"key";r=0;t=41' }
     const { requests, time } = await meeting(t, answer({}, spent), answer({ state: 'done' }))
     await requests.wait(requestId)
     const [first = 0, second = 0] = time.waits
     assert.equal(first, 250)
-    // The budget is refilled 41 s after the answer; some of them passed meanwhile on a busy machine.
+    // The budget resets 41 s after the response; some of this time may have passed on a busy machine.
     assert.ok(second > 30_000 && second <= 40_750, `${second} ms`)
   })
 
-  it('has patience for a budget that others have used up', async (t) => {
+  it('waits for a budget that others have used up', async (t) => {
     const refused = failure(429, 'rate_limited', { 'Retry-After': '3600' })
     const { requests, time } = await meeting(t, refused, answer({ state: 'done' }))
     await requests.wait(requestId)
@@ -89,9 +89,9 @@ describe('waiting for a request', { concurrency: true }, () => {
   })
 })
 
-describe('changing a request when an answer is lost', { concurrency: true }, () => {
+describe('changing a request when a response is lost', { concurrency: true }, () => {
   const reason = 'many of them'
-  it('takes it as changed when the next attempt is refused because it is', async (t) => {
+  it('succeeds if the retry is rejected because the change was made', async (t) => {
     const extended = answer({ extendedAt: '2026-11-15T12:00:00.000Z', reason })
     const { requests, lines } = await meeting(t, reset, refusal('extendedAt'), extended)
     assert.equal((await requests.extend(requestId, { reason })).reason, reason)
@@ -99,7 +99,7 @@ describe('changing a request when an answer is lost', { concurrency: true }, () 
     assert.deepEqual(lines(), [post, post, `GET/requests/${requestId}`])
   })
 
-  it('but not when somebody else changed it otherwise', async (t) => {
+  it('fails if someone else made another change', async (t) => {
     const other = answer({ extendedAt: '2026-11-15T12:00:00.000Z', reason: 'another one' })
     const { requests } = await meeting(t, reset, refusal('extendedAt'), other)
     await assert.rejects(
@@ -110,14 +110,14 @@ describe('changing a request when an answer is lost', { concurrency: true }, () 
     await assert.rejects(cancelled.requests.cancel(requestId), { code: 'validation_error' })
   })
 
-  it('and does not look when the first attempt is refused', async (t) => {
+  it('fails without a further request if the first attempt is rejected', async (t) => {
     const { requests, lines } = await meeting(t, refusal('state'))
     await assert.rejects(requests.close(requestId), { code: 'validation_error' })
     assert.equal(lines().length, 1)
   })
 })
 
-describe('an export that breaks off', { concurrency: true }, () => {
+describe('an interrupted export of a request', { concurrency: true }, () => {
   const end = Buffer.concat([Buffer.from([0x50, 0x4b, 5, 6]), Buffer.alloc(18)]).toString('latin1')
   const zip = (body: string) =>
     reply(200, body, { length: undefined, headers: { 'Content-Type': 'application/zip' } })
@@ -127,17 +127,17 @@ describe('an export that breaks off', { concurrency: true }, () => {
     return Buffer.concat(await collect(requests.export(requestId)))
   }
 
-  it('is none when it has its end', async (t) => {
+  it('is complete with its end record', async (t) => {
     assert.equal((await exported(t, zip(`content${end}`))).toString('latin1'), `content${end}`)
   })
 
   for (const [what, body] of Object.entries({
     'in the middle': 'content',
     'before its first byte': '',
-    'within its end': `content${end.slice(0, -1)}`,
-    'at the beginning of its end': `content${end.slice(0, 4)}`,
+    'within its end record': `content${end.slice(0, -1)}`,
+    'after the signature of its end record': `content${end.slice(0, 4)}`,
   })) {
-    it(`is an error if it does so ${what}, although the connection was closed as usual`, async (t) => {
+    it(`is an error if it ends ${what}, even if the connection was closed normally`, async (t) => {
       await assert.rejects(
         exported(t, zip(body)),
         (error) => error instanceof ConnectionError && /incomplete/.test(error.reason),
@@ -154,7 +154,7 @@ describe('an export that breaks off', { concurrency: true }, () => {
     await assert.rejects(exported(t, behaviour), ConnectionError)
   })
 
-  it('is not repeated, but is repeated before it begins', async (t) => {
+  it('is retried only before it begins', async (t) => {
     const { requests, lines } = await meeting(t, reset, failure(500, 'internal_error'), zip(`content${end}`))
     await collect(requests.export(requestId))
     assert.equal(lines().length, 3)
@@ -166,7 +166,7 @@ describe('an export that breaks off', { concurrency: true }, () => {
 describe('erasing many people', { concurrency: true }, () => {
   const people = ['a', 'b', 'c'].map((subjectId) => ({ subjects: [{ trackerId: 'shop', subjectId }] }))
 
-  it('stops at an error that would meet them all, and at one before the first is accepted', async (t) => {
+  it('stops at an error that would affect everyone, and at any error before the first request is accepted', async (t) => {
     for (const error of [failure(401, 'unauthorized'), refusal('reference'), refusal('person')]) {
       const { requests, lines } = await meeting(t, error)
       await assert.rejects(collect(requests.eraseMany(people, { reference: 'x' })), ApiError)
@@ -174,7 +174,7 @@ describe('erasing many people', { concurrency: true }, () => {
     }
   })
 
-  it('goes on after an error that meets one of them', async (t) => {
+  it('continues after an error that affects one person', async (t) => {
     const done = answer({ state: 'done' })
     for (const field of ['person', 'reference', 'requestId']) {
       const { requests } = await meeting(t, done, refusal(field), done)

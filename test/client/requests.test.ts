@@ -27,7 +27,7 @@ async function withPerson() {
 }
 
 describe('a request', { concurrency: true }, () => {
-  it('is created with what it found, and is created once when it is sent again', async () => {
+  it('is created with what it finds, and only once if it is sent again', async () => {
     const { person } = await withPerson()
     const created = await requests.create({ kind: 'access', person, reference: 'ticket 1' })
     assert.partialDeepStrictEqual(created, {
@@ -41,7 +41,7 @@ describe('a request', { concurrency: true }, () => {
     await assert.rejects(requests.create({ ...same, reference: 'ticket 2' }), { code: 'validation_error' })
   })
 
-  it('is created once although the answer is lost', async () => {
+  it('is created once even if the response is lost', async () => {
     const { person } = await withPerson()
     let sent = 0
     const fetchLosing: typeof fetch = async (...request) => {
@@ -61,7 +61,7 @@ describe('a request', { concurrency: true }, () => {
     )
   })
 
-  it('is due a month after it was received, whether as a date or a text, and two months later when extended', async () => {
+  it('is due a month after it was received, given as a date or text, and two months later if extended', async () => {
     const { person } = await withPerson()
     const receivedAt = new Date(Date.now() - 5 * 86_400_000)
     const { requestId, dueAt } = await requests.create({ kind: 'access', person, receivedAt })
@@ -74,7 +74,7 @@ describe('a request', { concurrency: true }, () => {
     await assert.rejects(requests.extend(requestId, { reason: 'again' }), { code: 'validation_error' })
   })
 
-  it('is listed by state, kind and due date, over as many pages as it takes', async (t) => {
+  it('is listed by state, kind and due date across pages', async (t) => {
     const own = await startShop(t, { scopes })
     const client = clientOf(own)
     const person = { identifiers: [{ name: 'email', value: 'ada@example.com' }] }
@@ -98,7 +98,7 @@ describe('a request', { concurrency: true }, () => {
     cancelled: (id: string) => requests.cancel(id),
     done: (id: string) => requests.close(id),
   })) {
-    it(`that is ${end} no longer knows its person, and ends a wait`, async () => {
+    it(`that is ${end} has no person any more, and ends a wait`, async () => {
       const { person } = await withPerson()
       const { requestId } = await requests.create({ kind: 'access', person })
       const waiting = requests.wait(requestId)
@@ -109,7 +109,7 @@ describe('a request', { concurrency: true }, () => {
     })
   }
 
-  it('of another organisation is not found by anything', async () => {
+  it('of another organisation is not found by any method', async () => {
     const { person } = await withPerson()
     const { requestId: id } = await requests.create({ kind: 'erasure', person })
     const organisationId = await shop.createOrganisation()
@@ -127,14 +127,14 @@ describe('a request', { concurrency: true }, () => {
     assert.equal((await requests.get(id)).state, 'open')
   })
 
-  it('needs an ID that can be part of an address', async () => {
+  it('needs an ID that can be part of a URL', async () => {
     for (const id of ['', '.', '..']) await assert.rejects(requests.get(id), TypeError)
     await assert.rejects(requests.get('x'), { name: 'ApiError' })
   })
 })
 
 describe('an access request', { concurrency: true }, () => {
-  it('is answered with a ZIP file of everything', async () => {
+  it('returns a ZIP file with everything', async () => {
     const { person, email } = await withPerson()
     const { requestId } = await requests.create({ kind: 'access', person })
     const bytes = Buffer.concat(await collect(requests.export(requestId)))
@@ -142,7 +142,7 @@ describe('an access request', { concurrency: true }, () => {
     assert.ok(fileIn(files, 'index.html').includes(email))
   })
 
-  it('ends its export with the reason of a signal', async () => {
+  it('aborts its export with the reason of a signal', async () => {
     const { person } = await withPerson()
     const { requestId } = await requests.create({ kind: 'access', person })
     const reason = new Error('enough')
@@ -153,7 +153,7 @@ describe('an access request', { concurrency: true }, () => {
 })
 
 describe('an erasure request', { concurrency: true }, () => {
-  it('is erased by the service, and its certificate proves it', async () => {
+  it('is carried out by the service, and certified', async () => {
     const { person, ids } = await withPerson()
     const { requestId } = await requests.create({ kind: 'erasure', person })
     await requests.erase(requestId)
@@ -173,7 +173,7 @@ describe('an erasure request', { concurrency: true }, () => {
     }
   })
 
-  it('of a person about whom nothing is held ends with a proof of that', async () => {
+  it('of a person without data ends with a no-data certificate', async () => {
     const identifier = { name: 'email', value: 'nobody@example.com' }
     const { requestId } = await requests.create({ kind: 'erasure', person: { identifiers: [identifier] } })
     await requests.erase(requestId)
@@ -187,7 +187,7 @@ describe('an erasure request', { concurrency: true }, () => {
 })
 
 describe('erasing many people', { concurrency: true }, () => {
-  /** A shop with visitors, and a client of it that notes what it sends. */
+  /** A shop with visitors, and a client that records its requests. */
   async function withVisitors(
     t: TestContext,
     count: number,
@@ -204,7 +204,7 @@ describe('erasing many people', { concurrency: true }, () => {
     return { ...own, ...recorded, client, list, held }
   }
 
-  it('makes a request for each, all with one reference, and tells how far it has come', async (t) => {
+  it('creates a request for each, with a common reference, and reports progress', async (t) => {
     const { client, list, held } = await withVisitors(t, 5)
     const progress: EraseManyProgress[] = []
     const outcomes = await collect(
@@ -228,7 +228,7 @@ describe('erasing many people', { concurrency: true }, () => {
     )
   })
 
-  it('creates nothing twice when it is repeated, in another order and with more people', async (t) => {
+  it('creates no request twice if it is repeated, in another order and with more people', async (t) => {
     const { client, list } = await withVisitors(t, 4)
     await collect(client.requests.eraseMany(list.slice(0, 3), { reference: 'x' }))
     let last: EraseManyProgress | null = null
@@ -243,7 +243,7 @@ describe('erasing many people', { concurrency: true }, () => {
     assert.equal((await collect(client.requests.list())).length, 8)
   })
 
-  it('goes on where it was interrupted', async (t) => {
+  it('continues after an interruption', async (t) => {
     const { client, list, held } = await withVisitors(t, 6)
     let seen = 0
     for await (const _ of client.requests.eraseMany(list, { reference: 'x' })) if (++seen === 2) break
@@ -253,7 +253,7 @@ describe('erasing many people', { concurrency: true }, () => {
     assert.equal(await held(), 0)
   })
 
-  it('creates nothing twice when two do it concurrently and answers are lost', async (t) => {
+  it('creates no request twice if two run concurrently and responses are lost', async (t) => {
     const random = seededRandom()
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}`)
     const fetchLosing: typeof fetch = async (...request) => {
@@ -273,29 +273,29 @@ describe('erasing many people', { concurrency: true }, () => {
     assert.equal(await held(), 0)
   })
 
-  it('goes on while the service waits for the budget', async (t) => {
+  it('continues while the service waits for the budget', async (t) => {
     const { client, list, held } = await withVisitors(t, 7, { LETHE_LIMIT_ERASURE: '3/second' })
     await collect(client.requests.eraseMany(list, { reference: 'x' }))
     assert.equal(await held(), 0)
     assert.equal((await collect(client.requests.list({ state: 'done' }))).length, 7)
   })
 
-  it('waits for the budgets of requests instead of meeting refusals', async (t) => {
+  it('waits for budgets instead of exceeding them', async (t) => {
     const { client, list, exchanges } = await withVisitors(t, 6, { LETHE_LIMIT_KEY: '3/second' })
     await collect(client.requests.eraseMany(list, { reference: 'x' }))
     assert.deepEqual([...new Set(exchanges)].sort(), ['POST 200'])
   })
 
-  it('only starts them when it is told not to wait', async (t) => {
+  it('only starts the requests if told not to wait', async (t) => {
     const { client, list } = await withVisitors(t, 3, { LETHE_LIMIT_ERASURE: '1/hour' })
     const outcomes = await collect(client.requests.eraseMany(list, { reference: 'x', isAwaited: false }))
     const [first, ...others] = outcomes.map(({ status }) => status)
-    // The first is answered when it is done, unless that takes more than two seconds.
+    // The first response has the closed request, unless closing it takes more than two seconds.
     assert.ok(first === 'closed' || first === 'started')
     assert.deepEqual(others, ['started', 'started'])
   })
 
-  it('counts a request that somebody cancels meanwhile as stopped, and ends', async (t) => {
+  it('counts a request that is cancelled meanwhile as stopped, and ends', async (t) => {
     const runtime = movedTime()
     const { client, list } = await withVisitors(t, 2, { LETHE_LIMIT_ERASURE: '1/hour' }, { runtime })
     const progress: EraseManyProgress[] = []
@@ -314,7 +314,7 @@ describe('erasing many people', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(progress.at(-1), { done: 1, stopped: 1, erased: { subjects: 1 } })
   })
 
-  it('has IDs that tell nobody without the key whom they are about', async (t) => {
+  it('has IDs that do not reveal the people without the key', async (t) => {
     const { client, list, url, createKey, organisationId } = await withVisitors(t, 1)
     const { keyString } = await createKey(organisationId, scopes)
     const other = clientOf({ url, key: keyString })
@@ -325,7 +325,7 @@ describe('erasing many people', { concurrency: true }, () => {
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  it('reports somebody whom the reference names, and goes on', async (t) => {
+  it('reports a person whom the reference names, and continues', async (t) => {
     const { client, list } = await withVisitors(t, 3)
     const reference = 'What visitor 1 asked for'
     const outcomes = await collect(client.requests.eraseMany(list, { reference }))
@@ -341,7 +341,7 @@ describe('erasing many people', { concurrency: true }, () => {
     )
   })
 
-  it('reports the people whom the service refuses, and goes on', async (t) => {
+  it('reports people whom the service rejects, and continues', async (t) => {
     const { client, list, held } = await withVisitors(t, 2)
     const wrong = { identifiers: [{ name: 'Not A Name', value: 'x' }] }
     const [first, ...others] = list

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts'
 
 const start = Date.UTC(2026, 10, 15, 12)
 
-/** A sender of a server that does as it is told, and what its listeners were called with. */
+/** A sender for a scripted server, with the calls of its listeners. */
 async function sending(
   t: TestContext,
   options: Partial<SenderOptions> = {},
@@ -55,7 +55,7 @@ function visits(from: number, to: number): TrackedEvent[] {
   return Array.from({ length: to - from }, (_, i) => visit(from + i))
 }
 
-/** Moves the clock on, second by second, until something is so. */
+/** Advances the clock second by second until a condition is met. */
 async function passUntil(time: VirtualTime, isSo: () => boolean): Promise<void> {
   await until(async () => {
     if (time.waiting().length > 0) await time.pass(1_000)
@@ -67,7 +67,7 @@ const names = (lines: readonly Record<string, unknown>[]) => lines.map(({ name }
 const sizes = ({ batches }: IngestServer) => batches.map(({ lines }) => lines.length)
 
 describe('a sender', { concurrency: true }, () => {
-  it('adds what an event lacks, and leaves what it has', async (t) => {
+  it('adds missing fields of an event, and keeps given ones', async (t) => {
     const { sender, server } = await sending(t)
     assert.equal(sender.track({ subjectId: 'anna', sessionId: 's1', name: 'pageview' }), true)
     const own = { eventId: 'mine', occurredAt: new Date(start - 1_000), identifiers: { userId: '42' } }
@@ -88,7 +88,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual(sender.counts, { waiting: 0, delivered: 3, refused: 0, dropped: 0 })
   })
 
-  it('lets lines wait for others, but not longer than it says, and keeps no process running', async (t) => {
+  it('collects lines, but no longer than configured, and keeps no process running', async (t) => {
     const { sender, server, time } = await sending(t, { flushSeconds: 2 })
     sender.track(visit(1))
     await time.pass(1_000)
@@ -101,7 +101,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual(time.waiting(), [])
   })
 
-  it('sends a full batch without waiting, by lines and by bytes', async (t) => {
+  it('sends a full batch immediately, limited by lines and by bytes', async (t) => {
     const { sender, server, time } = await sending(t, { maxBatchLines: 3 })
     for (const each of visits(0, 7)) sender.track(each)
     await until(() => sender.counts.delivered === 6)
@@ -115,7 +115,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.ok(other.server.batches.every(({ text }) => Buffer.byteLength(text) <= 1_000))
   })
 
-  it('keeps the order, with one batch at a time, and sends a batch again as it was', async (t) => {
+  it('sends one batch at a time in order, and retries a batch unchanged', async (t) => {
     const { sender, server, time, errors } = await sending(t, { maxBatchLines: 2 })
     server.next(failed(500, 'internal_error'), accepted(), answerLost, connectionReset)
     for (const each of visits(0, 6)) sender.track(each)
@@ -134,7 +134,7 @@ describe('a sender', { concurrency: true }, () => {
     )
   })
 
-  it('takes an event as it is at that moment', async (t) => {
+  it('copies an event when it is tracked', async (t) => {
     const { sender, server } = await sending(t)
     const properties = { step: 1 }
     sender.track({ ...visit(1), properties })
@@ -143,7 +143,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual(server.stored[0]?.properties, { step: 1 })
   })
 
-  it('waits until a used-up budget is full again, also when it is flushed', async (t) => {
+  it('waits until a used-up budget resets, even if it is flushed', async (t) => {
     const { sender, server, time } = await sending(t, { maxBatchLines: 1 })
     const spent = {
       'ratelimit-policy': '"ip";q=60;w=60, "key";q=120;w=60',
@@ -159,7 +159,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.equal(await flushing, true)
   })
 
-  it('tries again without end, less and less often, and at once when it is flushed', async (t) => {
+  it('retries indefinitely at increasing intervals, and immediately when it is flushed', async (t) => {
     const { sender, server, time, errors } = await sending(t)
     server.next(...Array.from({ length: 8 }, () => failed(500, 'internal_error')))
     sender.track(visit(1))
@@ -178,7 +178,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.equal(server.stored.length, 1)
   })
 
-  it('does not come back before a 429 says so', async (t) => {
+  it('waits for the Retry-After of a 429', async (t) => {
     const { sender, server, time, errors } = await sending(t)
     server.next(failed(429, 'rate_limited', { 'retry-after': '30' }))
     sender.track(visit(1))
@@ -197,7 +197,7 @@ describe('a sender', { concurrency: true }, () => {
     ['a redirect', proxyFailed(302)],
   ] as const
   for (const [what, behaviour] of lasting) {
-    it(`keeps its lines after ${what}, and tries once a minute`, async (t) => {
+    it(`keeps its lines after ${what}, and retries once a minute`, async (t) => {
       const { sender, server, time, errors, dropped } = await sending(t)
       server.next(behaviour, behaviour)
       sender.track(visit(1))
@@ -217,7 +217,7 @@ describe('a sender', { concurrency: true }, () => {
     [400, 'invalid_request'],
     [422, 'validation_error'],
   ] as const) {
-    it(`sends a batch again after a ${status}, as it was`, async (t) => {
+    it(`retries a batch unchanged after a ${status}`, async (t) => {
       const { sender, server, time, errors, dropped } = await sending(t, { maxBatchLines: 3 })
       server.next(failed(status, code), failed(status, code))
       for (const each of visits(0, 2)) sender.track(each)
@@ -233,10 +233,10 @@ describe('a sender', { concurrency: true }, () => {
     })
   }
 
-  it('divides a batch that is rejected again and again, and drops only the line that is', async (t) => {
+  it('divides a batch that is rejected repeatedly, and drops only the rejected line', async (t) => {
     const { sender, server, time, errors, dropped } = await sending(t, { maxBatchLines: 5 })
     const rejected = Array.from({ length: 3 }, () => failed(400, 'invalid_request'))
-    // Five lines, three of them, the other two, the first and the second of them.
+    // Five lines, then three of them, the other two, the first and the second of those.
     server.next(...rejected, accepted(), ...rejected, ...rejected, accepted())
     for (const each of visits(0, 7)) sender.track(each)
     await passUntil(time, () => sender.counts.waiting === 0)
@@ -250,7 +250,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual(sender.counts, { waiting: 0, delivered: 6, refused: 0, dropped: 1 })
   })
 
-  it('divides a batch that is too large for a proxy, without sending it again', async (t) => {
+  it('divides a batch that is too large for a proxy, without retrying it', async (t) => {
     const { sender, server, time, dropped } = await sending(t, { maxBatchLines: 4 })
     server.next(proxyFailed(413), proxyFailed(413))
     for (const each of visits(0, 4)) sender.track(each)
@@ -266,7 +266,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual([sizes(server), dropped], [[1, 1, 1], [{ count: 1, reason: 'rejected' }]])
   })
 
-  it('reports lines that the service refuses, and does not send them again', async (t) => {
+  it('reports lines that the service rejects, and does not retry them', async (t) => {
     const judge = ({ name }: Record<string, unknown>) => (name === 'page 1' ? 'not good' : null)
     const { sender, refused, errors } = await sending(t, {}, judge)
     for (const each of visits(0, 3)) sender.track(each)
@@ -280,7 +280,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual(errors, [])
   })
 
-  it('reports what cannot be sent at all', async (t) => {
+  it('reports lines that cannot be sent', async (t) => {
     const { sender, server, refused } = await sending(t, { maxBatchBytes: 2_000 })
     const properties: Record<string, unknown> = {}
     properties.self = properties
@@ -295,7 +295,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.deepEqual(names(server.stored), ['page 3'])
   })
 
-  it('bounds its memory: the newest lines are dropped, counted, and reported once per attempt', async (t) => {
+  it('limits its memory: the newest lines are dropped, counted, and reported once per attempt', async (t) => {
     const options = { maxBatchLines: 10, maxQueueLines: 15 }
     const { sender, server, time, dropped } = await sending(t, options)
     server.next(failed(500, 'internal_error'))
@@ -319,7 +319,7 @@ describe('a sender', { concurrency: true }, () => {
     assert.equal(small.dropped[0]?.count, 100 - small.server.stored.length)
   })
 
-  it('delivers 20,000 lines in order, and lets go of each', async (t) => {
+  it('delivers 20,000 lines in order, and releases each', async (t) => {
     const { sender, server } = await sending(t, { maxBatchLines: 2_000 })
     for (const each of visits(0, 20_000)) assert.ok(sender.track(each))
     assert.equal(await sender.flush(), true)
@@ -330,7 +330,7 @@ describe('a sender', { concurrency: true }, () => {
 })
 
 describe('closing a sender', { concurrency: true }, () => {
-  it('delivers what waits, and accepts nothing more', async (t) => {
+  it('delivers the waiting lines, and accepts no more', async (t) => {
     const { sender, server, dropped } = await sending(t)
     sender.track(visit(1))
     const closing = sender.close()
@@ -341,7 +341,7 @@ describe('closing a sender', { concurrency: true }, () => {
     assert.deepEqual(dropped, [{ count: 1, reason: 'closed' }])
   })
 
-  it('tries until its time is over, and says what was not delivered', async (t) => {
+  it('tries until its timeout, and reports what was not delivered', async (t) => {
     const { sender, server, time, dropped, errors } = await sending(t)
     server.next(...Array.from({ length: 20 }, () => failed(500, 'internal_error')))
     for (const each of visits(0, 3)) sender.track(each)
@@ -358,7 +358,7 @@ describe('closing a sender', { concurrency: true }, () => {
     assert.deepEqual(sender.counts, { waiting: 0, delivered: 0, refused: 0, dropped: 3 })
   })
 
-  it('ends a request that is never answered, which is no error', async (t) => {
+  it('aborts a request without a response, without an error', async (t) => {
     const { sender, server, time, dropped, errors } = await sending(t)
     server.next(neverAnswered)
     sender.track(visit(1))
@@ -391,8 +391,8 @@ describe('the options of a sender', () => {
   })
 })
 
-describe('a sender of the service', () => {
-  it('stays within the budgets by itself, and delivers everything once', async (t) => {
+describe('a sender for the service', () => {
+  it('stays within the budgets, and delivers everything once', async (t) => {
     const env = { LETHE_LIMIT_IP: '10/minute', LETHE_LIMIT_KEY: '1000/minute' }
     const shop = await startShop(t, { scopes: ['analytics:collect', 'analytics:view'], env })
     const time = movedTime(shop.passTime)
@@ -420,7 +420,7 @@ describe('a sender of the service', () => {
 const run = promisify(execFile)
 const clientModule = new URL('../../client/src/index.ts', import.meta.url).href
 
-/** Runs a program in which there is a sender of the server. */
+/** Runs a program with a sender for the server. */
 async function runProgram(server: IngestServer, lines: readonly string[]) {
   const program = [
     `import { LetheClient } from '${clientModule}'`,
@@ -437,7 +437,7 @@ async function runProgram(server: IngestServer, lines: readonly string[]) {
 }
 
 describe('a process with a sender', { concurrency: true }, () => {
-  it('ends by itself, and delivers before', async (t) => {
+  it('exits by itself after delivering', async (t) => {
     const server = await ingestServer(t)
     server.next(connectionReset)
     const outcome = await runProgram(server, ['sender.track(visit)'])
@@ -445,7 +445,7 @@ describe('a process with a sender', { concurrency: true }, () => {
     assert.equal(server.stored.length, 1)
   })
 
-  it('delivers on a signal if it asks for that, and ends by it', async (t) => {
+  it('delivers on a signal if configured, and exits with the signal', async (t) => {
     const server = await ingestServer(t)
     const outcome = await runProgram(server, [
       'setInterval(() => {}, 1_000)',
@@ -457,7 +457,7 @@ describe('a process with a sender', { concurrency: true }, () => {
     assert.equal(server.stored.length, 1)
   })
 
-  it('that handles a signal itself goes on', async (t) => {
+  it('continues if it handles the signal itself', async (t) => {
     const server = await ingestServer(t)
     const outcome = await runProgram(server, [
       'const timer = setInterval(() => {}, 1_000)',

@@ -28,7 +28,7 @@ async function refuses(work: Promise<unknown>, reason: VerificationFailure, what
 }
 
 describe('the published notes', () => {
-  it('of the C2SP specification opens with the key beside it', async () => {
+  it('of the C2SP specification opens with its key', async () => {
     const message = 'This is an example message.\n'
     const signature =
       '\u2014 example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n'
@@ -41,13 +41,13 @@ describe('the published notes', () => {
     )
   })
 
-  it('of x/mod are what the generator of the tests makes', () => {
+  it('of x/mod match the generator of the tests', () => {
     const signer = noteSigner('PeterNeumann', peterSeed)
     assert.equal(signer.vkey, peterKey)
     assert.equal(signNote(text, [signer]), `${text}\n${peter}`)
   })
 
-  it('of x/mod open with one key or two, and with none of another', async () => {
+  it('of x/mod open with one or two of their keys, and with no other', async () => {
     const note = `${text}\n${peter}${enoch}`
     assert.deepEqual(await signersOf(note, [peterKey]), [peterKey])
     assert.deepEqual(await signersOf(note, [enochKey, peterKey]), [peterKey, enochKey])
@@ -57,7 +57,7 @@ describe('the published notes', () => {
     await refuses(openNote(`${text}\n${peter}`, [enochKey]), 'unknown_key')
   })
 
-  it('of x/mod do not open with a bad signature of a known key, though another is good', async () => {
+  it('of x/mod do not open if a known key has an invalid signature, even if another is valid', async () => {
     const bad = `${enoch.slice(0, 60)}ABCD${enoch.slice(60)}`
     await refuses(openNote(`${text}\n${peter}${bad}`, [peterKey, enochKey]), 'bad_signature')
     await refuses(openNote(`${text}\n${enoch}${bad}`, [enochKey]), 'bad_signature')
@@ -65,13 +65,13 @@ describe('the published notes', () => {
     await refuses(openNote(`${text.replace('If', 'Of')}\n${peter}`, [peterKey]), 'bad_signature')
   })
 
-  it('of x/mod do not open under the name or the id of another', async () => {
+  it('of x/mod do not open under another name or key ID', async () => {
     const misnamed = peter.replace('PeterNeumann', 'CarmenSandiego')
     await refuses(openNote(`${text}\n${misnamed}`, [peterKey]), 'unknown_key')
     await refuses(openNote(`${text}\n${peter.replace('x08g', 'xxxx')}`, [peterKey]), 'unknown_key')
   })
 
-  it('of x/mod that are malformed do not open', async () => {
+  it('of x/mod do not open if they are malformed', async () => {
     const notes = [
       '',
       text,
@@ -97,14 +97,14 @@ describe('the published notes', () => {
   })
 })
 
-/** A verifier key of these bytes, whatever they are, with the id that belongs to it. */
+/** A verifier key with these bytes and the matching ID. */
 function keyOf(typed: Uint8Array): string {
   const id = createHash('sha256').update('PeterNeumann\n').update(typed).digest('hex').slice(0, 8)
   return `PeterNeumann+${id}+${Buffer.from(typed).toString('base64')}`
 }
 
 describe('a verifier key', () => {
-  it('is taken as it was made, and in no other way', async () => {
+  it('is accepted only in its exact form', async () => {
     for (const vkey of [peterKey, `${peterKey}\n`]) {
       assert.equal((await parseVerifierKey(vkey)).name, 'PeterNeumann')
     }
@@ -121,7 +121,7 @@ describe('a verifier key', () => {
       `${peterKey}\r\n`,
       `\n${peterKey}`,
       `${peterKey}\n${peterKey}`,
-      // Keys that are too long or too short, and one of another kind, each with the id that belongs to it.
+      // Keys that are too long or too short, and one of another type, each with the matching ID.
       keyOf(Uint8Array.of(1, ...new Uint8Array(33))),
       keyOf(Uint8Array.of(1, ...new Uint8Array(31))),
       'PeterNeumann+cc469956+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWBADKEY==',

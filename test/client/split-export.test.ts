@@ -39,8 +39,8 @@ function parse(text: string): unknown {
   }
 }
 
-describe('the JSON of an export, taken apart', () => {
-  it('gives the record, the items and the end, wherever its pieces end', async () => {
+describe('the JSON of an export in pieces', () => {
+  it('yields the record, the items and the end for any boundaries of the pieces', async () => {
     const random = seededRandom()
     const text = JSON.stringify({ data: { ...data, sessions, events }, meta })
     const expected = [
@@ -58,7 +58,7 @@ describe('the JSON of an export, taken apart', () => {
       assert.deepEqual(await split(text, way), expected, `LETHE_TEST_SEED=${random.seed}`)
   })
 
-  it('has no end that is JSON wherever it breaks off', async () => {
+  it('has no valid end if it is truncated anywhere', async () => {
     const text = JSON.stringify({ data: { ...data, sessions, events }, meta })
     for (let length = 0; length < text.length; length++) {
       const parts = await split(text.slice(0, length), () => 50)
@@ -66,7 +66,7 @@ describe('the JSON of an export, taken apart', () => {
     }
   })
 
-  it('has no items where the lists are empty', async () => {
+  it('has no items if the lists are empty', async () => {
     const text = JSON.stringify({ data: { ...data, sessions: [], events: [] }, meta })
     const parts = await split(text, () => 7)
     assert.deepEqual(
@@ -91,12 +91,15 @@ async function entriesOf(client: LetheClient): Promise<ExportEntry[]> {
 
 interface Packed {
   packing: keyof typeof packings
-  /** Of the packed answer, so many bytes. */
+  /** The number of bytes of the compressed response to send. */
   length?: number
   fetch?: typeof fetch
 }
 
-/** A client of a service that packs its answer so, whether asked or not, and what it was asked for. */
+/**
+ * A client for a service that always compresses its response in this way, and the accepted encodings of the
+ * requests.
+ */
 async function clientOf(t: TestContext, { packing, length, fetch }: Packed) {
   const asked: (string | string[] | undefined)[] = []
   const server = createServer(({ headers }, response) => {
@@ -113,8 +116,8 @@ async function clientOf(t: TestContext, { packing, length, fetch }: Packed) {
   return { asked, client: new LetheClient({ url, apiKey: 'x', fetch, retry: { maxAttempts: 1 } }) }
 }
 
-describe('an export asks to be packed', () => {
-  it('with zstd, or gzip, where fetch unpacks both; it comes out as it was', async (t) => {
+describe('an export requests compression', () => {
+  it('with zstd or gzip if fetch supports both, and decompresses it', async (t) => {
     assert.deepEqual(exportEncodings(), { 'accept-encoding': 'zstd, gzip' })
     for (const packing of ['gzip', 'zstd', 'plain'] as const) {
       const { client, asked } = await clientOf(t, { packing })
@@ -124,7 +127,7 @@ describe('an export asks to be packed', () => {
     }
   })
 
-  it('with what fetch asks for by itself where nobody knows more of it', async (t) => {
+  it('with the default of fetch if its encodings are unknown', async (t) => {
     for (const versions of [
       {},
       { undici: '6.21.0' },
@@ -138,7 +141,7 @@ describe('an export asks to be packed', () => {
     assert.match(String(asked[0]), /^gzip/)
   })
 
-  it('and is broken where its packing ends before its end, though the connection ended well', async (t) => {
+  it('and fails if the compressed data is truncated, even if the connection ends normally', async (t) => {
     for (const packing of ['gzip', 'zstd'] as const) {
       const { client } = await clientOf(t, { packing, length: packings[packing].length - 20 })
       await assert.rejects(entriesOf(client), ConnectionError)

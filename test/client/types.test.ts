@@ -14,11 +14,11 @@ function withSchema(schema: object) {
 }
 
 describe("the client's types", () => {
-  it('are those of the committed OpenAPI document', () => {
+  it('match the committed OpenAPI document', () => {
     assert.equal(readFileSync(new URL('client/src/api.ts', root), 'utf8'), clientTypes(document))
   })
 
-  it('come with a comment, required or not, and with a guard that tells them', () => {
+  it('have a comment, required and optional fields, and a type guard', () => {
     const text = clientTypes(
       withSchema({
         description: 'A thing.',
@@ -38,15 +38,15 @@ describe("the client's types", () => {
     assert.match(text, /export function isThing\(value: unknown\): value is Thing \{/)
   })
 
-  it('leave nothing out that they cannot express', () => {
+  it('reject a schema that they cannot express', () => {
     for (const odd of [{ type: 'tuple' }, { allOf: [] }, { const: 1 }]) {
       assert.throws(() => clientTypes(withSchema({ required: [], properties: { odd } })))
     }
   })
 })
 
-describe("the client's idea of an id", () => {
-  it("is the service's", () => {
+describe('the ID validation of the client', () => {
+  it('matches that of the service', () => {
     assert.equal(identifierPattern, domain.identifierPattern)
     assert.equal(maxIdentifierLength, domain.maxIdentifierLength)
   })

@@ -28,7 +28,7 @@ const notModified = reply(304, '', { headers: { ETag: '"1"' } })
 const tooMany = failure(429, 'rate_limited', { 'Retry-After': '30' })
 const html = { 'Content-Type': 'text/html' }
 
-/** Variables without a background refresh, of a server that behaves like this. */
+/** Variables without a background refresh, for a server with these responses. */
 async function meeting(
   t: TestContext,
   options: Partial<VariablesOptions>,
@@ -46,13 +46,13 @@ async function meeting(
   return { ...server, time, variables, errors }
 }
 
-/** All that a program could print about an error. */
+/** Everything that a program could print about an error. */
 function everythingAbout(error: unknown): string {
   const options = { depth: Number.POSITIVE_INFINITY, showHidden: true, getters: true }
   return `${error} ${JSON.stringify(error)} ${inspect(error, options)}`
 }
 
-describe('variables of a service that fails', { concurrency: true }, () => {
+describe('variables with a failing service', { concurrency: true }, () => {
   const failures: [what: string, behaviour: Behaviour, requests: number, expected: object][] = [
     ['a 401', failure(401, 'unauthorized'), 1, { code: 'unauthorized', status: 401 }],
     ['a 429 that asks for more time than there is', tooMany, 1, { retryAfterMs: 30_000 }],
@@ -99,7 +99,7 @@ describe('variables of a service that fails', { concurrency: true }, () => {
     ],
   ]
   for (const [what, behaviour, requestCount, expected] of failures) {
-    it(`stay as they were after ${what}, until the service recovers`, async (t) => {
+    it(`keep their values after ${what}, until the service recovers`, async (t) => {
       const failing = Array.from({ length: requestCount }, () => behaviour)
       const { variables, errors, requests, time } = await meeting(t, {}, first, ...failing, second)
       assert.equal(await variables.ready(), true)
@@ -118,9 +118,9 @@ describe('variables of a service that fails', { concurrency: true }, () => {
     })
   }
 
-  it('keep the token to themselves, whatever a runtime says of a request', async () => {
+  it('do not reveal the token in errors of the runtime', async () => {
     const fetch = async (address: string | URL | Request) => {
-      // As Deno and Bun do.
+      // Deno and Bun throw such errors.
       throw Object.assign(new TypeError(`error sending request for url (${address})`), { path: `${address}` })
     }
     const runtime = movedTime()
@@ -132,14 +132,14 @@ describe('variables of a service that fails', { concurrency: true }, () => {
     assert.ok(!everythingAbout(variables).includes(token))
   })
 
-  it('give up on a service that is silent, once the time of a refresh is over', async (t) => {
+  it('time out if the service does not respond', async (t) => {
     const { variables } = await meeting(t, { timeoutMs: 300 }, silence)
     assert.equal(await variables.ready(), false)
     assert.equal(variables.error?.name, 'TimeoutError')
     assert.ok(!everythingAbout(variables.error).includes(token))
   })
 
-  it('start with their initial values, which no caller can change, and are loaded later', async (t) => {
+  it('start with immutable initial values, and are loaded later', async (t) => {
     const initial = { banner: 'Soon', list: ['a'] }
     const { variables } = await meeting(t, { initial }, failure(401, 'unauthorized'), first)
     const changes: object[] = []
@@ -153,7 +153,7 @@ describe('variables of a service that fails', { concurrency: true }, () => {
     assert.deepEqual(changes, [{ version: 1, added: ['limit'], changed: ['banner'], removed: ['list'] }])
   })
 
-  it('take a 304 only for what they have', async (t) => {
+  it('accept a 304 only for the version they have', async (t) => {
     const { variables, requests } = await meeting(t, {}, notModified, first, notModified)
     assert.equal(await variables.ready(), false)
     assert.equal(variables.error?.name, 'UnexpectedAnswerError')
@@ -177,21 +177,21 @@ describe('the background refresh', { concurrency: true }, () => {
     return { ...(await meeting(t, { refreshSeconds, runtime }, ...behaviours)), runtime }
   }
 
-  it('comes sooner after temporary failures, and less and less so', async (t) => {
+  it('comes sooner after temporary failures, at increasing intervals', async (t) => {
     const { runtime } = await refreshing(t, 20, first, reset)
     const pauses: number[] = []
     for (let i = 0; i < 7; i += 1) pauses.push(await runtime.step())
     assert.deepEqual(pauses, [20_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000])
   })
 
-  it('keeps its pace after failures that last', async (t) => {
+  it('keeps its interval after permanent failures', async (t) => {
     const { runtime, errors } = await refreshing(t, 20, failure(401, 'unauthorized'), first)
     assert.equal(await runtime.step(), 20_000)
     assert.equal(await runtime.step(), 20_000)
     assert.equal(errors.length, 1)
   })
 
-  it('is spread by a quarter around its interval', async (t) => {
+  it('varies by a quarter around its interval', async (t) => {
     for (const [random, expected] of [
       [0, 15_000],
       [1, 25_000],
@@ -202,7 +202,7 @@ describe('the background refresh', { concurrency: true }, () => {
     }
   })
 
-  it('waits as a 429 says, and so does a refresh on demand', async (t) => {
+  it('waits for the Retry-After of a 429, like a manual refresh', async (t) => {
     const { runtime, variables, requests } = await refreshing(t, 5, first, tooMany, second)
     assert.equal(await runtime.step(), 5_000)
     await until(() => variables.error !== null)
@@ -213,7 +213,7 @@ describe('the background refresh', { concurrency: true }, () => {
     await until(() => variables.version === 2)
   })
 
-  it('waits until a used-up budget is full again', async (t) => {
+  it('waits until a used-up budget resets', async (t) => {
     const spent = {
       'RateLimit-Policy': '"ip";q=60;w=60, "variables";q=6000;w=60',
       RateLimit: '"ip";r=0;t=40, "variables";r=9;t=50',
@@ -225,7 +225,7 @@ describe('the background refresh', { concurrency: true }, () => {
 })
 
 describe('a refresh', { concurrency: true }, () => {
-  it('is one request at a time: who asks meanwhile shares the next', async (t) => {
+  it('is one request at a time, and concurrent calls share the next one', async (t) => {
     const held: Socket[] = []
     const hold = (socket: Socket) => void held.push(socket)
     const { variables, requests } = await meeting(t, { timeoutMs: 30_000 }, hold, second)
@@ -237,7 +237,7 @@ describe('a refresh', { concurrency: true }, () => {
     assert.equal(variables.version, 2)
   })
 
-  it('calls the other listeners when one throws, and lets the exception out by itself', async (t) => {
+  it('calls all listeners even if one throws, and rethrows the exception separately', async (t) => {
     const { variables } = await meeting(t, {}, first)
     const thrown: unknown[] = []
     const { queueMicrotask } = globalThis
@@ -264,7 +264,7 @@ describe('a refresh', { concurrency: true }, () => {
     assert.match(String(thrown[0]), /of a listener/)
   })
 
-  it('ends when the variables are closed, which is no error, and keeps what is known', async (t) => {
+  it('is aborted when the variables are closed, without an error, and keeps the known values', async (t) => {
     let closed = false
     const hang = (socket: Socket) => void socket.on('close', () => (closed = true))
     const { variables, errors, requests } = await meeting(t, { timeoutMs: 30_000 }, first, hang)
@@ -282,7 +282,7 @@ describe('a refresh', { concurrency: true }, () => {
 })
 
 describe('a token', () => {
-  it('must be a variable token, so that no API key gets into an address', () => {
+  it('must be a variable token, so that no API key gets into a URL', () => {
     for (const wrong of ['lethe_abc_def', '', `${token}&x=1`, `${token}\n`]) {
       assert.throws(() => createVariables({ url: 'http://127.0.0.1:1', token: wrong }), {
         name: 'TypeError',
@@ -291,7 +291,7 @@ describe('a token', () => {
     }
   })
 
-  it('goes where the client goes, without its key, or to another address', async (t) => {
+  it('is sent to the address of the client without its key, or to another address', async (t) => {
     const main = await scriptedServer(t, first)
     const own = await scriptedServer(t, second)
     const client = new LetheClient({ url: main.url, apiKey: 'lethe_secret' })

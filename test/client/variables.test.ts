@@ -13,7 +13,7 @@ import { recordingFetch, steppedTime } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { startVariableShop, type VariableShop } from '../support/variable-shop.ts'
 
-/** The variables of a shop, loaded, with what their listeners were told. */
+/** The loaded variables of a shop, with the calls of their listeners. */
 async function load(t: TestContext, shop: VariableShop, options: Partial<VariablesOptions> = {}) {
   const { url, token } = shop
   const { fetch, exchanges } = recordingFetch()
@@ -28,7 +28,7 @@ async function load(t: TestContext, shop: VariableShop, options: Partial<Variabl
 }
 
 describe('variables', { concurrency: true }, () => {
-  it('are read by type, with a fallback for what is missing or of another type', async (t) => {
+  it('are read by type, with a fallback for a missing value or another type', async (t) => {
     const values = {
       beta: true,
       rate: 0.25,
@@ -68,7 +68,7 @@ describe('variables', { concurrency: true }, () => {
     assert.deepEqual(changes, [{ version: 1, added: Object.keys(values).sort(), changed: [], removed: [] }])
   })
 
-  it('are sent again only when they have changed, and tell what did', async (t) => {
+  it('are sent again only if they have changed, and report the changes', async (t) => {
     const shop = await startVariableShop(t, { beta: false, limit: 3, old: {} })
     const { variables, exchanges, changes } = await load(t, shop)
     await variables.refresh()
@@ -82,7 +82,7 @@ describe('variables', { concurrency: true }, () => {
     assert.equal(variables.boolean('beta', false), true)
   })
 
-  it('are refreshed in the background, until they are closed', async (t) => {
+  it('are refreshed in the background until they are closed', async (t) => {
     const shop = await startVariableShop(t, { limit: 1 })
     const runtime = steppedTime()
     const { variables, exchanges } = await load(t, shop, { refreshSeconds: 30, runtime })
@@ -94,7 +94,7 @@ describe('variables', { concurrency: true }, () => {
     assert.equal(variables.number('limit', 0), 2)
   })
 
-  it('stay when their token is replaced or revoked, and another client takes over with a new token', async (t) => {
+  it('keep their values when the token is replaced or revoked, and a client with a new token gets new ones', async (t) => {
     const shop = await startVariableShop(t, { limit: 1 })
     const { variables, errors } = await load(t, shop)
     const { tokenString } = await rotateVariableToken(shop.services, shop.tokenId)
@@ -109,7 +109,7 @@ describe('variables', { concurrency: true }, () => {
     assert.equal(next.variables.number('limit', 0), 1)
   })
 
-  it('wait when the budget of their token is used up, as long as the service says', async (t) => {
+  it('wait as the service requires if the budget of their token is used up', async (t) => {
     const shop = await startVariableShop(t, { limit: 1 }, { LETHE_LIMIT_VARIABLES: '2/hour' })
     const runtime = steppedTime()
     const { variables, exchanges } = await load(t, shop, { refreshSeconds: 5, runtime })
@@ -123,7 +123,7 @@ describe('variables', { concurrency: true }, () => {
     assert.ok(waitedMs > 1_800_000, String(waitedMs))
   })
 
-  it('are read from a port of their own', async (t) => {
+  it('are read from a separate port', async (t) => {
     const shop = await startVariableShop(t, { limit: 1 }, { LETHE_VARIABLES_PORT: '0' })
     const client = new LetheClient({ url: shop.url, apiKey: shop.key })
     const { token } = shop

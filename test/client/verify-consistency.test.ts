@@ -39,7 +39,7 @@ async function refuses(claim: ConsistencyClaim, reason: VerificationFailure, key
 }
 
 describe('a checkpoint', () => {
-  it('tells whose ledger it is, how large, and who vouches for it', async () => {
+  it('has its ledger, its size and its signers', async () => {
     assert.deepEqual(await verifyCheckpoint(checkpoint(9), { verifierKeys }), {
       origin,
       ...head(9),
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
 })
 
 describe('a consistency proof', () => {
-  it('shows of every two ledgers of up to 17 entries that the smaller is the beginning of the larger', async () => {
+  it('verifies for every two ledgers of up to 17 entries of which one extends the other', async () => {
     const checkpoints = Array.from({ length: 17 + 1 }, (_, size) => checkpoint(size))
     for (const [size, to] of checkpoints.entries()) {
       const verified = checkpoints.slice(0, size + 1).map(async (older, from) => {
@@ -63,7 +63,7 @@ describe('a consistency proof', () => {
     }
   })
 
-  it('fails for a ledger in which something was changed, whatever proof comes with it', async () => {
+  it('fails for a ledger with a changed entry, with any proof', async () => {
     const changed = leaves.with(2, Buffer.from('something else'))
     for (const [from, to] of [
       [3, 7],
@@ -78,7 +78,7 @@ describe('a consistency proof', () => {
     }
   })
 
-  it('fails with the proof of other sizes, a hash too many, too few, or two swapped', async () => {
+  it('fails with the proof of other sizes, one hash too many or too few, or two swapped', async () => {
     const good = proof(6, 21)
     const claim = { from: head(6), to: checkpoint(21) }
     const [first = '', second = '', ...rest] = good
@@ -101,7 +101,7 @@ describe('a consistency proof', () => {
     await refuses({ from: head(8), to: checkpoint(4), proof: proof(4, 8) }, 'inconsistent')
   })
 
-  it('fails when the older or the newer checkpoint is not signed by the key, or of another ledger', async () => {
+  it('fails if either checkpoint is not signed by the key, or is of another ledger', async () => {
     const forger = noteSigner(origin, seed('a forger'))
     const forged = checkpointOf(origin, leaves.slice(0, 4), [forger])
     await refuses({ from: forged, to: checkpoint(8), proof: proof(4, 8) }, 'unknown_key')
@@ -112,7 +112,7 @@ describe('a consistency proof', () => {
     await refuses({ from: elsewhere, to: checkpoint(8), proof: proof(4, 8) }, 'wrong_origin', keys)
   })
 
-  it('fails when it or the size and root to begin with are no such thing', async () => {
+  it('fails if the proof or the first size and root are malformed', async () => {
     const to = checkpoint(8)
     const good = proof(6, 8)
     await refuses({ from: head(6), to, proof: good.map((hash) => hash.replace('=', '')) }, 'malformed_proof')

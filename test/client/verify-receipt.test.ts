@@ -41,7 +41,7 @@ function erasures(count: number): ErasureToProve[] {
   }))
 }
 
-/** The reasons for which texts are refused, each with the text. */
+/** Asserts that each text is rejected for one of the reasons. */
 async function refuses(
   texts: Iterable<string>,
   reasons: readonly VerificationFailure[],
@@ -68,7 +68,7 @@ describe('a receipt', () => {
   const [head = '', extraLine = '', indexLine = '', ...rest] = receipt.split('\n')
   const parts = partsOf(4)
 
-  /** What a receipt is made of. */
+  /** The parts of a receipt. */
   function partsOf(index: number, ledger = all) {
     const leaves = ledger.map((each) => Buffer.from(recordOf(each)))
     const { nonce } = ledger[index] ?? assert.fail()
@@ -81,23 +81,23 @@ describe('a receipt', () => {
     }
   }
 
-  /** A receipt whose entry is this text, in a ledger that has it as its only one. */
+  /** A receipt for this text as the only entry of its ledger. */
   function receiptOf(record: string): string {
     return receiptText(aloneIn(record))
   }
 
-  /** What a receipt is made of whose entry is the only one of its ledger. */
+  /** The parts of a receipt for the only entry of its ledger. */
   function aloneIn(record: string) {
     const checkpoint = checkpointOf(origin, [Buffer.from(record)], [signer])
     return { nonce: parts.nonce, record, index: 0, proof: [], checkpoint }
   }
 
-  /** A receipt with these extra data. */
+  /** A receipt with this extra data. */
   function withExtra(extra: string | Uint8Array): string {
     return receipt.replace(extraLine, `extra ${Buffer.from(extra).toString('base64')}`)
   }
 
-  it('tells what was erased, where it stands, and who vouches for it', async () => {
+  it('states what was erased, its index, and the signers', async () => {
     const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' })
     const { rootHash } = verified.checkpoint
     assert.deepEqual(verified, {
@@ -116,13 +116,13 @@ describe('a receipt', () => {
     assert.ok(parts.checkpoint.includes(`\n7\n${rootHash}\n`))
   })
 
-  it('proves the erasure of someone unknown when no data subject is named, and says so', async () => {
+  it('without a data subject only proves that someone was erased, and says so', async () => {
     assert.equal((await verifyReceipt(receipt, { verifierKeys })).isSubjectProven, false)
     const { isSubjectProven } = await verifyReceipt(receipt, { verifierKeys, subjectId: 'visitor-4' })
     assert.equal(isSubjectProven, true)
   })
 
-  it('verifies in a ledger of every size up to 9, and of those around 16, at every place', async () => {
+  it('verifies in ledgers of every size up to 9 and around 16, at every index', async () => {
     const ledger = erasures(17)
     const leaves = ledger.map((each) => Buffer.from(recordOf(each)))
     for (const size of [...Array.from({ length: 9 }, (_, i) => i + 1), 15, 16, 17]) {
@@ -138,11 +138,11 @@ describe('a receipt', () => {
     }
   })
 
-  it('fails with a bit of any byte flipped, and with any bit at the end of a line', async () => {
+  it('fails with any byte changed by one bit, and with any bit changed at the end of a line', async () => {
     const bytes = Buffer.from(receipt)
     const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
     const flipped = Array.from(bytes, (byte, i) => {
-      // The last character of a line may stand for fewer bits than others.
+      // The last character of a line may encode fewer bits than the others.
       const isLast = bytes.subarray(i, i + 3).includes('\n')
       const bits = isLast ? [0, 1, 2, 3, 4, 5, 6, 7] : [i % 8]
       return bits.map((bit) =>
@@ -158,7 +158,7 @@ describe('a receipt', () => {
     )
   })
 
-  it('fails with anything cut off, added or doubled', async () => {
+  it('fails if it is truncated, extended or has repeated lines', async () => {
     const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
     const texts = receipt
       .split('\n')
@@ -171,9 +171,9 @@ describe('a receipt', () => {
         lines.slice(0, i).join('\n'),
       ])
     for (const text of [...texts, `\ufeff${receipt}`, `${receipt}${receipt}`, ` ${receipt}`]) {
-      // The line of a signature may stand twice: it is good both times.
+      // A repeated line of a signature is valid.
       if (text === `${receipt}${receipt.split('\n').at(-2)}\n`) continue
-      // A newline after its end is ignored.
+      // A newline at its end is ignored.
       if (text === `${receipt}\n`) continue
       await assert.rejects(
         verifyReceipt(text, options),
@@ -195,13 +195,13 @@ describe('a receipt', () => {
     assert.equal((await verifyConsistency(claim, { verifierKeys })).from.size, 7)
   })
 
-  it('fails with other characters at its end, even where a newline would pass', async () => {
+  it('fails with other characters at its end, even in place of a newline', async () => {
     for (const end of [' ', '\n ', '\t\n', '\u2028', '\n\0', '\n\n—', '\r\n', '\n\u00a0\n']) {
       await refuses([receipt + end], ['malformed_receipt', 'malformed_checkpoint'])
     }
   })
 
-  it('says when an editor or a shell has changed its line ends or its beginning', async () => {
+  it('says if an editor or a shell has changed its line endings or its start', async () => {
     const crLf = (text: string) => text.replaceAll('\n', '\r\n')
     const { checkpoint } = parts
     const { message: ofLines } = await failureOf(verifyReceipt(crLf(receipt), { verifierKeys }))
@@ -215,7 +215,7 @@ describe('a receipt', () => {
     }
   })
 
-  it('fails for another tracker or data subject, without a word of who it is', async () => {
+  it('fails for another tracker or data subject, without revealing it', async () => {
     await refuses([receipt], ['wrong_tracker'], { trackerId: 'shpo', subjectId: 'visitor-4' })
     for (const subjectId of ['visitor-5', 'visitor-44', 'visitor-', '', 'Visitor-4', 'visitor-4\0']) {
       await refuses([receipt], ['wrong_subject'], { trackerId: 'shop', subjectId })
@@ -225,13 +225,13 @@ describe('a receipt', () => {
     })
   })
 
-  it('fails with the nonce of another, once a data subject is named', async () => {
+  it('fails with another nonce if a data subject is given', async () => {
     const text = receiptText({ ...parts, nonce: partsOf(3).nonce })
     await refuses([text], ['wrong_subject'], { subjectId: 'visitor-4' })
     await refuses([text], ['wrong_subject'], { subjectId: 'visitor-3' })
   })
 
-  it('fails with the key of another, and with none', async () => {
+  it('fails with another key, and without keys', async () => {
     await refuses([receipt], ['unknown_key'], { verifierKeys: [stranger.vkey] })
     await refuses([receipt], ['unknown_key'], { verifierKeys: [] })
     await refuses([receipt], ['malformed_key'], { verifierKeys: ['lethe.local/acme'] })
@@ -257,7 +257,7 @@ describe('a receipt', () => {
     await refuses([receiptText({ ...parts, proof: parts.proof.toReversed() })], ['not_included'])
   })
 
-  it('cannot pass off a node of the tree as an entry', async () => {
+  it('fails for an inner node of the tree as an entry', async () => {
     const leaves = all.slice(0, 2).map((each) => Buffer.from(recordOf(each)))
     const hashes = leaves.map((leaf) => createHash('sha256').update(Uint8Array.of(0)).update(leaf).digest())
     const node = Buffer.concat(hashes)
@@ -266,7 +266,7 @@ describe('a receipt', () => {
     await refuses([text], ['not_included'])
   })
 
-  it('fails when it is not written in the one way it is to be written', async () => {
+  it('fails unless it is in its canonical form', async () => {
     const nonce = parts.nonce.toString('base64url')
     const record = JSON.stringify(parts.record)
     const extras = [
@@ -306,7 +306,7 @@ describe('a receipt', () => {
     )
   })
 
-  it('fails when its entry is not canonical JSON with exactly its fields, though it is in the ledger', async () => {
+  it('fails unless its entry is canonical JSON with exactly its fields, even if the ledger contains it', async () => {
     const good = parts.record
     const records = [
       '',
@@ -345,7 +345,7 @@ describe('a receipt', () => {
     await verifyReceipt(receiptOf(good), { verifierKeys, subjectId: 'visitor-4' })
   })
 
-  it('fails when its bytes are no UTF-8, though the character that stands for such bytes is in the ledger', async () => {
+  it('fails if its bytes are not UTF-8, even if the ledger contains the replacement character', async () => {
     const text = makeReceipt(0, [{ trackerId: '\ufffd', subjectId: 'anna', nonce: seed('odd') }], signed)
     const [, encoded = ''] = /extra (.*)/.exec(text) ?? []
     const extra = Buffer.from(encoded, 'base64')
@@ -355,7 +355,7 @@ describe('a receipt', () => {
     await refuses([text.replace(encoded, broken.toString('base64'))], ['malformed_receipt'])
   })
 
-  it('holds whatever a tracker and a data subject may be called', async () => {
+  it('supports every valid ID of a tracker and a data subject', async () => {
     for (const id of ['ü/ \u{1f9a6}', '"quoted" \\ <b>', '\u2028', 'a+b%00', 'e\u0301', 'x'.repeat(256)]) {
       const erasure = { trackerId: id, subjectId: `${id}!`.slice(-256), nonce: seed(id) }
       const text = makeReceipt(1, [...erasures(1), erasure, ...erasures(1)], signed)
@@ -365,13 +365,13 @@ describe('a receipt', () => {
     }
   })
 
-  it('keeps a tracker and a data subject apart, whatever their ids are made of', async () => {
+  it('distinguishes tracker and data subject, whatever their IDs', async () => {
     const text = makeReceipt(0, [{ trackerId: 'a', subjectId: 'bc', nonce: seed('abc') }], signed)
     await refuses([text], ['wrong_subject'], { subjectId: 'c' })
     await refuses([text], ['wrong_tracker'], { trackerId: 'ab', subjectId: 'c' })
   })
 
-  it('tells of an erasure that found nothing', async () => {
+  it('reports an erasure that deleted nothing', async () => {
     const nothing = { trackerId: 'shop', subjectId: 'anna', nonce: seed('none'), sessions: 0, events: 0 }
     const text = makeReceipt(1, [...erasures(1), nothing], signed)
     const { record } = await verifyReceipt(text, { verifierKeys, subjectId: 'anna' })
@@ -383,7 +383,7 @@ describe('a receipt', () => {
   const nothingHeld = (identifier = ada) =>
     receiptText({ ...aloneIn(nothingHeldRecord(nonce, identifier)), nonce })
 
-  it('says that nothing was held about the person with the identifier, however it is written', async () => {
+  it('states that no data was held about an identifier, in any notation', async () => {
     const { record, isSubjectProven } = await verifyReceipt(nothingHeld(), { verifierKeys })
     assert.ok(record.version === 2)
     const { person } = record
@@ -402,7 +402,7 @@ describe('a receipt', () => {
     assert.ok((await verifyReceipt(composed, { verifierKeys, identifier: decomposed })).isSubjectProven)
   })
 
-  it('fails for another identifier, and for a question that its kind does not answer', async () => {
+  it('fails for another identifier, and for an option that does not match its kind', async () => {
     const others = [
       ...[
         { name: 'email', value: 'eda@example.com' },
@@ -428,7 +428,7 @@ describe('a receipt', () => {
     )
   })
 
-  it('fails when an entry that nothing was held is not in its one form, and when its version is newer', async () => {
+  it('fails if a no-data entry is not canonical, or has a newer version', async () => {
     const good = nothingHeldRecord(nonce, ada)
     const bad = [
       good.replace('nothing-held', 'erasure'),
@@ -445,7 +445,7 @@ describe('a receipt', () => {
     ])
   })
 
-  it('verifies after a rotation with the older key, the newer one or both, regardless of other signatures', async () => {
+  it('verifies after a rotation with the old key, the new one or both, with any further signatures', async () => {
     const witness = noteSigner('witness.example', seed('witness'))
     const text = makeReceipt(4, all, { origin, signers: [rotated, witness, signer] })
     for (const keys of [[signer.vkey], [rotated.vkey], [rotated.vkey, signer.vkey]]) {
@@ -457,7 +457,7 @@ describe('a receipt', () => {
     await verifyReceipt(spoiled, { verifierKeys: [rotated.vkey] })
   })
 
-  it('fails when the key belongs to another ledger, though it signed this one', async () => {
+  it('fails if the key belongs to another ledger, even if it signed this one', async () => {
     const other = noteSigner('lethe.local/other', seed('other'))
     const text = makeReceipt(4, all, { origin, signers: [other] })
     await refuses([text], ['wrong_origin'], { verifierKeys: [other.vkey] })
@@ -466,7 +466,7 @@ describe('a receipt', () => {
     assert.deepEqual(checkpoint.verifiedBy, verifierKeys)
   })
 
-  it('fails when its checkpoint is malformed, though it is signed', async () => {
+  it('fails if its checkpoint is malformed, even if it is signed', async () => {
     const text = parts.checkpoint.slice(0, parts.checkpoint.lastIndexOf('\n\n') + 1)
     const [, size = '', root = ''] = text.split('\n')
     const texts = [
