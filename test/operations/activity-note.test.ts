@@ -11,7 +11,7 @@ function noteAt(at: Instant) {
   return activityNote({ clock: () => at, randomness: systemRandomness }, commandLine, what)
 }
 
-test('notes of one instant are listed in the order in which they were made, and each has a UUID of version 7', () => {
+test('notes of the same time are listed in the order of their creation, each with a UUID of version 7', () => {
   const now = Date.now()
   const ids = Array.from({ length: 1_000 }, () => noteAt(now).id)
   assert.deepEqual(ids, ids.toSorted())

@@ -31,7 +31,10 @@ async function visit(
   await deps().ingest.ingest([eventRow({ ...event, identifiers: known })], testKeys)
 }
 
-/** A running erasure of a person, leased to `one`. Ada has a subject in the tracker, known by her address. */
+/**
+ * A running erasure of a person, leased to `one`. Ada has a subject in the tracker, with her address as
+ * identifier.
+ */
 async function run(person: Person, since = always) {
   const { organisationId, trackerId } = await addTracker(deps(), fresh('shop'))
   await visit(trackerId, 'ada', [email])
@@ -56,7 +59,7 @@ async function run(person: Person, since = always) {
   return {
     ...{ view, ref, trackerId },
     advance: (leaseOwner = 'one') => advanceRequest(deps(), leaseOwner, view, ref, commandLine),
-    /** Erases all that wait, and tells how many. */
+    /** Erases all waiting subjects and returns their number. */
     async eraseAll(): Promise<number> {
       for (let count = 0; ; count++) {
         const item = await deps().privacyRequests.next('one', ref)
@@ -71,7 +74,7 @@ async function run(person: Person, since = always) {
   }
 }
 
-describe('a request that runs', () => {
+describe('a running request', () => {
   it('searches, erases, searches again and is done', async () => {
     const { advance, eraseAll, read } = await run({ identifiers: [email], subjects: [] })
     assert.equal(await advance(), 'continues')
@@ -88,7 +91,7 @@ describe('a request that runs', () => {
     assert.equal(await advance(), 'closed')
   })
 
-  it('erases who came back meanwhile, once, and counts who came back later', async () => {
+  it('erases subjects that return meanwhile, once, and counts those that return later', async () => {
     const { advance, eraseAll, read, items, trackerId } = await run({ identifiers: [email], subjects: [] })
     await advance()
     await eraseAll()
@@ -109,7 +112,7 @@ describe('a request that runs', () => {
     )
   })
 
-  it('erases what a shorter plan hides', async () => {
+  it('erases data hidden by a shorter plan', async () => {
     const hour = 60 * minuteMs
     const { advance, eraseAll, read, trackerId } = await run(
       { identifiers: [email], subjects: [] },
@@ -127,7 +130,7 @@ describe('a request that runs', () => {
     assert.deepEqual(page.rows, [])
   })
 
-  it('proves of which identifiers nothing was held at any time, as of its last search', async () => {
+  it('certifies the identifiers without data at any time, as of its last search', async () => {
     const { advance, eraseAll, items, ref, trackerId } = await run({
       ...{ identifiers: [email, userId, { name: 'phone', value: '1' }] },
       subjects: [],
@@ -156,7 +159,7 @@ describe('a request that runs', () => {
     assert.equal((await verifyReceipt(receipt, { verifierKeys, identifier })).index, item.entry.ledgerIndex)
   })
 
-  it('proves once that nothing is held, however many processes end it', async () => {
+  it('certifies that no data is held once, even if several processes finish it', async () => {
     const { advance, ref } = await run({ identifiers: [userId], subjects: [] })
     assert.equal(await advance(), 'continues')
     const outcomes = await Promise.all([advance(), advance(), advance('two'), advance()])
@@ -164,7 +167,7 @@ describe('a request that runs', () => {
     assert.equal((await deps().ledger.list(ref.organisationId, 0, 9)).length, 1)
   })
 
-  it('has an entry for each subject that it names, though nothing is held of it', async () => {
+  it('has an entry for each subject that it names, with or without data', async () => {
     const subjects = ['ada', 'nobody'].map((subjectId) => ({ trackerId: '', subjectId }))
     const { advance, eraseAll, read, items } = await run({ identifiers: [], subjects })
     await advance()
@@ -189,7 +192,7 @@ describe('a request that runs', () => {
     )
   })
 
-  it('adds what it finds once, and only for the process that has it', async () => {
+  it('adds what it finds once, and only for the process that leases it', async () => {
     const { advance, items } = await run({ identifiers: [email], subjects: [] })
     assert.equal(await advance('two'), 'closed')
     assert.deepEqual(await items(), [])
@@ -198,7 +201,7 @@ describe('a request that runs', () => {
     assert.equal((await items()).length, 1)
   })
 
-  it('does nothing more once it was cancelled', async () => {
+  it('does nothing after it was cancelled', async () => {
     const { advance, eraseAll, view, ref, items, read } = await run({
       identifiers: [email, userId],
       subjects: [],

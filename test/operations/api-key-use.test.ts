@@ -24,8 +24,8 @@ function fail(error: unknown): never {
   throw error
 }
 
-describe('when a key was last used', () => {
-  it('is in the store once the service has stopped', async () => {
+describe('the last use of a key', () => {
+  it('is stored when the service stops', async () => {
     const [a, b] = [await keyId(), await keyId()]
     const use = keyUse(deps(), fail)
     const first = deps().clock()
@@ -39,7 +39,7 @@ describe('when a key was last used', () => {
     assert.equal((await deps().apiKeys.find(b))?.lastUsedAt, first)
   })
 
-  it('is in the store five seconds after the first use, and again five seconds after the next', async (t) => {
+  it('is stored five seconds after the first use, and again five seconds after the next', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const id = await keyId()
     const use = keyUse(deps(), fail)
@@ -57,7 +57,7 @@ describe('when a key was last used', () => {
     await use.stop()
   })
 
-  it('costs one write for any number of requests, and none for none', async () => {
+  it('needs one write for any number of requests, and none without requests', async () => {
     const id = await keyId()
     const writes: number[] = []
     const apiKeys = {
@@ -74,7 +74,7 @@ describe('when a key was last used', () => {
     assert.deepEqual(writes, [1])
   })
 
-  it('that cannot be stored is reported, and stops nothing', async () => {
+  it('is reported if it cannot be stored, without further effects', async () => {
     const errors: unknown[] = []
     const disk = new Error('the disk is full')
     const apiKeys = { ...deps().apiKeys, touch: () => Promise.reject(disk) }
@@ -84,14 +84,14 @@ describe('when a key was last used', () => {
     assert.deepEqual(errors, [disk])
   })
 
-  it('counts what the budget of an address refused, for strings that are keys', async () => {
+  it('counts refusals by the budget of an address if the string is a key', async () => {
     const organisationId = fresh('organisation')
     await deps().organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
     const wanted = { organisationId, name: 'nightly', scopes: ['analytics:view'], expiresAt: null }
     const { key, keyString } = await createKey(deps(), wanted)
     const use = keyUse(deps(), fail)
     for (let i = 0; i < 3; i++) use.noteRefusedString(keyString)
-    // Of the right form and of this key's id, but made up; and none at all.
+    // A made-up string with this key’s ID, and a string of another form.
     use.noteRefusedString(createKeyString(key.id, deps().randomness))
     use.noteRefusedString('lethe_')
     await use.stop()
@@ -102,7 +102,7 @@ describe('when a key was last used', () => {
     assert.equal(await lastUsedAt(key.id), null)
   })
 
-  it('keeps a bounded number of strings, even if clients make them up', async () => {
+  it('keeps a limited number of strings, even if clients make them up', async () => {
     let lookups = 0
     const apiKeys = {
       ...deps().apiKeys,
@@ -118,7 +118,7 @@ describe('when a key was last used', () => {
     assert.equal(lookups, 100)
   })
 
-  it('is counted by day with what was refused, and told again when the store did not take it', async (t) => {
+  it('is counted by day with refusals, and written again if the store failed', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const id = await keyId()
     const usedAt = deps().clock()

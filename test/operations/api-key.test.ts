@@ -18,7 +18,7 @@ async function newKey(fields: Partial<NewKey> = {}): Promise<NewKey> {
 }
 
 describe('creating a key', () => {
-  it('tells all that is wrong together', async () => {
+  it('reports all problems together', async () => {
     const wanted = await newKey({ name: ' ', scopes: ['analytics:edit'], expiresAt: deps().clock() })
     const { fields } = await failure('validation_error', createKey(deps(), wanted))
     assert.deepEqual(fields, {
@@ -30,7 +30,7 @@ describe('creating a key', () => {
     assert.deepEqual(await deps().apiKeys.list(wanted.organisationId), [])
   })
 
-  it('takes a name of 64 characters and no longer', async () => {
+  it('accepts a name of at most 64 characters', async () => {
     await createKey(deps(), await newKey({ name: '🦦'.repeat(64) }))
     const wanted = await newKey({ name: 'a'.repeat(65) })
     assert.deepEqual(Object.keys((await failure('validation_error', createKey(deps(), wanted))).fields), [
@@ -38,12 +38,12 @@ describe('creating a key', () => {
     ])
   })
 
-  it('takes an expiry one millisecond ahead', async () => {
+  it('accepts an expiry one millisecond ahead', async () => {
     const { key } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 1 }))
     assert.equal(key.expiresAt, deps().clock() + 1)
   })
 
-  it('is not found without the organisation', async () => {
+  it('fails for an unknown organisation', async () => {
     const wanted = { organisationId: 'nobody', name: 'nightly', scopes: ['analytics:view'], expiresAt: null }
     const { message } = await failure('not_found', createKey(deps(), wanted))
     assert.equal(message, 'There is no organisation "nobody".')
@@ -51,7 +51,7 @@ describe('creating a key', () => {
 })
 
 describe('rotating a key', () => {
-  it('is refused from the instant at which the key expires', async () => {
+  it('is refused from the exact expiry of the key', async () => {
     const { key } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 10 }))
     passTime(9)
     await rotateKey(deps(), key.id)
@@ -60,7 +60,7 @@ describe('rotating a key', () => {
     assert.match(message, /"nightly" is expired/)
   })
 
-  it('is not found without the key', async () => {
+  it('fails for an unknown key', async () => {
     const { message } = await failure('not_found', rotateKey(deps(), 'nothing'))
     assert.equal(message, 'There is no key "nothing".')
   })
@@ -74,13 +74,13 @@ describe('revoking a key', () => {
     assert.match(message, /"nightly" is expired/)
   })
 
-  it('is not found without the key', async () => {
+  it('fails for an unknown key', async () => {
     await failure('not_found', revokeKey(deps(), 'nothing', 'nightly'))
   })
 })
 
-describe('a key string', () => {
-  it('stops working at the instant at which its key expires', async () => {
+describe('the string of a key', () => {
+  it('stops working at the exact expiry of its key', async () => {
     const { key, keyString } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 10 }))
     passTime(9)
     assert.deepEqual((await authenticateKey(deps(), keyString))?.key, key)

@@ -20,7 +20,7 @@ interface Place {
   store: Store
 }
 
-/** What a copy may lead to, whatever it comes from. */
+/** The targets of a copy. */
 const targets = {
   SQLite: async (t: TestContext) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
   PostgreSQL: freshStore,
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await store.close()
 })
 
-/** A store with everything in it. */
+/** A store with rows in every table. */
 async function openFull(t: TestContext): Promise<Place> {
   const path = join(temporaryFolder(t), 'full.db')
   copyFileSync(everything, path)
@@ -57,7 +57,7 @@ function different({ tables }: Verification): string[] {
   return tables.filter(({ isSame }) => !isSame).map(({ table }) => table)
 }
 
-/** The store, with something that happens each time before a page of it is read. */
+/** The store, which calls `happen` before it reads each page. */
 function before(store: Store, happen: (table: TransferTable) => Promise<void>): Store {
   return {
     ...store,
@@ -85,7 +85,7 @@ async function readEverything(store: Store): Promise<unknown> {
 
 describe('a copy', () => {
   for (const [engine, addressFor] of Object.entries(targets)) {
-    it(`in ${engine} holds every row as it was, answers every question the same, and is the first again when it is copied back`, async (t) => {
+    it(`in ${engine} has the same rows and responses, and is identical when it is copied back`, async (t) => {
       const source = await openFull(t)
       const target = await openAt(t, await addressFor(t))
       const steps: Record<string, number> = {}
@@ -110,7 +110,7 @@ describe('a copy', () => {
     })
   }
 
-  it('has a scrub due when one is due in the source', async (t) => {
+  it('has a due scrub if the source has one', async (t) => {
     const { source, target, ends } = await fullAndEmpty(t)
     assert.equal((await verifyCopy(ends, quietly)).scrub.isSame, false)
     assert.equal((await copyStore(ends, quietly)).verification.scrub.isSame, true)
@@ -130,8 +130,8 @@ describe('a copy', () => {
   })
 })
 
-describe('copying again', () => {
-  it('finds nothing missing, and compares everything', async (t) => {
+describe('a second copy', () => {
+  it('copies nothing, and verifies everything', async (t) => {
     const { ends } = await fullAndEmpty(t)
     const first = await copyStore(ends, quietly)
     const second = await copyStore(ends, quietly)
@@ -139,7 +139,7 @@ describe('copying again', () => {
     assert.deepEqual(second.verification, first.verification)
   })
 
-  it('goes on behind the rows that are there when it was broken off', async (t) => {
+  it('continues after the existing rows if the first one was interrupted', async (t) => {
     const { source, target, ends } = await fullAndEmpty(t)
     const rows = await countRows(source.store.transfer)
     let copied = 0
@@ -165,7 +165,7 @@ describe('copying again', () => {
     assert.deepEqual(await rowsAt(target.address), await rowsAt(source.address))
   })
 
-  it('is refused with nothing changed when the source has changed', async (t) => {
+  it('is refused without changes if the source has changed', async (t) => {
     const { source, target, ends } = await fullAndEmpty(t)
     await copyStore(ends, quietly)
     await eraseIn(source.store, everyTracker[0] ?? assert.fail(), 'ä')
@@ -182,7 +182,7 @@ describe('copying again', () => {
 })
 
 describe('a target that is not empty', () => {
-  it('is refused with nothing changed when it holds something else', async (t) => {
+  it('is refused without changes if it has other data', async (t) => {
     const { target, ends } = await fullAndEmpty(t)
     const other = { id: 'other', name: 'Other', plan: 'free', createdAt: 1 } as const
     await target.store.organisations.create(other)
@@ -191,14 +191,14 @@ describe('a target that is not empty', () => {
     assert.deepEqual(await rowsAt(target.address), held)
   })
 
-  it('is refused when it holds more than the source, be it only at the end', async (t) => {
+  it('is refused if it has more rows than the source, even only at the end', async (t) => {
     const { target, ends } = await fullAndEmpty(t)
     await copyStore(ends, quietly)
     await target.store.organisations.create({ id: '\u{10ffff}', name: 'Z', plan: 'free', createdAt: 1 })
     await assert.rejects(copyStore(ends, quietly), /differs from the source in organisations/)
   })
 
-  it('is refused when one value differs', async (t) => {
+  it('is refused if one value differs', async (t) => {
     const { target, ends } = await fullAndEmpty(t)
     await copyStore(ends, quietly)
     await target.store.apiKeys.touch(new Map([['active', 7]]))
@@ -206,10 +206,10 @@ describe('a target that is not empty', () => {
   })
 })
 
-describe('what happens to the source during a copy', () => {
+describe('a change of the source during a copy', () => {
   const shop = everyTracker[0] ?? assert.fail()
 
-  it('is noticed when it is an erasure of somebody who was copied already', async (t) => {
+  it('is detected if it erases a subject that was already copied', async (t) => {
     const { source, target } = await fullAndEmpty(t)
     let wasErased = false
     const changing = before(source.store, async ({ name }) => {
@@ -223,7 +223,7 @@ describe('what happens to the source during a copy', () => {
   })
 
   for (const moment of ['sessions', 'subjects', 'organisations']) {
-    it(`is noticed when it is an erasure while both are compared and have come to ${moment}`, async (t) => {
+    it(`is detected if it erases a subject while the comparison has reached ${moment}`, async (t) => {
       const { source, target } = await fullAndEmpty(t)
       await copyStore({ source: source.store, target: target.store }, quietly)
       let wasErased = false
@@ -237,7 +237,7 @@ describe('what happens to the source during a copy', () => {
     })
   }
 
-  it('is noticed when it is a new event of somebody who was copied already', async (t) => {
+  it('is detected if it adds an event of a subject that was already copied', async (t) => {
     const { source, target } = await fullAndEmpty(t)
     let wasChanged = false
     const changing = before(source.store, async ({ name }) => {

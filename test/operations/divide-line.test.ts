@@ -13,21 +13,21 @@ const stored = (id: string, state: KnownRequest['state'], subjects: SubjectRef[]
   return { id, known: { state, subjects: subjects.length, person } }
 }
 
-/** Whom each request names, and how many of them are there. */
+/** The numbers of subjects that each request names and finds. */
 function divided(requests: LineRequest[], subjects: ReturnType<typeof listed>) {
   const { parts, missing } = divideLine(requests, subjects)
   const sizes = parts.map((each) => [each.request.id, each.person.subjects.length, each.subjects.length])
   return { sizes, missing }
 }
 
-describe('what a line matches', () => {
-  it('is divided among as many requests as it takes', () => {
+describe('the matches of a line', () => {
+  it('are divided among as many requests as necessary', () => {
     assert.deepEqual(divided([unstored('a')], listed(0, 32)), { sizes: [['a', 32, 32]], missing: 0 })
     assert.deepEqual(divided([unstored('a')], listed(0, 70)), { sizes: [['a', 32, 32]], missing: 2 })
     assert.deepEqual(divided([unstored('a')], []), { sizes: [], missing: 0 })
   })
 
-  it('is erased by the open requests that name it; what arrived since gets another', () => {
+  it('are erased by the open requests that name them; new ones get another request', () => {
     const requests = [stored('a', 'open', refs(1, 33)), unstored('b'), stored('c', 'open', refs(33, 40))]
     assert.deepEqual(divided(requests, listed(0, 39)), {
       sizes: [
@@ -39,7 +39,7 @@ describe('what a line matches', () => {
     })
   })
 
-  it('gets no other request once some have begun', () => {
+  it('get no other request after some have started', () => {
     for (const state of ['running', 'done', 'cancelled'] as const) {
       const requests = [stored('a', state, refs(0, 32)), stored('b', 'open', refs(32, 40)), unstored('c')]
       assert.deepEqual(divided(requests, listed(0, 45)), { sizes: [['b', 8, 8]], missing: 0 })

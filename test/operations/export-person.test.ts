@@ -15,7 +15,7 @@ import { addTracker, noon, openDeps } from './fixture.ts'
 const { deps, fresh } = openDeps()
 const requestId = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34'
 
-/** A person with a record in each of two trackers, of this many events. */
+/** A person with a record in each of two trackers, with this many events each. */
 async function addPerson(events: number): Promise<{ view: OrganisationView; subjects: SubjectRef[] }> {
   const { organisationId, trackerId } = await addTracker(deps(), fresh('shop'))
   const second = fresh('blog')
@@ -30,7 +30,7 @@ async function addPerson(events: number): Promise<{ view: OrganisationView; subj
   return { view: { organisationId, since: always }, subjects }
 }
 
-/** Notes what is taken: each record by its tracker, with its number of events once it is complete. */
+/** Records each complete record by tracker, with its number of events. */
 class Notes implements PersonTaker {
   readonly complete: [trackerId: string, events: number][] = []
   readonly signal: AbortSignal
@@ -62,7 +62,7 @@ async function exported({ organisationId }: OrganisationView): Promise<(string |
 }
 
 describe('the export of a person', () => {
-  it('has every record in every tracker, complete, and is noted once, by request', async () => {
+  it('has every record of every tracker, completely, and is recorded in the activity once', async () => {
     const { view, subjects } = await addPerson(450)
     const notes = new Notes()
     await exportPerson(deps(), view, { requestId, subjects }, commandLine, notes)
@@ -73,7 +73,7 @@ describe('the export of a person', () => {
     assert.deepEqual(await exported(view), [requestId])
   })
 
-  it('leaves out records that hold no data, are hidden by the plan, or belong to others', async () => {
+  it('omits records without data, hidden by the plan, or of other people', async () => {
     const { view, subjects } = await addPerson(3)
     const other = await addPerson(1)
     const [first, second] = subjects
@@ -89,7 +89,7 @@ describe('the export of a person', () => {
     assert.deepEqual(later.complete, [])
   })
 
-  it('ends with the error of its taker, before the record is complete', async () => {
+  it('ends with an error of its consumer, before the record is complete', async () => {
     const { view, subjects } = await addPerson(450)
     const gone = new Error('gone')
     const notes = new Notes(async (_, { kind }) => {
@@ -99,7 +99,7 @@ describe('the export of a person', () => {
     assert.deepEqual(notes.complete, [])
   })
 
-  it('ends between two records when its client is gone', async () => {
+  it('ends between two records if its client disconnects', async () => {
     const { view, subjects } = await addPerson(3)
     const stop = new AbortController()
     const gone = new Error('gone')
@@ -108,7 +108,7 @@ describe('the export of a person', () => {
     assert.equal(notes.complete.length, 1)
   })
 
-  it('fails when a record is erased while it is read', async () => {
+  it('fails if a record is erased while it is read', async () => {
     const { view, subjects } = await addPerson(450)
     const notes = new Notes(async ({ trackerId, subjectId }, { kind }) => {
       if (kind !== 'sessions') return

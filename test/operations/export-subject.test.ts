@@ -22,7 +22,7 @@ async function addSubject(events: number) {
   return tracker
 }
 
-/** What is handed over, as how many rows each part has. */
+/** The parts of an export with their numbers of rows. */
 async function gather(tracker: TrackerView, subjectId: string): Promise<string[]> {
   const parts: string[] = []
   await exportSubject(deps(), tracker, subjectId, commandLine, {
@@ -39,7 +39,7 @@ async function exportsNoted({ organisationId }: TrackerView): Promise<number> {
 }
 
 describe('the export of a subject', () => {
-  it('has its record, and all its sessions and events part by part, and is noted', async () => {
+  it('has its record, then all its sessions and events in parts, and is recorded in the activity', async () => {
     const tracker = await addSubject(450)
     const before = await exportsNoted(tracker)
     const [record, sessions, ...events] = await gather(tracker, 'anna')
@@ -52,7 +52,7 @@ describe('the export of a subject', () => {
     assert.equal(await exportsNoted(tracker), before + 1)
   })
 
-  it('is not found where the subject is not, and then not noted', async () => {
+  it('fails for an unknown subject, without an entry in the activity', async () => {
     const tracker = await addSubject(1)
     const before = await exportsNoted(tracker)
     await failure('not_found', gather(tracker, 'nobody'))
@@ -60,7 +60,7 @@ describe('the export of a subject', () => {
     assert.equal(await exportsNoted(tracker), before)
   })
 
-  it('fails when the subject is erased meanwhile, and keeps nobody from erasing it', async () => {
+  it('fails if the subject is erased meanwhile, which it does not block', async () => {
     const tracker = await addSubject(450)
     const broken = exportSubject(deps(), tracker, 'anna', commandLine, {
       async take({ kind }) {
@@ -71,7 +71,7 @@ describe('the export of a subject', () => {
     await failure('not_found', gather(tracker, 'anna'))
   })
 
-  it('fails when data with an earlier date arrives for what was not read yet', async () => {
+  it('fails if earlier data arrives in a part that was not read yet', async () => {
     const tracker = await addSubject(450)
     const { trackerId } = tracker
     let parts = 0
@@ -79,7 +79,7 @@ describe('the export of a subject', () => {
       async take({ kind }) {
         if (kind !== 'events' || ++parts > 1) return
         await delay(maxSnapshotMs + 1)
-        // In the order of ids it comes before the last event, which is e99.
+        // Ordered by ID, it comes before the last event, e99.
         await deps().ingest.ingest(
           [eventRow({ trackerId, subjectId: 'anna', eventId: 'e98-late' })],
           testKeys,
@@ -89,7 +89,7 @@ describe('the export of a subject', () => {
     await assert.rejects(broken, /does not match the record/)
   })
 
-  it('fails where a store hands over less than its record says', async () => {
+  it('fails if the store returns fewer rows than the record states', async () => {
     const tracker = await addSubject(3)
     const { exports } = deps()
     const forgetful: typeof exports = {

@@ -16,7 +16,7 @@ import { always } from '../support/rows.ts'
 import { testKeyring } from '../support/test-keyring.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 
-/** What operations work with: a real store, a clock that tests move, and chance that counts up. */
+/** The dependencies of operations: a real store, a clock that tests advance, and predictable randomness. */
 export interface Deps extends Store, RetentionPolicy {
   clock(): Instant
   randomness: Randomness
@@ -27,7 +27,7 @@ export interface Deps extends Store, RetentionPolicy {
 
 export const noon = Date.parse('2026-11-15T12:00:00.000Z')
 
-/** Parts for all tests of a file, opened before the first and closed after the last. */
+/** The dependencies of all tests in a file, opened before the first and closed after the last. */
 export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(kind: string): string } {
   let deps: Deps | null = null
   let now = noon
@@ -59,7 +59,7 @@ export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(ki
   }
 }
 
-/** An organisation with a tracker of its own. */
+/** An organisation with a new tracker. */
 export async function addTracker(deps: Deps, trackerId: string): Promise<TrackerView> {
   const organisationId = `owner of ${trackerId}`
   await deps.organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: noon })
@@ -68,7 +68,7 @@ export async function addTracker(deps: Deps, trackerId: string): Promise<Tracker
   return { organisationId, trackerId, since: always }
 }
 
-/** Fails unless `work` fails with this code, and hands back the message and details by field. */
+/** Asserts that `work` fails with this code, and returns the message and the details by field. */
 export async function failure(
   code: LetheError['code'],
   work: Promise<unknown> | (() => MaybePromise<unknown>),

@@ -28,7 +28,7 @@ async function* blockOf(lines: Lines): AsyncGenerator<LineBlock> {
   yield { source: 'visits', firstNumber: 1, lines }
 }
 
-/** A sequence of blocks that is fed, and ended, from outside. */
+/** Blocks that the test feeds and ends. */
 function pipe() {
   const waiting: (string[] | null)[] = []
   let isFed = Promise.withResolvers<void>()
@@ -55,7 +55,7 @@ function pipe() {
   }
 }
 
-/** Imports, noting the bad lines and how large the batches were. */
+/** Imports, and records the bad lines and the sizes of the batches. */
 async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partial<ImportOptions> = {}) {
   const bad: [lineNumber: number, reason: string][] = []
   const batches: number[] = []
@@ -95,7 +95,7 @@ function line(fields: Record<string, unknown>): string {
 }
 
 describe('importing lines', () => {
-  it('stores sessions and events, and tells what it added', async () => {
+  it('stores sessions and events, and returns the counts', async () => {
     const tracker = await addTracker(deps(), fresh('tracker'))
     const { trackerId } = tracker
     const lines = [
@@ -122,7 +122,7 @@ describe('importing lines', () => {
     assert.deepEqual(anna?.attributes, { country: 'DE' })
   })
 
-  it('adds nothing the second time, to lines without an event id either', async () => {
+  it('adds nothing the second time, even for lines without an event ID', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const lines = [line({ trackerId }), line({ trackerId, properties: { url: '/' } }), line({ trackerId })]
     assert.equal((await importAll(lines)).summary.events, 2)
@@ -141,7 +141,7 @@ describe('importing lines', () => {
     })
   })
 
-  it('gives lines that name no tracker the one it was told', async () => {
+  it('uses the given tracker for lines without one', async () => {
     const [told, named] = [
       await addTracker(deps(), fresh('tracker')),
       await addTracker(deps(), fresh('tracker')),
@@ -153,7 +153,7 @@ describe('importing lines', () => {
     assert.equal(await readSubject(told, 'ben'), null)
   })
 
-  it('of nothing does nothing', async () => {
+  it('does nothing without input', async () => {
     const { summary, batches } = await importAll([])
     assert.deepEqual(summary, {
       lines: 0,
@@ -170,14 +170,14 @@ describe('importing lines', () => {
     assert.deepEqual(batches, [])
   })
 
-  it('passes over blank lines, and still counts them as lines', async () => {
+  it('skips blank lines, but counts them as lines', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const { summary, bad } = await importAll(['', line({ trackerId }), '  \t', '\r', 'nonsense'])
     assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 1, rows: 1, events: 1 })
     assert.deepEqual(bad, [[5, 'not JSON']])
   })
 
-  it('reports bad lines with their number and reason, and skips them', async () => {
+  it('reports bad lines with number and reason, and skips them', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const lines = [
       line({ trackerId, eventId: 'e1' }),
@@ -197,7 +197,7 @@ describe('importing lines', () => {
     ])
   })
 
-  it('skips a line nested deeper than any program can follow', async () => {
+  it('skips a line that is nested too deeply', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     const lines = [
@@ -211,11 +211,11 @@ describe('importing lines', () => {
   })
 })
 
-describe('what lies in the future', () => {
+describe('data in the future', () => {
   const day = 86_400_000
   const ahead = (ms: number) => new Date(noon + ms).toISOString()
 
-  it('makes a line bad when it is more than a day, in whichever field', async () => {
+  it('makes a line bad if any of its times is more than a day ahead', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const session = (fields: object) => line({ type: 'session', trackerId, startedAt: ahead(0), ...fields })
     const { summary, bad } = await importAll([
@@ -234,7 +234,7 @@ describe('what lies in the future', () => {
   })
 })
 
-describe('what is older than the window', () => {
+describe('data older than the window', () => {
   const day = 86_400_000
   const ago = (ms: number) => new Date(noon - ms).toISOString()
 
@@ -244,7 +244,7 @@ describe('what is older than the window', () => {
     return tracker
   }
 
-  it('is counted and not stored, for each tracker by the plan of its organisation', async () => {
+  it('is counted and not stored, by the plan of each tracker’s organisation', async () => {
     const [free, pro] = [await onPlan('free'), await onPlan('pro')]
     const ages = [0, 180 * day, 180 * day + 1, 730 * day, 730 * day + 1]
     const lines = [free, pro].flatMap(({ trackerId }) =>
@@ -267,7 +267,7 @@ describe('what is older than the window', () => {
     assert.equal((await readSubject(pro, 'anna'))?.counts.events, 4)
   })
 
-  it('is, of sessions, what ended before it', async () => {
+  it('includes sessions that ended before the window', async () => {
     const { trackerId } = await onPlan('free')
     const startedAt = ago(190 * day)
     const session = (fields: object) => line({ type: 'session', trackerId, startedAt, ...fields })
@@ -278,7 +278,7 @@ describe('what is older than the window', () => {
     assert.partialDeepStrictEqual(summary, { tooOld: 1, rows: 1, sessions: 1 })
   })
 
-  it('is kept under a longer window than the store remembers, which is remembered before it is stored', async () => {
+  it('is kept under a window longer than the stored one, which is stored first', async () => {
     const { organisationId, trackerId } = await addTracker(deps(), fresh('tracker'))
     const retentionDays = { ...defaultPolicy.retentionDays, free: 3_650 }
     const lines = [line({ trackerId, occurredAt: ago(900 * day) })]
@@ -296,7 +296,7 @@ describe('what is older than the window', () => {
     assert.equal(await swept(defaultPolicy), 0, 'a sweep without the variable waits')
   })
 
-  it('is looked up for each batch: a plan can change while a pipe runs', async () => {
+  it('is checked for each batch, because a plan can change while a pipe is read', async () => {
     const { organisationId, trackerId } = await onPlan('free')
     const old = (eventId: string) => line({ trackerId, eventId, occurredAt: ago(200 * day) })
     const feed = pipe()
@@ -309,7 +309,7 @@ describe('what is older than the window', () => {
     assert.partialDeepStrictEqual((await importing).summary, { tooOld: 1, rows: 2, events: 2 })
   })
 
-  it('needs one look at tracker, plan and window for each batch, which has a bounded number of rows, however many lines are bad', async () => {
+  it('needs one lookup of tracker, plan and window per batch, which has a limited size even with bad lines', async () => {
     const { trackerId } = await onPlan('free')
     const asked: string[] = []
     const batches: number[] = []
@@ -341,7 +341,7 @@ describe('what is older than the window', () => {
         ...ingest,
         ingest(batch: readonly IncomingRow[]) {
           batches.push(batch.length)
-          // The others are the same again.
+          // The other rows are duplicates.
           return ingest.ingest(batch.slice(0, 1), testKeys)
         },
       },
@@ -375,8 +375,8 @@ describe('a dry run', () => {
   })
 })
 
-describe('lines that never became text', () => {
-  it('are bad lines with their reason, beside good ones', async () => {
+describe('lines that are not text', () => {
+  it('are bad lines with their reason, between good ones', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const lines = [line({ trackerId }), new InvalidLine('not UTF-8'), line({ trackerId, name: 'second' })]
     const { summary, bad } = await importAll(lines)
@@ -386,7 +386,7 @@ describe('lines that never became text', () => {
 })
 
 describe('a long import', () => {
-  /** Rows of 50 visitors, who have an event each, told again and again: to store them takes no time. */
+  /** The events of 50 visitors, repeated, so that storing them takes no time. */
   const many = (trackerId: string, count: number) => {
     const visitors = Array.from({ length: 50 }, (_, i) =>
       line({ trackerId, subjectId: `visitor-${i}`, eventId: 'e' }),
@@ -394,7 +394,7 @@ describe('a long import', () => {
     return Array.from({ length: count }, (_, i) => visitors[i % 50] ?? '')
   }
 
-  it('is read on while a batch is stored, and not further than the next one, with at most two handed over and no empty one', async () => {
+  it('reads only the next batch while one is stored, with at most two passed to the store and none empty', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const gate = Promise.withResolvers<void>()
     let read = 0
@@ -414,7 +414,7 @@ describe('a long import', () => {
         batches.push(batch.length)
         most = Math.max(most, ++storing)
         await gate.promise
-        // The others are the same again.
+        // The other rows are duplicates.
         const added = await deps().ingest.ingest(batch.slice(0, 50), testKeys)
         storing -= 1
         return added
@@ -430,11 +430,11 @@ describe('a long import', () => {
     assert.equal((await importing).rows, 5 * transactionRows)
     assert.equal(batches[0], transactionRows)
     assert.ok(batches.every((rows) => rows > 0))
-    // One is stored while the next one is handed over.
+    // One is stored while the next one is passed to the store.
     assert.equal(most, 2)
   })
 
-  it('stores a batch that grew meanwhile in transactions, each with all rows of its range of subjects', async () => {
+  it('stores a large batch in transactions, each with all rows of its range of subjects', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const gate = Promise.withResolvers<void>()
     const stored: { rows: number; keys: Set<string> }[] = []
@@ -470,7 +470,7 @@ describe('a long import', () => {
     for (const { rows } of parts) assert.ok(rows < 1.1 * transactionRows, `${rows} rows`)
   })
 
-  it('stops at the first bad line when strict, with nothing of the running batch stored', async () => {
+  it('stops at the first bad line if strict, and stores nothing of that batch', async () => {
     const tracker = await addTracker(deps(), fresh('tracker'))
     const lines = many(tracker.trackerId, transactionRows + 100)
     lines.splice(transactionRows + 50, 0, 'bad')
@@ -493,7 +493,7 @@ describe('a long import', () => {
     assert.equal((await readSubject(tracker, 'visitor-1'))?.counts.events, 1)
   })
 
-  it('stores nothing at all when strict and bad in its first batch', async () => {
+  it('stores nothing if strict and the first batch has a bad line', async () => {
     const tracker = await addTracker(deps(), fresh('tracker'))
     const lines = [...many(tracker.trackerId, 10), line({ trackerId: 'nothing' })]
     const { summary, bad } = await importAll(lines, { strict: true })
@@ -502,7 +502,7 @@ describe('a long import', () => {
     assert.equal(await readSubject(tracker, 'visitor-1'), null)
   })
 
-  it('is stored in batches of a bounded length of text', async () => {
+  it('is stored in batches with a limited number of characters', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const properties = { text: 'x'.repeat(1024 * 1024) }
     const lines = Array<string>(17).fill(line({ trackerId, eventId: 'e', properties }))
@@ -511,7 +511,7 @@ describe('a long import', () => {
 })
 
 describe('an import from a pipe that pauses', () => {
-  it('stores what it read, within a second', async () => {
+  it('stores what it has read within a second', async () => {
     const tracker = await addTracker(deps(), fresh('tracker'))
     const feed = pipe()
     const importing = importAll(feed.blocks())
@@ -526,7 +526,7 @@ describe('an import from a pipe that pauses', () => {
     assert.deepEqual((await importing).batches, [1, 1])
   })
 
-  it('fails when the store does, without waiting for another line', async () => {
+  it('fails if the store fails, without waiting for another line', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const feed = pipe()
     feed.feed(line({ trackerId }))
@@ -536,7 +536,7 @@ describe('an import from a pipe that pauses', () => {
   })
 })
 
-/** Items of which each comes, or fails to, when the test says so. */
+/** Items that arrive or fail when the test says so. */
 function source() {
   let coming = Promise.withResolvers<IteratorResult<string>>()
   let isOver = false
@@ -559,7 +559,7 @@ function source() {
 }
 
 describe('items with ticks', () => {
-  it('come in their order, with a tick whenever none has come for a while', async () => {
+  it('arrive in order, with a tick whenever none has arrived for a while', async () => {
     const { items, coming, isOver } = source()
     const ticked = withTicks<string>(items, 1)
     const next = async () => (await ticked.next()).value
@@ -572,7 +572,7 @@ describe('items with ticks', () => {
     assert.equal(isOver(), true)
   })
 
-  it('tick on while items come, if not as fast as they are taken', async () => {
+  it('include ticks even while items arrive, unless they arrive as fast as they are taken', async () => {
     const { items, coming } = source()
     let ticks = 0
     for await (const item of withTicks<string>(items, 1)) {
@@ -582,7 +582,7 @@ describe('items with ticks', () => {
     }
   })
 
-  it('fail when their source does', async () => {
+  it('fail if their source fails', async () => {
     const { items, coming } = source()
     const ticked = withTicks<string>(items, 1)
     assert.equal((await ticked.next()).value, null)
@@ -592,14 +592,14 @@ describe('items with ticks', () => {
     }, /it broke off/)
   })
 
-  it('leave nothing behind at each tick, however long none comes', async (t) => {
+  it('accumulate no callbacks while no item arrives', async (t) => {
     const { items, coming } = source()
     const ticked = withTicks<string>(items, 0)
     const first = ticked.next()
     const waits = t.mock.method(coming().promise, 'then')
     await first
     for (let tick = 0; tick < 100; tick++) assert.equal((await ticked.next()).value, null)
-    // What waits for the item has done so since before the first tick.
+    // The only callback was added before the first tick.
     assert.equal(waits.mock.callCount(), 0)
     await ticked.return(null)
   })
@@ -608,7 +608,7 @@ describe('items with ticks', () => {
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-it('an import keeps no row of a batch that it has handed over, whatever time passed while it was read', async (t) => {
+it('an import keeps no row of a batch after it was passed to the store', async (t) => {
   const { trackerId } = await addTracker(deps(), fresh('tracker'))
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const lineOf = (eventId: number) =>

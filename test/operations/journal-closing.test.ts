@@ -23,7 +23,7 @@ async function open(t: TestContext) {
   const journal = new LedgerJournal(new FileJournal(place), deps())
   await journal.load()
   const all = { ...deps(), journal }
-  /** Fails while the journal cannot be written. Returns the lines that are there once it can. */
+  /** Runs the work while the journal cannot be written, and returns the lines of the journal afterwards. */
   async function linesAfterFailure(work: () => Promise<unknown>) {
     mkdirSync(place)
     await assert.rejects(work, /the journal cannot be written/)
@@ -41,8 +41,8 @@ async function open(t: TestContext) {
   return { all, view, create, linesAfterFailure }
 }
 
-describe('a journal that could not be written when requests were closed', () => {
-  it('gets the closing of a request about which nothing was held', async (t) => {
+describe('a journal that was not writable when requests were closed', () => {
+  it('gets the closing of a request without data', async (t) => {
     const { all, view, create, linesAfterFailure } = await open(t)
     const { id } = await create('access')
     const lines = await linesAfterFailure(() => closeRequest(all, view, id, commandLine))

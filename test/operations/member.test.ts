@@ -16,7 +16,7 @@ const password = 'correct horse battery'
 
 after(scryptOnce())
 
-/** Hashes that anybody can read, and a count of how often one was tried. */
+/** Readable hashes, and a count of the attempts. */
 function plainPasswords(): Passwords & { tries: number } {
   const plain = {
     tries: 0,
@@ -45,7 +45,7 @@ async function addOrganisation(deps: Deps): Promise<string> {
 }
 
 describe('a member', () => {
-  it('is invited, sets a password, signs in, and is known by the token alone', async () => {
+  it('is invited, sets a password, signs in, and is identified by the token only', async () => {
     const deps = { ...store(), passwords: plainPasswords(), hasProvider: false, countGuess }
     const organisationId = await addOrganisation(deps)
     const { token, member } = await inviteMember(
@@ -68,7 +68,7 @@ describe('a member', () => {
     }
   })
 
-  it('costs the same to refuse, and counts as a guess, there or not, with a password or without', async () => {
+  it('costs the same to refuse and counts as an attempt, whether it exists and has a password or not', async () => {
     const passwords = plainPasswords()
     let guesses = 0
     const deps = { ...store(), passwords, hasProvider: false, countGuess: async () => void guesses++ }
@@ -86,7 +86,7 @@ describe('a member', () => {
     assert.equal(guesses, 2)
   })
 
-  it('is seen again only once a minute, so that reading writes little', async () => {
+  it('has its last activity updated once a minute, so that reads cause few writes', async () => {
     const deps = { ...store(), passwords: plainPasswords() }
     const organisationId = await addOrganisation(deps)
     const { token } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
@@ -102,7 +102,7 @@ describe('a member', () => {
     await until(async () => (await seenAt()) === deps.clock())
   })
 
-  it('cannot be invited to an organisation that is not there, nor removed as the last', async () => {
+  it('cannot be invited to an unknown organisation, nor removed as the last one', async () => {
     const deps = store()
     const organisationId = await addOrganisation(deps)
     await failure('not_found', inviteMember(deps, { organisationId: 'nobody', email: 'a@b' }, commandLine))
@@ -112,8 +112,8 @@ describe('a member', () => {
   })
 })
 
-describe('who reaches into one organisation', () => {
-  it('finds no key of another', async () => {
+describe('a caller within one organisation', () => {
+  it('cannot find a key of another', async () => {
     const deps = store()
     const [mine, theirs] = [await addOrganisation(deps), await addOrganisation(deps)]
     const { key } = await createKey(deps, {
@@ -129,14 +129,14 @@ describe('who reaches into one organisation', () => {
 describe('passwords', () => {
   const chance = { uuid: () => '', base62: (length: number) => 's'.repeat(length) }
 
-  it('are kept as a hash that says how it was made, and match it', async () => {
+  it('are stored as a hash with its parameters, which they match', async () => {
     const hash = await hashPassword(password, chance)
     assert.match(hash, /^scrypt\$15\$8\$3\$s{22}\$[\w-]{43}$/)
     assert.equal(await isPassword(password, hash), true)
     assert.equal(await isPassword(password, null), false)
   })
 
-  it('are the same however their letters are composed, and with one more letter another', async () => {
+  it('match in any Unicode normalization, and not with an additional space', async () => {
     const key = scryptSync('caf\u00e9 \u00e9', 'salt', 32, { N: 16, r: 8, p: 1 })
     const cheap = `scrypt$4$8$1$salt$${key.toString('base64url')}`
     assert.equal(await isPassword('cafe\u0301 e\u0301', cheap), true)
@@ -144,7 +144,7 @@ describe('passwords', () => {
     assert.equal(await isPassword('caf\u00e9 \u00e9 ', cheap), false)
   })
 
-  it('are hashed two at a time, and too many concurrent ones are sent away', async () => {
+  it('are hashed up to a limit of concurrency, and rejected beyond a queue', async () => {
     const queue = passwordQueue(chance, { concurrency: 1, waiting: 1 })
     const cheap = 'scrypt$4$8$1$salt$AAAA'
     const [first, second] = [queue.matches('a', cheap), queue.matches('b', cheap)]
@@ -153,11 +153,11 @@ describe('passwords', () => {
     assert.equal(await queue.matches('d', cheap), false)
   })
 
-  it('say after how long those who wait will have had their turn, not when some budget is full again', async () => {
+  it('return a Retry-After for the queue, not for a budget', async () => {
     let now = 0
     const queue = passwordQueue(chance, { concurrency: 2, waiting: 6, now: () => (now += 900) })
     const cheap = 'scrypt$4$8$1$salt$AAAA'
-    // By that clock a hash takes 0.9 s.
+    // Each hash takes 0.9 s by this clock.
     await queue.matches('a', cheap)
     const all = Array.from({ length: 8 }, () => queue.matches('b', cheap))
     const error: unknown = await queue.matches('c', cheap).catch((thrown: unknown) => thrown)

@@ -26,8 +26,8 @@ async function open(t: TestContext) {
   return { all: { ...deps(), journal }, tracker, organisationId, file, verifierKeys }
 }
 
-describe('that nothing is held', () => {
-  it('is proven by a receipt for each identifier, once however it is written', async (t) => {
+describe('a no-data certificate', () => {
+  it('has a receipt for each identifier, once for all its notations', async (t) => {
     const { all, organisationId, verifierKeys } = await open(t)
     const asked = [...emails('Ada@example.com', 'ada@EXAMPLE.com'), { name: 'userId', value: '42' }]
     const proven = await recordNothingHeld(all, organisationId, asked)
@@ -51,9 +51,9 @@ describe('that nothing is held', () => {
     assert.equal((await verifyLedger(all, organisationId)).problem, null)
   })
 
-  it('is in the journal once it is proven, without a gap', async (t) => {
+  it('is in the journal when it is returned, without a gap', async (t) => {
     const { all, tracker, organisationId, file } = await open(t)
-    // An erasure whose answer was lost, and that the journal therefore lacks.
+    // An erasure with a lost response, which the journal therefore lacks.
     await all.subjects.erase(tracker, 'anna', testMark(tracker, 'anna', 1))
     await recordNothingHeld(all, organisationId, emails('ada@example.com'))
     const known = new KnownChanges()
@@ -61,7 +61,7 @@ describe('that nothing is held', () => {
     assert.deepEqual([known.ledger(organisationId).next, known.ledger(organisationId).gaps()], [2, []])
   })
 
-  it('gets its receipt again from the sealed nonce, and from the identifier, and from nothing else', async (t) => {
+  it('can be reissued from the sealed nonce or the identifier only', async (t) => {
     const { all, tracker, organisationId, verifierKeys } = await open(t)
     const [ada] = emails('ada@example.com')
     const [proven] = await recordNothingHeld(all, organisationId, emails('ada@example.com'))
@@ -84,7 +84,7 @@ describe('that nothing is held', () => {
     await assert.rejects(reissueReceipt(all, organisationId, head, other), /does not match/)
   })
 
-  it('appends nothing where its transaction does not, and still runs it without identifiers', async (t) => {
+  it('appends nothing if its transaction does not, and still runs it without identifiers', async (t) => {
     const { all, organisationId } = await open(t)
     assert.equal(await proveNothingHeld(all, organisationId, emails('a@b.c'), async () => null), null)
     let ran = 0
@@ -97,7 +97,7 @@ describe('that nothing is held', () => {
     assert.equal(await all.ledger.head(organisationId), null)
   })
 
-  it('is journalled later when the answer of its transaction was lost', async (t) => {
+  it('is journalled later if the response of its transaction was lost', async (t) => {
     const { all, organisationId, file } = await open(t)
     const lost = proveNothingHeld(all, organisationId, emails('a@b.c'), async (entries, guard) => {
       await all.ledger.append(

@@ -1,6 +1,6 @@
 import { onPostgres } from '../support/on-postgres.ts'
 
-// What combines several ports of the store; the rest is the store's contract.
+// Operations that combine several ports of the store; the contract of the store covers the rest.
 onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`), [
   'advance-privacy-request',
   'export-person',

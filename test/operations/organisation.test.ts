@@ -7,7 +7,7 @@ import { failure, noon, openDeps } from './fixture.ts'
 const { deps } = openDeps()
 
 describe('creating an organisation', () => {
-  it('tells all that is wrong together', async () => {
+  it('reports all problems together', async () => {
     const work = createOrganisation(deps(), { name: '', plan: 'gold', id: '..' })
     assert.deepEqual((await failure('validation_error', work)).fields, {
       name: 'name must be 1 to 128 characters, no control characters',
@@ -16,7 +16,7 @@ describe('creating an organisation', () => {
     })
   })
 
-  it('refuses an id that is taken', async () => {
+  it('rejects an ID that is taken', async () => {
     const { id } = await createOrganisation(deps(), { name: 'Acme' })
     const work = createOrganisation(deps(), { name: 'Other', id })
     assert.deepEqual((await failure('validation_error', work)).fields, {
@@ -27,20 +27,20 @@ describe('creating an organisation', () => {
 })
 
 describe('moving an organisation to a plan', () => {
-  it('refuses a plan that there is not', async () => {
+  it('rejects an unknown plan', async () => {
     const { id } = await createOrganisation(deps(), { name: 'Acme' })
     const { fields } = await failure('validation_error', setPlan(deps(), id, 'gold'))
     assert.deepEqual(fields, { plan: 'plan must be one of free, starter, pro, business' })
     assert.equal((await deps().organisations.find(id))?.plan, 'free')
   })
 
-  it('is not found without the organisation', async () => {
+  it('fails for an unknown organisation', async () => {
     await failure('not_found', setPlan(deps(), 'nobody', 'pro'))
   })
 })
 
 describe('creating a tracker', () => {
-  it('gives it an id of its own unless told otherwise', async () => {
+  it('generates an ID unless one is given', async () => {
     const { id: organisationId } = await createOrganisation(deps(), { name: 'Acme' })
     const tracker = await createTracker(deps(), { organisationId, name: 'Shop' })
     assert.match(tracker.id, /^trk_[0-9A-Za-z]{16}$/)
@@ -48,12 +48,12 @@ describe('creating a tracker', () => {
     assert.deepEqual(await deps().trackers.list(organisationId), [tracker])
   })
 
-  it('tells all that is wrong together', async () => {
+  it('reports all problems together', async () => {
     const work = createTracker(deps(), { organisationId: 'nobody', name: '\n', id: '' })
     assert.deepEqual(Object.keys((await failure('validation_error', work)).fields), ['name', 'id'])
   })
 
-  it('is not found without the organisation', async () => {
+  it('fails for an unknown organisation', async () => {
     await failure('not_found', createTracker(deps(), { organisationId: 'nobody', name: 'Shop' }))
   })
 })

@@ -39,7 +39,7 @@ const member: Origin = {
   organisationId: null,
 }
 
-/** An organisation in whose two trackers Ada is known by her address, with two events in each. */
+/** An organisation with two trackers, in which Ada has her address as identifier and two events each. */
 async function open() {
   const { organisationId, trackerId } = await addTracker(deps(), fresh('shop'))
   const second = fresh('blog')
@@ -75,7 +75,7 @@ async function kindsOf({ organisationId }: OrganisationView): Promise<string[]> 
 }
 
 describe('a request', () => {
-  it('is open, due a month after it was received, and shows what is stored now', async () => {
+  it('is open, due a month after receipt, and shows the data stored now', async () => {
     const { view, person, trackerId } = await open()
     const request = await create(view, person, { reference: 'Ticket 7' })
     assert.partialDeepStrictEqual(request, {
@@ -89,7 +89,7 @@ describe('a request', () => {
     assert.deepEqual(await kindsOf(view), ['request.created'])
   })
 
-  it('finds what a shorter plan hides, of which it counts the data that is visible', async () => {
+  it('finds data hidden by a shorter plan, but counts only the visible data', async () => {
     const { view, person } = await open()
     const recent = { ...view, since: noon - 90 * 60_000 }
     assert.deepEqual((await create(recent, person)).found, { subjects: 2, sessions: 2, events: 2 })
@@ -97,7 +97,7 @@ describe('a request', () => {
     assert.deepEqual((await create(later, person)).found, { subjects: 2, sessions: 0, events: 0 })
   })
 
-  it('excludes a record at the instant of its entry in the activity', async () => {
+  it('excludes a record at the time of its entry in the activity', async () => {
     const { view, organisationId, person, trackerId } = await open()
     const { id } = await create(view, person)
     let now = noon
@@ -108,7 +108,7 @@ describe('a request', () => {
     assert.deepEqual([entry?.kind, entry?.at], ['request.record-excluded', exclusion?.at])
   })
 
-  it('keeps no text that contains an ID that it finds', async () => {
+  it('rejects text that contains an ID that it finds', async () => {
     const { view, person, trackerId } = await open()
     await visit(trackerId, 'visitor-39710012', person.identifiers)
     const text = 'Ticket of visitor-39710012'
@@ -132,7 +132,7 @@ describe('a request', () => {
     ['0000-12-31T10:00:00.000Z', '0001-01-31T10:00:00.000Z', '0001-03-31T10:00:00.000Z'],
   ]
   for (const [receivedAt, dueAt, extended] of due) {
-    it(`received ${receivedAt} is due ${dueAt}, or extended ${extended}`, async () => {
+    it(`received ${receivedAt} is due ${dueAt}, or ${extended} if extended`, async () => {
       const { view, person } = await open()
       const request = await create(view, person, { receivedAt: at(receivedAt) })
       assert.equal(request.dueAt, at(dueAt))
@@ -141,7 +141,7 @@ describe('a request', () => {
     })
   }
 
-  it('is created once with a request ID, in either case, and only with the same content', async () => {
+  it('is created once with a request ID, in any case, and only with the same content', async () => {
     const { view, person, trackerId } = await open()
     const wanted = { requestId: uuid, receivedAt: noon - 5, reference: 'A' }
     const first = await create(view, person, wanted)
@@ -178,7 +178,7 @@ describe('a request', () => {
     ['userId', 'José', 'Jose\u0301'],
   ]
   for (const [name, value, repeated] of sameIdentifiers) {
-    it(`has the same content with an identifier that is compared as equal: ${name}`, async () => {
+    it(`has the same content with an equivalent identifier: ${name}`, async () => {
       const { view } = await open()
       const named = (value: string): Person => ({ identifiers: [{ name, value }], subjects: [] })
       const { id } = await create(view, named(value), { requestId: uuid })
@@ -187,7 +187,7 @@ describe('a request', () => {
     })
   }
 
-  it('is created once, however many create it concurrently', async () => {
+  it('is created once if it is created concurrently', async () => {
     const { view, person } = await open()
     const created = await Promise.all([1, 2, 3, 4].map(() => create(view, person, { requestId: uuid })))
     assert.equal(new Set(created.map(({ id }) => id)).size, 1)
@@ -231,7 +231,7 @@ describe('a request', () => {
     assert.deepEqual(Object.keys(fields), ['person'])
   })
 
-  it('is listed page by page, with a cursor for these filters alone', async () => {
+  it('is listed page by page, with a cursor for its filters only', async () => {
     const { view, person } = await open()
     const ids: string[] = []
     for (const days of [3, 1, 2]) {
@@ -260,8 +260,8 @@ describe('a request', () => {
   })
 })
 
-describe('a request of a person', () => {
-  it('is recognised by any part of the person, however it is written, also after it was closed', async () => {
+describe('a request of the same person', () => {
+  it('is recognised by any part of the person in any notation, even after it was closed', async () => {
     const { view, organisationId, person, trackerId } = await open()
     const subject = { trackerId, subjectId: 'ada' }
     const { id } = await create(view, { ...person, subjects: [subject] })
@@ -277,7 +277,7 @@ describe('a request of a person', () => {
     assert.deepEqual(await ofPerson('another', person.identifiers), [])
   })
 
-  it('is recognised across a rotation of the secret, also after it was closed', async () => {
+  it('is recognised across a rotation of the secret, even after it was closed', async () => {
     const { view, person } = await open()
     const keyring = new Keyring([testSecret('new'), testSecret()], 'lethe.local')
     const rotated = { ...deps(), keyring }
@@ -308,7 +308,7 @@ describe('a change of a request', () => {
   } satisfies Record<string, (view: OrganisationView, id: string) => Promise<PrivacyRequest>>
   type Verb = keyof typeof changes
 
-  // By verb and by the changes before: the state afterwards, or the field that is refused.
+  // By verb and earlier changes: the resulting state, or the rejected field.
   const outcomes: [kind: PrivacyRequest['kind'], before: Verb[], verb: Verb, outcome: string][] = [
     ['erasure', [], 'extend', 'open'],
     ['erasure', ['extend'], 'extend', 'extendedAt'],
@@ -376,7 +376,7 @@ describe('a change of a request', () => {
     assert.equal(extended.extensionReason, 'Two systems:\r\n\t1. ✉')
   })
 
-  it('happens once, however many processes attempt it', async () => {
+  it('is made once if several processes attempt it', async () => {
     for (const verb of ['extend', 'reject', 'cancel', 'close'] as const) {
       const { view, person } = await open()
       const { id } = await create(view, person, { kind: verb === 'close' ? 'access' : 'erasure' })
@@ -387,13 +387,13 @@ describe('a change of a request', () => {
   })
 })
 
-describe('an access request that is closed', () => {
+describe('a closed access request', () => {
   const identifiers = [
     { name: 'email', value: 'ada@example.com' },
     { name: 'userId', value: '42' },
   ]
 
-  it('proves of which identifiers nothing was held, in the transaction that closes it', async () => {
+  it('certifies the identifiers without data in the transaction that closes it', async () => {
     const { view, organisationId } = await open()
     const { id } = await create(view, { identifiers, subjects: [] }, { kind: 'access' })
     const closed = await closeRequest(deps(), view, id, member)
@@ -414,7 +414,7 @@ describe('an access request that is closed', () => {
     assert.equal((await verifyReceipt(receipt, { verifierKeys, identifier: userId })).index, 0)
   })
 
-  it('proves nothing of an identifier that comes after more subjects than a search finds', async () => {
+  it('certifies nothing for an identifier after more subjects than a search finds', async () => {
     const { view, organisationId, trackerId } = await open()
     const [ada, nobody] = identifiers
     assert.ok(ada && nobody)
@@ -433,7 +433,7 @@ describe('an access request that is closed', () => {
     )
   })
 
-  it('has no entry in the ledger if something is held of each', async () => {
+  it('has no entry in the ledger if every identifier has data', async () => {
     const { view, organisationId, person, trackerId } = await open()
     const { id } = await create(view, person, { kind: 'access' })
     await eraseSubject(deps(), { ...view, trackerId }, 'ada', commandLine)

@@ -23,7 +23,7 @@ async function valuesOf(list: Promise<ReadList>) {
   return (await list).listed.map(({ line, value }) => [line, value])
 }
 
-/** What is wrong with a list, by field. */
+/** The problems of a list by field. */
 async function problemsOf(list: Promise<ReadList>): Promise<Record<string, string>> {
   const error = await list.then(
     () => assert.fail('it is read'),
@@ -33,14 +33,14 @@ async function problemsOf(list: Promise<ReadList>): Promise<Record<string, strin
   return Object.fromEntries(error.details.map(({ field, message }) => [field, message]))
 }
 
-/** Every line of a list is listed, empty, or a line of its own kind. */
+/** Asserts that every line of a list is listed, empty, or of another kind. */
 function assertWhole({ listed, read, empty, other }: ReadList, expected: number): void {
   assert.equal(read, expected)
   assert.equal(listed.length + empty + other, read)
 }
 
 describe('a list of lines', () => {
-  it('counts every line, however it ends', async () => {
+  it('counts every line, with any line ending', async () => {
     for (const [text, count, values] of [
       ['a\nb', 2, ['a', 'b']],
       ['a\r\nb\r\n', 2, ['a', 'b']],
@@ -62,12 +62,12 @@ describe('a list of lines', () => {
     ])
   })
 
-  it('is refused where it holds NUL, as a file in UTF-16 does', async () => {
+  it('is rejected if it contains NUL, like a file in UTF-16', async () => {
     const { text = '' } = await problemsOf(lines('a\nb\na\0b\0'))
     assert.match(text, /line 3.*UTF-8/)
   })
 
-  it('is refused once it has too many lines, and may have any number of empty ones', async () => {
+  it('is rejected if it has too many lines, but may have any number of empty ones', async () => {
     assertWhole(await lines(`${'\n'.repeat(50_000)}${'x\n'.repeat(maxBatchLines)}`), 60_000)
     const { text = '' } = await problemsOf(lines('x\n'.repeat(maxBatchLines + 1)))
     assert.match(text, /10000/)
@@ -77,7 +77,7 @@ describe('a list of lines', () => {
 })
 
 describe('a CSV file', () => {
-  it('counts every line: its header, its records, the empty ones, and those inside of quotes', async () => {
+  it('counts every line: its header, its records, empty lines, and lines inside quotes', async () => {
     const list = await csv('name,id\nAnna,a\n\n"Bert\nthe\r\nsecond",b\nCora,\n , \n"Dora",""\n"E\rmil","e"')
     assertWhole(list, 11)
     assert.deepEqual([list.empty, list.other], [4, 4])
@@ -91,7 +91,7 @@ describe('a CSV file', () => {
     )
   })
 
-  it('may be separated by commas, semicolons or tabs, with any line end and a byte order mark', async () => {
+  it('may be separated by commas, semicolons or tabs, with any line ending and a byte order mark', async () => {
     for (const separator of [',', ';', '\t']) {
       for (const end of ['\n', '\r\n', '\r']) {
         const rows = [
@@ -115,14 +115,14 @@ describe('a CSV file', () => {
 
   const people = (count: number) => Array.from({ length: count }, (_, i) => `Person ${i},id-${i}`)
 
-  it('with a quote that is never closed is refused, by the line where it opens', async () => {
+  it('with an unclosed quote is rejected with the line where it opens', async () => {
     const rows = people(1_000)
     rows[200] = `"${rows[200]}`
     const { text = '' } = await problemsOf(csv(['name,id', ...rows].join('\n')))
     assert.match(text, /line 202 .*never closed/)
   })
 
-  it('with a quote that is closed by somebody else’s is refused', async () => {
+  it('with a quote that is closed by another field’s is rejected', async () => {
     const rows = people(1_000)
     rows[200] = `"${rows[200]}`
     rows[250] = 'Person "Bob" 250,id-250'
@@ -134,7 +134,7 @@ describe('a CSV file', () => {
     assert.match(long, /line 202 .*more than 100 lines/)
   })
 
-  it('tells how many lines are inside of quotes where such a field is valid', async () => {
+  it('counts the lines inside quotes if such a field is valid', async () => {
     const rows = people(100)
     rows[20] = `"${rows[20]}`
     rows[60] = 'Person 60",id-60'
@@ -161,14 +161,14 @@ describe('a CSV file', () => {
     ['a thousand and one columns', `id${',x'.repeat(1_000)}\na`, /line 1 .*1000 columns/],
     ['nobody in it', 'name,id\n\n', /contains no lines/],
   ] as const) {
-    it(`is refused for ${what}, by its line`, async () => {
+    it(`is rejected for ${what}, with its line`, async () => {
       const problems = await problemsOf(csv(text))
       assert.deepEqual(Object.keys(problems), ['text'])
       assert.match(problems.text ?? '', expected)
     })
   }
 
-  it('is refused without the column, or with two of that name, and names few of the others', async () => {
+  it('is rejected without the column or with two of that name, and names a few of the others', async () => {
     assert.match((await problemsOf(csv('name,mail\nA,a'))).column ?? '', /first line: name, mail$/)
     assert.match((await problemsOf(csv('id,id\na,b'))).column ?? '', /twice/)
     assert.deepEqual(Object.keys(await problemsOf(csv(''))), ['column'])
@@ -176,7 +176,7 @@ describe('a CSV file', () => {
     assert.ok(((await problemsOf(csv(`${wide}\n`))).column ?? '').length < 3_000)
   })
 
-  it('is read no further than the lines that a batch may have', async () => {
+  it('is read only up to the line limit of a batch', async () => {
     const text = `name,id\n${'A,a\n'.repeat(maxBatchLines + 1)}"never read`
     assert.match((await problemsOf(csv(text))).text ?? '', /10000/)
     assertWhole(await csv(`name,id\nA,a\n${'A,\n'.repeat(100_000)}`), 100_002)

@@ -48,7 +48,7 @@ const member: Origin = {
 }
 const uuid = (last: number) => `6f8b2c1e-5a0d-4a57-9b7e-${String(last).padStart(12, '0')}`
 const ref = (last: number): PrivacyRequestRef => ({ organisationId: 'acme', id: uuid(last) })
-/** Of whom nothing may remain. */
+/** What must not remain of the person. */
 const names = /ada@example\.com|anna-7|nobody@example\.com|called on Monday/
 
 async function* noLines(): AsyncGenerator<JournalLine> {
@@ -120,7 +120,7 @@ for (const [engine, address] of Object.entries(engines)) {
       return entries
     }
 
-    /** What a store tells of a closed request; positions in the job's progress are not part of it. */
+    /** A closed request as stored, without internal progress. */
     async function tell(deps: Deps, number: number) {
       const request = await deps.privacyRequests.find(ref(number))
       assert.ok(request)
@@ -154,14 +154,14 @@ for (const [engine, address] of Object.entries(engines)) {
       return text
     }
 
-    /** Whether each request knows that it shares its reference, by which the inbox finds it. */
+    /** Whether each request is marked as sharing its reference, which the inbox uses. */
     async function sharingIn({ transfer }: Store): Promise<unknown[]> {
       const table = transfer.tables.find(({ name }) => name === 'privacy_requests') ?? assert.fail()
       const column = table.columns.findIndex(({ name }) => name === 'shares_reference')
       return (await transfer.read(table, null, 100)).map((row) => row[column])
     }
 
-    it('leave requests as they were closed, without their person, and also those of which the backup knew nothing', async (t) => {
+    it('leave requests as they were closed, without their person, including those unknown to the backup', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       const { place, journal } = journalOf(t, store)
       const deps = { ...store, journal }
@@ -171,7 +171,7 @@ for (const [engine, address] of Object.entries(engines)) {
       await addRequestNote(backup, 'acme', uuid(1), 'She called on Monday', member)
       await startRequest(backup, view, uuid(4), member)
       await create(deps, 5)
-      // The certificate says that a record was excluded, and was not if that was taken back.
+      // The certificate mentions an excluded record, unless the exclusion was removed.
       await exclude(deps, 3)
       await exclude(backup, 2)
       await closeRequest(deps, view, uuid(2), member)
@@ -195,7 +195,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual([(await certified(backup, 1)).length, (await certified(backup, 2)).length], [2, 1])
       assert.doesNotMatch(await dump(backup), names)
       assert.equal((await replayIfSetBack(backup, testKeyring, journal.read())).closedRequests, 0)
-      // What both stores hold is what the journal holds.
+      // The journal contains every change of both stores.
       const known = new KnownChanges()
       for await (const line of journal.read()) known.add(line)
       for (const each of [store, backup]) {
@@ -230,7 +230,7 @@ for (const [engine, address] of Object.entries(engines)) {
       )
     })
 
-    it('are missing in the journal after a kill, and appended at the next start; a store set back is found by them', async (t) => {
+    it('are missing in the journal after a kill, and appended at startup; they reveal a store that was set back', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       for (const each of [store, backup]) await create(each, 1)
       // As if the process was killed between the commit and the line.
@@ -245,7 +245,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.partialDeepStrictEqual(await openJournal(again(), backup), { appended: 0, replayed: null })
     })
 
-    it('bring back no request that was swept, but close one that is open, however old its closing is', async (t) => {
+    it('restore no request that was swept, but close an open one however old its closing is', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       const { journal } = journalOf(t, store)
       const deps = { ...store, journal }
@@ -259,7 +259,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await openJournal(journal, later)).replayed, null)
     })
 
-    it('are not missed of requests that were swept while the window was shorter: running erasures go on', async (t) => {
+    it('may be missing for requests swept under a shorter window, so that running erasures continue', async (t) => {
       const store = await open(t)
       const { place, journal } = journalOf(t, store)
       const deps = { ...store, journal }
@@ -279,7 +279,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await store.privacyRequests.find(ref(2)))?.state, 'running')
     })
 
-    it('leave a later request alone that has the ID of one that was swept', async (t) => {
+    it('do not change a later request with the ID of a swept one', async (t) => {
       const store = await open(t)
       const { place, journal } = journalOf(t, store)
       const deps = { ...store, journal }
@@ -299,7 +299,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await openJournal(again(), store)).appended, 0)
     })
 
-    it('have several lines for many subjects; if one is torn, the rest is applied and the loss is reported', async (t) => {
+    it('have several lines for many subjects; if one is torn, the others are applied and the loss is reported', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       const { place, journal } = journalOf(t, store)
       const deps = { ...store, journal }
@@ -339,7 +339,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(missing.map(formatJournalLine), lines)
     })
 
-    it('leave erasures that were stopped without whom they had found, so that records can be excluded', async (t) => {
+    it('clear the subjects found by stopped erasures, so that records can be excluded', async (t) => {
       const deps = await open(t)
       await create(deps, 1)
       const request = await startRequest(deps, view, uuid(1), member)
@@ -375,7 +375,7 @@ for (const [engine, address] of Object.entries(engines)) {
   })
 }
 
-describe('the line of a closing', () => {
+describe('the journal line of a closing', () => {
   const line = {
     ...{ kind: 'request.closed', organisationId: 'acme', requestId: uuid(1), at: '2026-11-15T12:00:00.000Z' },
     ...{ requestKind: 'erasure', receivedAt: '2026-11-14T12:00:00.000Z', dueAt: '2026-12-14T12:00:00.000Z' },
@@ -428,7 +428,7 @@ describe('the line of a closing', () => {
     'an excluded record without a reason': { exclusions: [{ ...exclusion, reason: undefined }] },
   }
   for (const [what, fields] of Object.entries(damages)) {
-    it(`is none with ${what}`, () => {
+    it(`is invalid with ${what}`, () => {
       assert.equal(parseJournalLine(JSON.stringify({ ...line, ...fields })), null)
     })
   }

@@ -47,7 +47,7 @@ function erasure(index: number, subjectId: string, erasedAt: number): Journalled
   return { kind: 'erasure', organisationId: 'acme', index, record, at: erasedAt, tombstone }
 }
 
-/** Stores a running request, and returns how to read its state. */
+/** Stores a running request, and returns a function that reads its state. */
 async function runRequest(store: Store): Promise<() => Promise<string | undefined>> {
   const ref = await storeRequest(store, 'acme', { receivedAt: 5 })
   const startedBy = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
@@ -97,7 +97,7 @@ for (const [engine, address] of Object.entries(engines)) {
       return store
     }
 
-    it('stops the erasures that ran when the store was copied: they may have been cancelled since', async (t) => {
+    it('stops erasures that were running when the store was copied, because they may have been cancelled since', async (t) => {
       const store = await open(t)
       const stateOf = await runRequest(store)
       const restored = { ...store, clock: () => 100, activityDays: 730 }
@@ -107,7 +107,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.sessions, 3)
     })
 
-    it('ends the sign-ins, withdraws the links and removes the recovery codes and questions that were there when the store was copied', async (t) => {
+    it('ends the sessions and removes the links, recovery codes and challenges from when the store was copied', async (t) => {
       const store = await open(t)
       const deps = { ...store, clock: () => 100, randomness: systemRandomness, activityDays: 730 }
       const joined = await inviteMember(
@@ -162,7 +162,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.ok(await store.members.findInvited(hashToken(again.token), 100))
     })
 
-    it('ends with the last string of a key, also where the clock was set back between two rotations', async (t) => {
+    it('ends with the last string of a key, even if the clock was set back between two rotations', async (t) => {
       const [store, older] = [await open(t), await open(t)]
       const journal = new LedgerJournal(new FileJournal(join(temporaryFolder(t), 'lethe.journal')), store)
       let now = 1_000
@@ -184,13 +184,13 @@ for (const [engine, address] of Object.entries(engines)) {
         true,
       ])
       assert.deepEqual(await older.apiKeys.find(key.id), await store.apiKeys.find(key.id))
-      // What the store knows is what the journal knows: nothing is left to catch up with.
+      // The journal contains every change of the store: nothing is left to append.
       const known = new KnownChanges()
       for await (const line of journal.read()) known.add(line)
       for await (const lines of readChanges(store, known)) assert.deepEqual(lines, [])
     })
 
-    it('leaves of somebody who came back what happened after the erasure', async (t) => {
+    it('keeps the data of a returning visitor from after the erasure', async (t) => {
       const store = await open(t)
       const { removed } = await replayChanges(store, testKeyring, told(erasure(0, 'anna', 50)))
       assert.deepEqual(removed, { subjects: 0, sessions: 1, events: 2 })
@@ -214,7 +214,7 @@ for (const [engine, address] of Object.entries(engines)) {
       )
     })
 
-    it('takes entries in whatever order and as often as they come, and ends with the ledger they make', async (t) => {
+    it('accepts entries in any order and repeated, and ends with the ledger they form', async (t) => {
       const store = await open(t)
       const [a, b, c] = [erasure(0, 'a', 1), erasure(1, 'b', 2), erasure(2, 'c', 3)]
       const { entries } = await replayChanges(store, testKeyring, told(c, a, a, b, c, b))
@@ -228,7 +228,7 @@ for (const [engine, address] of Object.entries(engines)) {
     const [a, b, c, d] = [erasure(0, 'a', 1), erasure(1, 'b', 2), erasure(2, 'c', 3), erasure(3, 'anna', 100)]
     const at = (entry: JournalledEntry, index: number) => ({ ...entry, index })
 
-    it('erases the people of entries behind a gap, and names the gap', async (t) => {
+    it('erases the people of entries after a gap, and reports the gap', async (t) => {
       const store = await open(t)
       const replayed = await replayChanges(store, testKeyring, told(a, d))
       assert.partialDeepStrictEqual(replayed, { entries: 1, tombstones: 2, removed: { subjects: 1 } })
@@ -239,7 +239,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(await recordsIn(store), [a.record])
       const again = await replayChanges(store, testKeyring, told(a, d))
       assert.deepEqual([again.tombstones, again.problems.length], [0, 1])
-      // A tombstone without an entry leads to no receipt, and is replaced once the entry comes.
+      // A tombstone without an entry has no receipt, and is replaced when the entry arrives.
       const digests = testKeyring.tombstoneDigests('shop', 'anna')
       const find = () => store.tombstones.find(tracker, digests, { limit: 10, before: null })
       assert.deepEqual(await find(), [])
@@ -251,7 +251,7 @@ for (const [engine, address] of Object.entries(engines)) {
       )
     })
 
-    it('closes a gap when it mends, and still names it', async (t) => {
+    it('closes a gap with mend, and still reports it', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a, d))
       const mended = await replayChanges(store, testKeyring, told(a, d), { mend: true })
@@ -260,7 +260,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
     })
 
-    it('erases the person of a contradicting entry, and leaves the ledger as it is', async (t) => {
+    it('erases the person of a contradicting entry, and leaves the ledger unchanged', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a, at(b, 1)))
       const replayed = await replayChanges(store, testKeyring, told(a, at(c, 1), at(d, 2)))
@@ -272,7 +272,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(await recordsIn(store), [a.record, b.record])
     })
 
-    it('mends a ledger that forked: the journal’s entries first, then its own, with all that refers to them', async (t) => {
+    it('mends a forked ledger: the journal’s entries first, then its own, with all references to them', async (t) => {
       const store = await open(t)
       const note = (subjectId: string) => ({
         ...{ id: randomUUID(), at: 5, actor: { kind: 'command-line' } as const, requestId: null },
@@ -291,7 +291,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const journalled = [
         { ...erasure(0, 'x', 1), record: own[0] ?? '' },
         ...[at(b, 1), at(c, 2), at(d, 3)],
-        // Version 0.2 went on in the journal as well.
+        // Version 0.2 also continued in the journal.
         { ...erasure(1, 'y', 2), record: own[1] ?? '' },
       ]
       const mended = await replayChanges(store, testKeyring, told(...journalled), { mend: true })
@@ -321,12 +321,12 @@ for (const [engine, address] of Object.entries(engines)) {
       const again = await replayChanges(store, testKeyring, told(...journalled), { mend: true })
       assert.deepEqual([again.entries, again.movedEntries, again.tombstones], [0, 0, 0])
       assert.deepEqual((await replayChanges(store, testKeyring, told(...journalled))).problems, [])
-      // It goes on from there.
+      // The ledger can continue.
       await store.subjects.erase(tracker, 'next', testMark(tracker, 'next', 9))
       assert.equal((await recordsIn(store)).length, 7)
     })
 
-    it('brings back entries that nothing was held, which have no tombstone', async (t) => {
+    it('restores no-data entries, which have no tombstone', async (t) => {
       const [store, older] = [await open(t), await open(t)]
       const journal = new LedgerJournal(new FileJournal(join(temporaryFolder(t), 'lethe.journal')), store)
       const deps = { ...store, journal, keyring: testKeyring, clock: () => 5 }
@@ -346,7 +346,7 @@ for (const [engine, address] of Object.entries(engines)) {
         assert.equal((await verifyLedger(verifying(each), 'acme')).problem, null)
     })
 
-    it('mends a ledger with entries that nothing was held, in the journal and in the store', async (t) => {
+    it('mends a ledger with no-data entries, in the journal and in the store', async (t) => {
       const [store, other] = [await open(t), await open(t)]
       const deps = { keyring: testKeyring, clock: () => 5 }
       await replayChanges(store, testKeyring, told(a))
@@ -387,14 +387,14 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual([again.entries, again.movedEntries, again.tombstones], [0, 0, 0])
     })
 
-    it('mends no ledger that was changed without the secret', async (t) => {
+    it('does not mend a ledger that was changed without the secret', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a, b))
       const thief = new Keyring([testSecret('another')], 'lethe.local')
       await assert.rejects(replayChanges(store, thief, told(a, c), { mend: true }), { name: 'ForgedLedger' })
     })
 
-    it('stops no erasure of a store that had forgotten nothing', async (t) => {
+    it('stops no erasure of a store that lost nothing', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a))
       const restored = { ...store, clock: () => 100, activityDays: 730 }

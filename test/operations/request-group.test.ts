@@ -30,7 +30,7 @@ async function add(organisationId: string, count: number) {
   return creations.map(({ request: { id } }) => ({ organisationId, id, found }))
 }
 
-/** The same, which wait for an approval. */
+/** The same, waiting for approval. */
 async function addWaiting(organisationId: string, count: number): Promise<void> {
   const requests = await add(organisationId, count)
   const { waiting } = await startErasures(deps(), requests, ada, { people: 1_000, started: 0 })
@@ -43,7 +43,7 @@ async function newOrganisation(): Promise<string> {
   return organisationId
 }
 
-/** Jobs that begin after something else has happened. */
+/** A queue whose jobs start after something else has happened. */
 function waitingQueue(t: TestContext, happens: () => Promise<unknown>): FairQueue {
   const jobs = new FairQueue({ permits: 1, maxWaitingEach: 1, waitTimeoutMs: 60_000 })
   const run = jobs.run.bind(jobs)
@@ -59,7 +59,7 @@ interface Action {
   run(deps: Deps, organisationId: string, typed: number): Promise<unknown>
   /** Calls `happens` after each of its transactions. */
   interrupted(happens: () => Promise<unknown>): Partial<Deps>
-  /** Where the requests are before and after it. */
+  /** The states of the requests before and after the action. */
   states: [before: 'startable' | 'waiting' | 'open', after: 'startable' | 'running' | 'cancelled']
 }
 
@@ -123,7 +123,7 @@ describe('requests with one reference', () => {
   for (const [done, action] of Object.entries(actions)) {
     const [before, changed] = action.states
 
-    it(`are not ${done} if others were added while the action waited`, async (t) => {
+    it(`are not ${done} if requests were added while the action was queued`, async (t) => {
       const organisationId = await newOrganisation()
       await action.add(organisationId, 2)
       const jobs = waitingQueue(t, () => action.add(organisationId, 3))
@@ -132,7 +132,7 @@ describe('requests with one reference', () => {
       assert.equal(await numberIn(organisationId, before), 5)
     })
 
-    it(`are ${done} without those that are added during the action`, async () => {
+    it(`are ${done} without requests added during the action`, async () => {
       const organisationId = await newOrganisation()
       const count = requestsPerTransaction + 1
       await action.add(organisationId, count)

@@ -15,21 +15,21 @@ const { deps } = openDeps()
 const day = 86_400_000
 const rows = [...sampleVisits('shop', noon)]
 
-/** Row by row: the difference between two lists of thousands takes minutes to print. */
+/** Compares row by row, because printing the difference of two long lists takes minutes. */
 function assertSameRows(actual: readonly IncomingRow[], expected: readonly IncomingRow[]): void {
   for (const [i, row] of actual.entries()) assert.deepEqual(row, expected[i], `row ${i}`)
   assert.equal(actual.length, expected.length)
 }
 
 describe('the sample visits', () => {
-  it('are of about 1,000 subjects, with a few thousand events', () => {
+  it('have about 1,000 subjects and a few thousand events', () => {
     const subjects = new Set(rows.map((row) => row.subjectId))
     assert.ok(subjects.size >= 950 && subjects.size <= 1_050, `${subjects.size} subjects`)
     const events = rows.filter((row) => row.type === 'event').length
     assert.ok(events > 3_000 && events < 20_000, `${events} events`)
   })
 
-  it('lie within the last 150 days, and before now', () => {
+  it('are within the last 150 days', () => {
     for (const row of rows) {
       const [from, to] =
         row.type === 'event' ? [row.occurredAt, row.occurredAt] : [row.startedAt, row.endedAt]
@@ -38,11 +38,11 @@ describe('the sample visits', () => {
     }
   })
 
-  it('are the same every time', () => {
+  it('are always the same', () => {
     assertSameRows([...sampleVisits('shop', noon)], rows)
   })
 
-  it('move with the clock, and are the same but for that', () => {
+  it('move with the clock, and are otherwise the same', () => {
     const later = [...sampleVisits('shop', noon + 30 * day)]
     const shifted = rows.map((row) =>
       row.type === 'event'
@@ -52,7 +52,7 @@ describe('the sample visits', () => {
     assertSameRows(later, shifted)
   })
 
-  it('have good ids, each event one of its own, within its session’s span', () => {
+  it('have valid IDs, unique event IDs, and events within their session', () => {
     const sessions = new Map(
       rows.filter((row) => row.type === 'session').map((row) => [row.sessionId, row] as const),
     )
@@ -88,7 +88,7 @@ describe('the sample', () => {
     return rows.map(({ trackerId }) => trackerId).sort()
   }
 
-  it('has a key that works, a subject worth a look, and a person on two trackers', async () => {
+  it('has a working key, an interesting subject, and a person on two trackers', async () => {
     const { organisationId, trackerId, subjectId, issued } = sample
     const caller = await authenticateKey(deps(), issued.keyString)
     assert.equal(caller?.key.organisationId, organisationId)
@@ -114,7 +114,7 @@ describe('the sample', () => {
     ['Ticket 1044', 'open', { dueInDays: 29 }],
     ['Ticket 1045', 'running', { dueInDays: 30, resumesInMinutes: 60 }],
   ]
-  it('has requests in every state, with the receipts of what was erased', async () => {
+  it('has requests in every state, with the receipts of the erasures', async () => {
     const rows = await requests()
     const byReference = rows.toSorted((a, b) => ((a.reference ?? '') < (b.reference ?? '') ? -1 : 1))
     const found = await Promise.all(
@@ -154,14 +154,14 @@ describe('the sample', () => {
     )
   })
 
-  it('holds no more of the people whom its requests erased, and everything of the others', async () => {
+  it('has no data of people whose requests were erased, and all data of the others', async () => {
     for (const name of ['nuno', 'jonas', 'viktor'])
       assert.deepEqual(await trackersOf(`${name}@example.com`), [])
     for (const name of ['bela', 'carlos', 'goran', 'hanna', 'karim', 'lena', 'marie', 'paul'])
       assert.equal((await trackersOf(`${name}@example.com`)).length, 3, name)
   })
 
-  it('has a request that waits for the budget of its key, and which the service ends an hour later', async () => {
+  it('has a request that waits for the budget of its key, which the service completes an hour later', async () => {
     const later = { ...deps(), clock: () => noon + 3_600_000 }
     const countErasure = () => ({ granted: true, resetsAt: later.clock(), countedAt: later.clock() })
     const limits = { paceMs: 1, budgetWindowMs: 3_600_000, countErasure }

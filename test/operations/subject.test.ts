@@ -42,7 +42,7 @@ async function trackerOf(...subjectIds: string[]) {
   return tracker
 }
 
-describe('what a client asks of the list of subjects', () => {
+describe('a query of the list of subjects', () => {
   const first = '2026-11-01T00:00:00Z'
   const second = '2026-11-02T00:00:00+01:00'
   const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'
@@ -98,8 +98,8 @@ describe('what a client asks of the list of subjects', () => {
   }
 })
 
-describe('what is not there', () => {
-  it('is not found, whether it does not exist or is another organisation’s', async () => {
+describe('unknown data', () => {
+  it('is not found, whether it does not exist or belongs to another organisation', async () => {
     const tracker = await trackerOf('anna')
     const foreign = { ...tracker, organisationId: (await trackerOf()).organisationId }
     const missing = { ...tracker, trackerId: 'nothing' }
@@ -125,7 +125,7 @@ describe('what is not there', () => {
 })
 
 describe('erasing a subject', () => {
-  it('is no repetition when there was a session without events', async () => {
+  it('counts as the first erasure if there was a session without events', async () => {
     const tracker = await trackerOf()
     const owner = {
       type: 'session' as const,
