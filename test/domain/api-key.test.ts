@@ -34,7 +34,7 @@ describe('the state of a key', () => {
     it(what, () => assert.equal(apiKeyState(key(fields), now), state))
   }
 
-  it('is the reason why a key cannot be rotated or revoked', () => {
+  it('is the reason if a key cannot be rotated or revoked', () => {
     const error = keyNotActive(key({ expiresAt: 1_000 }), 2_000)
     assert.equal(error.code, 'invalid_request')
     assert.equal(
@@ -46,16 +46,19 @@ describe('the state of a key', () => {
 
 const id = '0123456789ABCDEF'
 const secret = 'abcdefghijklmnopqrstuvwxyz012345'
-/** The CRC-32 of everything before it is 3535186097, worked out by another program; in base62 that is 3rFHOb. */
+/**
+ * The CRC-32 of the preceding characters is 3535186097, calculated by another program; in base62 that is
+ * 3rFHOb.
+ */
 const sample = `lethe_${id}_${secret}3rFHOb`
 
-/** Hands out characters that are known beforehand. */
+/** Returns predefined characters. */
 function knownRandomness(characters: string) {
   return { uuid: () => '', base62: (length: number) => characters.slice(0, length) }
 }
 
-describe('a key string', () => {
-  it('is made of its id, its secret and their checksum', () => {
+describe('the string of a key', () => {
+  it('consists of its ID, its secret and their checksum', () => {
     assert.equal(createKeyString(id, knownRandomness(secret)), sample)
   })
 
@@ -71,16 +74,16 @@ describe('a key string', () => {
     assert.deepEqual(drawn, [32])
   })
 
-  it('has six characters of checksum even when the checksum is a small number', () => {
+  it('has six characters of checksum even for a small checksum', () => {
     const text = createKeyString(id, knownRandomness('abcdefghijklmnopqrstuvwxyz000139'))
     assert.match(text, keyStringPattern)
     assert.match(text, /00013900[0-9A-Za-z]{4}$/)
     assert.equal(readKeyId(text), id)
   })
 
-  it('tells its key id', () => assert.equal(readKeyId(sample), id))
+  it('contains the ID of its key', () => assert.equal(readKeyId(sample), id))
 
-  it('matches the documented expression, for leak scanners too', () => {
+  it('matches the documented expression, which leak scanners use', () => {
     assert.match(sample, keyStringPattern)
     assert.equal(keyStringPattern.source, '^lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}$')
     assert.equal(keyStringPattern.flags, '')
@@ -95,8 +98,8 @@ describe('a key string', () => {
   })
 })
 
-describe('a damaged key string is refused', () => {
-  it('when any one character is another', () => {
+describe('a damaged key string is rejected', () => {
+  it('if any character is changed', () => {
     for (let position = 0; position < sample.length; position++) {
       for (const character of `${base62Alphabet}_`) {
         const changed = sample.slice(0, position) + character + sample.slice(position + 1)
@@ -105,7 +108,7 @@ describe('a damaged key string is refused', () => {
     }
   })
 
-  it('when any two neighbours are swapped', () => {
+  it('if any two neighbours are swapped', () => {
     for (let position = 0; position + 1 < sample.length; position++) {
       const [a = '', b = ''] = sample.slice(position, position + 2)
       const swapped = sample.slice(0, position) + b + a + sample.slice(position + 2)
@@ -113,14 +116,14 @@ describe('a damaged key string is refused', () => {
     }
   })
 
-  it('when it is cut off anywhere', () => {
+  it('if it is truncated anywhere', () => {
     for (let length = 0; length < sample.length; length++) {
       assert.equal(readKeyId(sample.slice(0, length)), null)
     }
   })
 })
 
-describe('a foreign string is refused', () => {
+describe('a string of another kind is rejected', () => {
   const foreign: [what: string, text: string][] = [
     ['nothing', ''],
     ['a word', 'password'],
@@ -138,7 +141,7 @@ describe('a foreign string is refused', () => {
 })
 
 describe('the scopes', () => {
-  it('are those that endpoints know', () => {
+  it('are the ones that endpoints use', () => {
     assert.deepEqual(allScopes(), [
       'analytics:view',
       'analytics:collect',
@@ -148,7 +151,7 @@ describe('the scopes', () => {
     for (const scope of allScopes()) assert.equal(isScope(scope), true)
   })
 
-  it('speak of an area and an action', () => {
+  it('consist of an area and an action', () => {
     for (const scope of allScopes()) {
       const [area = '', action = '', ...rest] = scope.split(':')
       assert.ok(
@@ -160,7 +163,7 @@ describe('the scopes', () => {
     }
   })
 
-  it('are none that no endpoint knows', () => {
+  it('do not include unknown ones', () => {
     const others = [
       ...['', 'analytics', 'analytics:', 'analytics:edit', 'Analytics:view', 'analytics:view '],
       ...['billing:view'],
@@ -171,8 +174,8 @@ describe('the scopes', () => {
   })
 })
 
-describe('the areas', () => {
-  it('are the eight of the product', () => {
+describe('the areas of scopes', () => {
+  it('are the eight areas of the product', () => {
     assert.deepEqual(
       areas,
       'analytics trackers variables uptime-monitors status-pages members api-keys billing'.split(' '),

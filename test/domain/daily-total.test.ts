@@ -14,7 +14,7 @@ describe('a day', () => {
     ['9999-12-31T00:00:00.000Z', '9999-12-31T23:59:59.999Z', 2_932_896],
   ]
   for (const [first, last, day] of cases) {
-    it(`is ${first.slice(0, 10)} from its first millisecond to its last`, () => {
+    it(`of ${first.slice(0, 10)} lasts from its first millisecond to its last`, () => {
       assert.equal(dayOf(at(first)), day)
       assert.equal(dayOf(at(last)), day)
       assert.equal(formatDay(day), first.slice(0, 10))

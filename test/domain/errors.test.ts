@@ -3,13 +3,13 @@ import { describe, it } from 'node:test'
 import { LetheError, Problems } from '../../src/domain/errors.ts'
 
 describe('the problems of a request', () => {
-  it('do nothing when there are none', () => {
+  it('throw nothing if there are none', () => {
     const problems = new Problems()
     problems.throwIfAny()
     assert.deepEqual(problems.list(), [])
   })
 
-  it('come all together, in the order in which they were found', () => {
+  it('are thrown together, in the order in which they were found', () => {
     const problems = new Problems()
     problems.add('limit', 'limit must be a number')
     problems.add('cursor', 'cursor is damaged')
@@ -28,7 +28,7 @@ describe('the problems of a request', () => {
     )
   })
 
-  it('are told one by one up to a hundred, with how many more there are', () => {
+  it('are listed up to 100, with the number of others', () => {
     const problems = new Problems()
     for (let i = 0; i < 100; i++) problems.add(`f${i}`, 'wrong')
     assert.equal(problems.list().at(-1)?.field, 'f99')
@@ -41,7 +41,7 @@ describe('the problems of a request', () => {
     assert.throws(() => problems.throwIfAny(), /, f98 and 2 more: see details\.$/)
   })
 
-  it('name a field once, with the first thing found', () => {
+  it('include each field once, with its first problem', () => {
     const problems = new Problems()
     problems.add('limit', 'first')
     problems.add('limit', 'second')

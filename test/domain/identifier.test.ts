@@ -51,20 +51,20 @@ const bad: [what: string, id: unknown][] = [
   ['an array with an id in it', ['a']],
 ]
 
-describe('an id can be', () => {
+describe('an ID can be', () => {
   for (const [what, id] of good) it(what, () => assert.equal(isIdentifier(id), true))
 })
 
-describe('an id cannot be', () => {
+describe('an ID cannot be', () => {
   for (const [what, id] of bad) it(what, () => assert.equal(isIdentifier(id), false))
 })
 
-describe('the pattern of ids', () => {
+describe('the pattern of IDs', () => {
   const plain = new RegExp(identifierPattern, 'u')
   const withLookahead = /^(?!\.{1,2}$)[^\p{Cc}]+$/u
   const characters = ['.', '.', '\0', '\n', '\x1f', ' ', 'a', '\x7f', '\x9f', '\xa0', '\ud800', '🦦']
 
-  it('says without lookahead what is shorter with it', () => {
+  it('is equivalent to a shorter one with lookahead', () => {
     const anything = fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point))
     const unit = fc.oneof(fc.constantFrom(...characters), anything)
     const texts = fc.array(unit, { maxLength: 12 }).map((units) => units.join(''))
@@ -74,7 +74,7 @@ describe('the pattern of ids', () => {
     )
   })
 
-  it('does so for every text of up to three of the characters that matter', () => {
+  it('is equivalent for every text of up to three special characters', () => {
     for (const a of ['', ...characters]) {
       for (const b of ['', ...characters]) {
         for (const c of ['', ...characters]) {
@@ -84,19 +84,19 @@ describe('the pattern of ids', () => {
     }
   })
 
-  it('uses nothing that RE2 does not know', () => {
+  it('uses only syntax that RE2 supports', () => {
     assert.doesNotMatch(identifierPattern, /\(\?[^:]|\\[^.x]/)
   })
 })
 
-describe('an id in a request', () => {
-  it('is no problem when it is one', () => {
+describe('an ID in a request', () => {
+  it('causes no problem if it is valid', () => {
     const problems = new Problems()
     checkIdentifier('subjectId', 'a/b', problems)
     assert.deepEqual(problems.list(), [])
   })
 
-  it('is a problem of its field, with the rule in words, when it is none', () => {
+  it('causes a problem of its field with the rule if it is invalid', () => {
     const problems = new Problems()
     checkIdentifier('subjectId', '..', problems)
     assert.deepEqual(problems.list(), [
@@ -110,15 +110,15 @@ describe('an id in a request', () => {
 
 describe('the length of a text', () => {
   it('counts an emoji as one character', () => assert.equal(countCharacters('a🦦b'), 3))
-  it('of nothing is zero', () => assert.equal(countCharacters(''), 0))
+  it('is zero for an empty text', () => assert.equal(countCharacters(''), 0))
 })
 
-/** UTF-8 orders as code points do. */
+/** The order of UTF-8 is that of code points. */
 function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
-describe('the end of a prefix', () => {
+describe('the end of a prefix range', () => {
   const examples: [prefix: string, end: string | null][] = [
     ['a', 'b'],
     ['ab', 'ac'],
@@ -140,7 +140,7 @@ describe('the end of a prefix', () => {
     it(`${JSON.stringify(prefix)} is ${JSON.stringify(end)}`, () => assert.equal(endOfPrefix(prefix), end))
   }
 
-  it('parts what starts with the prefix from what does not, whatever the texts', () => {
+  it('separates texts that start with the prefix from all others', () => {
     const random = seededRandom()
     const characters = [
       ...'aAzZ09%_\'" ',

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { BatchBlocked, type IngestResult, type PackedBatch } from '../../src/domain/ingest.ts'
 import { IngestQueue } from '../../src/domain/ingest-queue.ts'
 
-/** A batch of so many rows, which contains only its name. */
+/** A batch with this number of rows that contains only its name. */
 function batch(name: string, rows = 1): PackedBatch {
   return { pieces: [new TextEncoder().encode(name).buffer], rows }
 }
@@ -12,21 +12,21 @@ const maxBlockedMs = 600_000
 
 const nameOf = ({ pieces: [piece] }: PackedBatch) => new TextDecoder().decode(piece)
 
-/** A store that says what is stored together, and stores it when it is told to. */
+/** A store that records its transactions, and completes them when told to. */
 function slowStore() {
   const transactions: string[][] = []
   const blocked = new Set<string>()
   let waiting: (() => void)[] = []
   return {
     transactions,
-    /** The names of batches that other work blocks. */
+    /** The names of batches that are blocked by other work. */
     blocked,
-    /** Lets everything that is being stored end. */
+    /** Completes everything that is being stored. */
     async finish(): Promise<void> {
       const ending = waiting
       waiting = []
       for (const end of ending) end()
-      // What it sets off takes several turns of promises.
+      // The results take several turns of promises.
       await new Promise(setImmediate)
     },
     async ingestAll(batches: readonly PackedBatch[]): Promise<IngestResult[]> {
@@ -41,7 +41,7 @@ function slowStore() {
 }
 
 describe('batches of many clients', () => {
-  it('are stored together while others are being stored, one of each organisation in turn', async () => {
+  it('are combined while others are stored, taking one of each organisation in turn', async () => {
     const store = slowStore()
     const queue = new IngestQueue(store, [], { maxRows: 4, maxWaitingEach: 9, maxBlockedMs })
     const added = [queue.add('a', batch('a1'))]
@@ -58,7 +58,7 @@ describe('batches of many clients', () => {
     )
   })
 
-  it('are stored alone when they are larger than a transaction should be', async () => {
+  it('are stored alone if they exceed the size of a transaction', async () => {
     const store = slowStore()
     const queue = new IngestQueue(store, [], { maxRows: 4, maxWaitingEach: 9, maxBlockedMs })
     const added = [batch('first'), batch('large', 9), batch('last')].map((each) => queue.add('a', each))
@@ -67,7 +67,7 @@ describe('batches of many clients', () => {
     assert.deepEqual(store.transactions, [['first'], ['large'], ['last']])
   })
 
-  it('fail alone', async () => {
+  it('fail without affecting others', async () => {
     const store = slowStore()
     const queue = new IngestQueue(store, [], { maxRows: 9, maxWaitingEach: 9, maxBlockedMs })
     const good = [queue.add('a', batch('good')), queue.add('b', batch('better'))]
@@ -78,7 +78,7 @@ describe('batches of many clients', () => {
     assert.deepEqual(store.transactions, [['good', 'better', 'poison'], ['good'], ['better'], ['poison']])
   })
 
-  it('are refused beyond a bound of each organisation, and only theirs', async () => {
+  it('are rejected beyond the limit of their organisation, without affecting others', async () => {
     const store = slowStore()
     const queue = new IngestQueue(store, [], { maxRows: 1, maxWaitingEach: 2, maxBlockedMs })
     const first = queue.add('a', batch('a1'))
@@ -102,7 +102,7 @@ describe('batches of many clients', () => {
     assert.deepEqual(store.transactions, [['b1', 'poison', 'b2'], ['b1', 'b2'], ['poison']])
   })
 
-  it('are stored alone while one of their organisation is blocked, and those of others together', async () => {
+  it('are stored separately while one of their organisation is blocked, unlike those of others', async () => {
     const store = slowStore()
     const queue = new IngestQueue(store, [], { maxRows: 9, maxWaitingEach: 9, maxBlockedMs })
     store.blocked.add('a1')
@@ -124,7 +124,7 @@ describe('batches of many clients', () => {
     assert.deepEqual(store.transactions, [...together, ...apart, ['a4', 'b4']])
   })
 
-  it('fail if they are blocked for too long, and later ones do not', async () => {
+  it('fail if they are blocked for too long, unlike later ones', async () => {
     const store = slowStore()
     const queue = new IngestQueue(store, [], { maxRows: 9, maxWaitingEach: 9, maxBlockedMs: 0 })
     store.blocked.add('a1')

@@ -48,7 +48,7 @@ describe('a line is read', () => {
     })
   })
 
-  it('as a session that ends when it starts, without an end', () => {
+  it('as a session that ends when it starts if it has no end', () => {
     const { endedAt: _endedAt, ...open } = session
     assert.deepEqual(parse(open), { ...session, startedAt: 1_000, endedAt: 1_000, attributes: {} })
   })
@@ -65,12 +65,12 @@ describe('a line is read', () => {
     assert.deepEqual(parse(event), { ...event, occurredAt: 1_000, properties: {} })
   })
 
-  it('with blanks and a carriage return around it', () => {
+  it('with surrounding spaces and a carriage return', () => {
     const row = parseText(`  ${JSON.stringify(event)} \r`)
     assert.equal(row.subjectId, 'anna')
   })
 
-  it('and passed over when it is the record of an export, which must name its subject all the same', () => {
+  it('and skipped if it is the record of an export, which still needs a subject', () => {
     const record = {
       type: 'subject',
       trackerId: 'shop',
@@ -81,7 +81,7 @@ describe('a line is read', () => {
     assert.throws(() => parse({ ...record, subjectId: undefined }), /subjectId is missing/)
   })
 
-  it('with null for what may be left out', () => {
+  it('with null for optional fields', () => {
     assert.deepEqual(parse({ ...event, properties: null }), { ...event, occurredAt: 1_000, properties: {} })
     const { eventId, ...withoutId } = event
     assert.notEqual(eventId, undefined)
@@ -92,19 +92,19 @@ describe('a line is read', () => {
     )
   })
 
-  it('with fields nobody asked for, which are dropped', () => {
+  it('with unknown fields, which are dropped', () => {
     assert.deepEqual(parse({ ...event, extra: 1 }), { ...event, occurredAt: 1_000, properties: {} })
   })
 
-  it('with the tracker of the command when it names none', () => {
+  it('with the default tracker if it has none', () => {
     assert.equal(parse(eventWithoutTracker, 'blog').trackerId, 'blog')
   })
 
-  it('with its own tracker when it names one', () => {
+  it('with its own tracker if it has one', () => {
     assert.equal(parse(event, 'blog').trackerId, 'shop')
   })
 
-  it('with properties named like parts of JavaScript, as they stand', () => {
+  it('with properties named like members of Object.prototype, unchanged', () => {
     const row = parseText(
       JSON.stringify(event).replace('}', ',"properties":{"__proto__":{"a":1},"toString":2}}'),
     )
@@ -112,8 +112,8 @@ describe('a line is read', () => {
   })
 })
 
-describe('what a line says its visitor is known by', () => {
-  it('is read with a session and with an event, and left out where it is null or nothing', () => {
+describe('the identifiers of a line', () => {
+  it('are read for sessions and events, and omitted if they are null or empty', () => {
     const identifiers = { email: 'Ada@Example.com', userId: '42' }
     for (const line of [session, event]) {
       assert.deepEqual(parse({ ...line, identifiers }).identifiers, identifiers)
@@ -127,7 +127,7 @@ describe('what a line says its visitor is known by', () => {
     }
   })
 
-  it('is no part of an event: the id it is given stays the same', () => {
+  it('do not affect the derived ID of an event', () => {
     const named = { ...eventWithoutId, identifiers: { userId: '42' } }
     assert.equal(derivedId(JSON.stringify(named)), derivedId(JSON.stringify(eventWithoutId)))
   })
@@ -149,7 +149,7 @@ describe('what a line says its visitor is known by', () => {
     ]),
   ]
   for (const [what, identifiers, reason] of bad) {
-    it(`makes the line bad when it is ${what}, which is not quoted`, () => {
+    it(`make the line bad without being quoted: ${what}`, () => {
       const isSo = (error: unknown) => error instanceof InvalidLine && reason.test(error.message)
       assert.throws(() => parse({ ...event, identifiers }), isSo)
     })
@@ -206,7 +206,7 @@ describe('a line is bad', () => {
     })
   }
 
-  it('with properties nested deeper than any program can follow', () => {
+  it('with properties that are nested too deeply', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     for (const fields of [event, eventWithoutId]) {
       const line = JSON.stringify(fields).replace('}', `,"properties":{"a":${deep}}}`)
@@ -215,14 +215,14 @@ describe('a line is bad', () => {
   })
 })
 
-describe('the id of an event that came without one', () => {
+describe('the derived ID of an event', () => {
   const line = JSON.stringify({ ...eventWithoutId, properties: { a: 1, b: { c: [1, 2], d: 'x' } } })
 
-  it('is a good id', () => assert.match(derivedId(line), /^[0-9A-Za-z_-]{22}$/))
+  it('is a valid ID', () => assert.match(derivedId(line), /^[0-9A-Za-z_-]{22}$/))
 
   it('is the same every time', () => assert.equal(derivedId(line), derivedId(line)))
 
-  it('is the same in whatever order the fields stand', () => {
+  it('does not depend on the order of fields', () => {
     const turned = JSON.stringify({
       properties: { b: { d: 'x', c: [1, 2] }, a: 1 },
       ...Object.fromEntries(Object.entries(eventWithoutId).reverse()),
@@ -231,17 +231,17 @@ describe('the id of an event that came without one', () => {
     assert.equal(derivedId(turned), derivedId(line))
   })
 
-  it('is the same however its instant is written', () => {
+  it('does not depend on the notation of the time', () => {
     const elsewhere = line.replace('1970-01-01T00:00:01Z', '1970-01-01T02:00:01.000+02:00')
     assert.notEqual(elsewhere, line)
     assert.equal(derivedId(elsewhere), derivedId(line))
   })
 
-  it('is the same wherever its tracker is named', () => {
+  it('does not depend on where the tracker is given', () => {
     assert.equal(derivedId(line.replace('"trackerId":"shop",', ''), 'shop'), derivedId(line))
   })
 
-  it('is another when anything about the event is', () => {
+  it('depends on everything about the event', () => {
     const changes: [from: string, to: string][] = [
       ['shop', 'blog'],
       ['anna', 'anne'],

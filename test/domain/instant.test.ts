@@ -64,20 +64,20 @@ const bad: [why: string, text: string][] = [
   ['digits of another script', '２０２６-01-31T12:00:00Z'],
 ]
 
-describe('an instant is read from', () => {
+describe('a time is read from', () => {
   for (const [text, instant] of good) it(text, () => assert.equal(parseInstant(text), instant))
 })
 
-describe('no instant is read from', () => {
+describe('a time is not read from', () => {
   for (const [why, text] of bad) it(why, () => assert.equal(parseInstant(text), null))
 })
 
-describe('an instant that was read', () => {
-  it('is written in UTC with milliseconds', () => {
+describe('a parsed time', () => {
+  it('is formatted in UTC with milliseconds', () => {
     assert.equal(formatInstant(parseInstant('2026-01-31T12:00:00+01:00') ?? 0), '2026-01-31T11:00:00.000Z')
   })
 
-  it('can be written and read again, at the ends of the calendar too', () => {
+  it('can be formatted and parsed again, even at the ends of the calendar', () => {
     const edges = ['0000-01-01T00:00:00+23:59', '9999-12-31T23:59:59-23:59']
     for (const text of [...edges, ...good.map(([text]) => text)]) {
       const instant = parseInstant(text)
@@ -86,14 +86,14 @@ describe('an instant that was read', () => {
   })
 })
 
-describe('an instant in a field of a request', () => {
-  it('is null, and no problem, when the field is absent', () => {
+describe('a time in a field of a request', () => {
+  it('is null without a problem if the field is absent', () => {
     const problems = new Problems()
     assert.equal(readInstant('lastSeenAfter', undefined, problems), null)
     assert.deepEqual(problems.list(), [])
   })
 
-  it('is a problem of that field when it cannot be read', () => {
+  it('causes a problem of its field if it cannot be read', () => {
     const problems = new Problems()
     assert.equal(readInstant('lastSeenAfter', 'soon', problems), null)
     assert.deepEqual(problems.list(), [
@@ -114,7 +114,7 @@ const months: [from: string, months: number, to: string][] = [
   ['9999-11-30T00:00:00.000Z', 1, '9999-12-30T00:00:00.000Z'],
 ]
 
-describe('so many months later', () => {
+describe('adding months:', () => {
   for (const [from, count, to] of months) {
     it(`${count} after ${from} is ${to}`, () => {
       assert.equal(formatInstant(addMonths(parseInstant(from) ?? Number.NaN, count)), to)

@@ -25,7 +25,7 @@ const accepted = [
   '{"\\u0061b":1,"a":2}',
 ]
 
-test('JSON that survives being read is read as JSON.parse reads it', () => {
+test('JSON that can be read without loss is read like JSON.parse', () => {
   for (const text of accepted) assert.deepEqual(parseJson(text), JSON.parse(text), text)
 })
 
@@ -46,7 +46,7 @@ const refused: [text: string, reason: RegExp][] = [
   ['[-9007199254740992]', /the integer -9007199254740992 is too large/],
 ]
 
-test('JSON that would lose something is refused, with the line and the reason', () => {
+test('JSON that would lose data is rejected with the line and the reason', () => {
   for (const [text, reason] of refused) {
     assert.throws(
       () => parseJson(text),
@@ -56,7 +56,7 @@ test('JSON that would lose something is refused, with the line and the reason', 
   }
 })
 
-test('a string of any length is read, and a refusal quotes only the start of a long number or name', () => {
+test('a string of any length is read, and an error quotes only the start of a long number or name', () => {
   for (const string of ['x'.repeat(12_000_000), '\\'.repeat(100_001), 'x"\n'.repeat(100_000)])
     assert.deepEqual(parseJson(JSON.stringify([string, 1])), [string, 1])
   const long = '1'.repeat(1_000_000)
@@ -68,7 +68,7 @@ test('a string of any length is read, and a refusal quotes only the start of a l
   }
 })
 
-test('what JSON.stringify writes is read as JSON.parse reads it, unless a number is too large', () => {
+test('output of JSON.stringify is read like JSON.parse, unless a number is too large', () => {
   fc.assert(
     fc.property(fc.json({ noUnicodeString: false }), fc.constantFrom(undefined, 1, '\t'), (text, space) => {
       const value: unknown = JSON.parse(text)
@@ -79,7 +79,7 @@ test('what JSON.stringify writes is read as JSON.parse reads it, unless a number
   )
 })
 
-test('any text is read as JSON.parse reads it, or refused', () => {
+test('any text is either read like JSON.parse or rejected', () => {
   const pieces = fc.constantFrom(...'{}[],:"\\ \n\tan1-.e0', '"a"', '"b"', 'null', 'true', '1e9', '\\u0061')
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
@@ -94,7 +94,7 @@ test('any text is read as JSON.parse reads it, or refused', () => {
   )
 })
 
-/** Whether a value has an integer that JSON.stringify writes without an exponent, beyond the exact ones. */
+/** Whether a value has an inexact integer that JSON.stringify writes without an exponent. */
 function hasLargeInteger(value: unknown): boolean {
   if (typeof value === 'number') {
     return Number.isInteger(value) && !Number.isSafeInteger(value) && !JSON.stringify(value).includes('e')

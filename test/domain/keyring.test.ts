@@ -11,14 +11,14 @@ const rotated = new Keyring([young, old], 'lethe.local')
 const at = Date.parse('2026-11-15T09:30:00.000Z')
 
 describe('a keyring', () => {
-  it('makes new tombstones with its first secret, and knows those of all', () => {
+  it('creates tombstones with its first secret, and recognises those of all secrets', () => {
     const [fresh, ...others] = rotated.tombstoneDigests('shop', 'anna')
     assert.deepEqual(others, before.tombstoneDigests('shop', 'anna'))
     assert.notDeepEqual(fresh, others[0])
     assert.equal(fresh.length, 16)
   })
 
-  it('tells subjects, trackers and installations apart', () => {
+  it('distinguishes subjects, trackers and installations', () => {
     const digests = [
       before.tombstoneDigests('shop', 'anna'),
       before.tombstoneDigests('shop', 'ann'),
@@ -28,7 +28,7 @@ describe('a keyring', () => {
     assert.equal(new Set(digests).size, digests.length)
   })
 
-  it('finds the nonce of a receipt made under any of its secrets, and of no other subject', () => {
+  it('finds the nonce of a receipt of any of its secrets, but of no other subject', () => {
     const nonce = before.nonce('shop', 'anna', at)
     const record = { erasedAt: at, subject: subjectCommitment(nonce, 'shop', 'anna') }
     assert.deepEqual(rotated.nonceOf('shop', 'anna', record), nonce)
@@ -37,7 +37,7 @@ describe('a keyring', () => {
     assert.equal(new Keyring([young], 'lethe.local').nonceOf('shop', 'anna', record), null)
   })
 
-  it('finds the nonce of a receipt that nothing is held, for the identifier however it is written', () => {
+  it('finds the nonce of a no-data receipt for any notation of the identifier', () => {
     const ada = { name: 'email', value: 'Ada@example.com' }
     const nonce = before.personNonce('acme', ada, at)
     const record = { checkedAt: at, person: personCommitment(nonce, ada) }
@@ -47,11 +47,11 @@ describe('a keyring', () => {
     assert.equal(rotated.personNonceOf('rival', ada, record), null)
     assert.equal(rotated.personNonceOf('acme', ada, { ...record, checkedAt: at + 1 }), null)
     assert.deepEqual(rotated.openNonce(before.sealNonce(nonce, record.person), record.person), nonce)
-    // The same texts make another nonce for an erasure.
+    // The same texts have another nonce for an erasure.
     assert.notDeepEqual(before.nonce(`acme\0email`, 'ada@example.com', at), nonce)
   })
 
-  it('signs with every secret, so that people who trust an older key can continue', async () => {
+  it('signs with every secret, so that clients with an older key can continue', async () => {
     const checkpoint = rotated.signCheckpoint('acme', { size: 0, rootHash: Buffer.alloc(32) })
     for (const signers of [before.signersOf('acme'), rotated.signersOf('acme')]) {
       const verifierKeys = signers.slice(0, 1).map(({ verifierKey }) => verifierKey)
@@ -62,15 +62,15 @@ describe('a keyring', () => {
     await assert.rejects(verifyCheckpoint(checkpoint, { verifierKeys }))
   })
 
-  it('gives each organisation a key of its own, under a name that holds any id', () => {
+  it('has a separate key for each organisation, with a name that encodes any ID', () => {
     const [odd] = before.signersOf('ümlaut & co+1')
     assert.match(odd?.verifierKey ?? '', /^lethe\.local\/%C3%BCmlaut%20%26%20co%2B1\+[0-9a-f]{8}\+\S+$/)
     assert.notEqual(odd?.verifierKey.split('+')[2], before.signersOf('acme')[0]?.verifierKey.split('+')[2])
   })
 })
 
-describe('the receipt that the reference shows', () => {
-  it('is one that can be checked', async () => {
+describe('the receipt in the API reference', () => {
+  it('is valid', async () => {
     const { trackerId, subjectId, receipt, counts } = exampleErasure
     const { record } = await verifyReceipt(receipt, {
       verifierKeys: [exampleVerifierKey],

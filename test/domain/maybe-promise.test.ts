@@ -3,22 +3,22 @@ import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { andThen, batcher, type MaybePromise, runSteps } from '../../src/domain/maybe-promise.ts'
 
-describe('going on with a value', () => {
-  it('happens immediately when it is here', () => {
+describe('andThen', () => {
+  it('calls back synchronously with a value', () => {
     assert.equal(
       andThen(2, (number) => number * 3),
       6,
     )
   })
 
-  it('happens when it comes, else', async () => {
+  it('calls back asynchronously with a promise', async () => {
     const result = andThen(Promise.resolve(2), (number) => number * 3)
     assert.ok(result instanceof Promise)
     assert.equal(await result, 6)
   })
 })
 
-describe('walking through steps', () => {
+describe('runSteps', () => {
   type Step = (log: string[]) => MaybePromise<string | null>
   const atOnce =
     (name: string): Step =>
@@ -34,13 +34,13 @@ describe('walking through steps', () => {
       return null
     }
 
-  it('ends immediately when nothing has to be waited for', () => {
+  it('returns synchronously if no step is asynchronous', () => {
     const log: string[] = []
     assert.equal(runSteps([atOnce('a'), atOnce('b')], log), null)
     assert.deepEqual(log, ['a', 'b'])
   })
 
-  it('waits where something has to be waited for, as often as it has to, and keeps the order', async () => {
+  it('awaits asynchronous steps in order', async () => {
     const log: string[] = []
     const result = runSteps([atOnce('a'), later('b'), atOnce('c'), later('d'), atOnce('e')], log)
     assert.ok(result instanceof Promise)
@@ -49,13 +49,13 @@ describe('walking through steps', () => {
     assert.deepEqual(log, ['a', 'b', 'c', 'd', 'e'])
   })
 
-  it('ends at an obstacle, which it hands back immediately when nothing was waited for', () => {
+  it('returns the first result of a step, synchronously if no step was asynchronous', () => {
     const log: string[] = []
     assert.equal(runSteps([atOnce('a'), () => 'a wall', atOnce('b')], log), 'a wall')
     assert.deepEqual(log, ['a'])
   })
 
-  it('ends at an obstacle that is found later, or behind a step that was waited for', async () => {
+  it('returns the result of an asynchronous step, or of one after it', async () => {
     for (const steps of [
       [atOnce('a'), async () => 'a wall', atOnce('b')],
       [later('a'), () => 'a wall', atOnce('b')],
@@ -68,7 +68,7 @@ describe('walking through steps', () => {
     }
   })
 
-  it('throws immediately what a step throws before anything was waited for, and takes no step after it', () => {
+  it('throws synchronously if no step was asynchronous, and skips later steps', () => {
     const log: string[] = []
     const failing = () => {
       throw new Error('no way')
@@ -77,7 +77,7 @@ describe('walking through steps', () => {
     assert.deepEqual(log, ['a'])
   })
 
-  it('rejects with what a step throws later, and takes no step after it', async () => {
+  it('rejects if a step throws later, and skips later steps', async () => {
     for (const failing of [
       () => Promise.reject(new Error('gone')),
       () => {
@@ -93,7 +93,7 @@ describe('walking through steps', () => {
   })
 })
 
-describe('asking together', () => {
+describe('batcher', () => {
   function doubling(atMost: number) {
     const groups: number[][] = []
     const ask = batcher<number, number>(atMost, async (questions) => {
@@ -103,26 +103,26 @@ describe('asking together', () => {
     return { ask, groups }
   }
 
-  it('answers each with its own answer, and goes out once for all of a moment', async () => {
+  it('returns the result of each call, with one batch for all concurrent calls', async () => {
     const { ask, groups } = doubling(10)
     assert.deepEqual(await Promise.all([ask(3), ask(1), ask(2)]), [6, 2, 4])
     assert.deepEqual(groups, [[3, 1, 2]])
   })
 
-  it('begins again with the next turn of the event loop', async () => {
+  it('starts another batch in the next turn of the event loop', async () => {
     const { ask, groups } = doubling(10)
     assert.equal(await ask(1), 2)
     assert.equal(await ask(2), 4)
     assert.deepEqual(groups, [[1], [2]])
   })
 
-  it('asks for no more in a batch than it was told', async () => {
+  it('limits the size of a batch', async () => {
     const { ask, groups } = doubling(2)
     assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map(ask)), [2, 4, 6, 8, 10])
     assert.deepEqual(groups, [[1, 2], [3, 4], [5]])
   })
 
-  it('fails for everybody when it fails, and is good for the next', async () => {
+  it('rejects all calls of a batch that fails, but no later ones', async () => {
     let isBroken = true
     const ask = batcher<number, number>(10, async (questions) => {
       if (isBroken) throw new Error('away')
@@ -137,7 +137,7 @@ describe('asking together', () => {
     assert.equal(await ask(3), 3)
   })
 
-  it('in turn, lets them gather until those before are answered or have failed', async () => {
+  it('in turn, collects calls until earlier batches have ended', async () => {
     const groups: number[][] = []
     const answers = [
       Promise.withResolvers<void>(),
@@ -168,7 +168,7 @@ describe('asking together', () => {
     assert.deepEqual(groups, [[1], [2, 3], [4]])
   })
 
-  it('fails for callers that get no answer', async () => {
+  it('rejects calls without a result', async () => {
     const ask = batcher<number, number>(10, async (questions) => questions.slice(1))
     const [first, second] = await Promise.allSettled([ask(1), ask(2)])
     assert.equal(first?.status, 'fulfilled')

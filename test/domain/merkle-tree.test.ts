@@ -20,14 +20,14 @@ const largest = 20
 const records = Array.from({ length: largest }, (_, number) => `entry ${number}`)
 const leaves = records.map((record) => Buffer.from(record))
 
-/** The tree of all records as it grows, each frontier as it would be stored. */
+/** The tree of all records as it grows, with each frontier as it is stored. */
 const frontiers: Frontier[] = []
 for (const record of records) {
   const frontier = appendLeaf(frontiers.at(-1) ?? null, hashLeaf(record))
   frontiers.push(parseFrontier(frontier.size, formatFrontier(frontier)))
 }
 
-/** Reads hashes as a store does: from the leaf with which a subtree ends, in a tree of so many leaves. */
+/** Reads hashes like a store: from the last leaf of a subtree, in a tree of this size. */
 function read(size: number, path: readonly (readonly Subtree[])[]): Buffer[] {
   const found = path.flat().map((subtree) => {
     const last = lastLeafOf(subtree)
@@ -37,8 +37,8 @@ function read(size: number, path: readonly (readonly Subtree[])[]): Buffer[] {
   return hashesOfPath(path, found)
 }
 
-describe('a tree that grows leaf by leaf', () => {
-  it('has the root that the definition gives it', () => {
+describe('a growing Merkle tree', () => {
+  it('has the root defined by RFC 6962', () => {
     assert.deepEqual(headAt(null), { size: 0, rootHash: rootOf([]) })
     for (const [index, frontier] of frontiers.entries()) {
       const there = leaves.slice(0, index + 1)
@@ -46,7 +46,7 @@ describe('a tree that grows leaf by leaf', () => {
     }
   })
 
-  it('proves all leaves that were appended one after the other, wherever it began to grow', () => {
+  it('proves every leaf that was appended, from any initial size', () => {
     const text = (hashes: readonly Uint8Array[]) => hashes.map((hash) => Buffer.from(hash).toString('base64'))
     const paths = frontiers.map(({ size }) =>
       frontiers.slice(0, size).map((_, index) => text(inclusionProof(index, leaves.slice(0, size))).join()),
@@ -67,13 +67,13 @@ describe('a tree that grows leaf by leaf', () => {
     }
   })
 
-  it('proves nothing that was there before', () => {
+  it('cannot prove leaves that existed before', () => {
     const tree = new GrowingTree(frontiers[4] ?? null)
     tree.append(hashLeaf('entry 5'))
     assert.throws(() => tree.prove(0), /appended to this tree/)
   })
 
-  it('proves every leaf of every size', () => {
+  it('proves every leaf for every size', () => {
     for (let size = 1; size <= largest; size++) {
       const there = leaves.slice(0, size)
       for (let index = 0; index < size; index++) {
@@ -82,7 +82,7 @@ describe('a tree that grows leaf by leaf', () => {
     }
   })
 
-  it('proves that it begins with every smaller one', () => {
+  it('proves consistency with every smaller tree', () => {
     for (let to = 0; to <= largest; to++) {
       const there = leaves.slice(0, to)
       for (let from = 0; from <= to; from++) {
@@ -91,7 +91,7 @@ describe('a tree that grows leaf by leaf', () => {
     }
   })
 
-  it('reads few hashes for a proof, however large it is', () => {
+  it('needs few hashes for a proof, however large it is', () => {
     const size = 2 ** 30 - 1
     for (const index of [0, 1, 2 ** 29, size - 1]) {
       assert.ok(inclusionPath(index, size).flat().length < 2 * 30 + 30)

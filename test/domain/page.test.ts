@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor, type ListIdentity, readCursor } from '../..
 
 const list: ListIdentity = ['subjects', 'shop', 'lastSeenAt', null, 1_000, null]
 
-/** What anyone can do who has read the source: the digest is no secret. */
+/** Forges a cursor, which anyone can do, because the digest is not secret. */
 function forge(payload: string): string {
   const encoded = Buffer.from(payload).toString('base64url')
   const digest = createHash('sha256')
@@ -27,7 +27,7 @@ describe('a cursor', () => {
     [1, '\u2028'],
   ]
   for (const [at, id] of positions) {
-    it(`brings back ${at} and ${JSON.stringify(id.slice(0, 20))}`, () => {
+    it(`encodes ${at} and ${JSON.stringify(id.slice(0, 20))}`, () => {
       assert.deepEqual(decodeCursor(list, encodeCursor(list, at, id)), { at, id })
     })
   }
@@ -36,15 +36,15 @@ describe('a cursor', () => {
     for (const [at, id] of positions) assert.match(encodeCursor(list, at, id), /^[0-9A-Za-z_-]+$/)
   })
 
-  it('is the one a forger makes: the digest binds, it does not sign', () => {
+  it('can be forged, because its digest is not a signature', () => {
     assert.equal(forge(JSON.stringify([5, 'a'])), encodeCursor(list, 5, 'a'))
   })
 })
 
-describe('a cursor is refused', () => {
+describe('a cursor is rejected', () => {
   const cursor = encodeCursor(list, 1_700_000_000_000, 'visitor-1')
 
-  it('when it is damaged at any position', () => {
+  it('if any character is changed', () => {
     for (let position = 0; position < cursor.length; position++) {
       for (const character of ['A', 'z', '0', '-', '_', '=', '+', '/', ' ', '\0', 'é', '🦦', '']) {
         const damaged = cursor.slice(0, position) + character + cursor.slice(position + 1)
@@ -53,7 +53,7 @@ describe('a cursor is refused', () => {
     }
   })
 
-  it('when something was put into it or behind it', () => {
+  it('if characters are inserted or appended', () => {
     for (let position = 0; position <= cursor.length; position++) {
       for (const character of ['A', '=', '\n', '%']) {
         const longer = cursor.slice(0, position) + character + cursor.slice(position)
@@ -62,7 +62,7 @@ describe('a cursor is refused', () => {
     }
   })
 
-  it('when it is cut off anywhere', () => {
+  it('if it is truncated anywhere', () => {
     for (let length = 0; length < cursor.length; length++) {
       assert.equal(decodeCursor(list, cursor.slice(0, length)), null)
     }
@@ -81,7 +81,7 @@ describe('a cursor is refused', () => {
     it(`by a list that differs in its ${what}`, () => assert.equal(decodeCursor(other, cursor), null))
   }
 
-  it('with the right digest before an odd payload', () => {
+  it('with a valid digest of an invalid payload', () => {
     const payloads = [
       '',
       'null',
@@ -127,21 +127,21 @@ describe('the cursor of a request', () => {
     assert.deepEqual(read(list, undefined), { position: null, problems: [] })
   })
 
-  it('tells where to go on', () => {
+  it('is the position to continue from', () => {
     assert.deepEqual(read(list, cursor), { position: { at: 7, id: 'a' }, problems: [] })
   })
 
-  it('is a problem when it comes from another list', () => {
+  it('causes a problem if it is from another list', () => {
     const { position, problems } = read(['events'], cursor)
     assert.equal(position, null)
     assert.deepEqual(problems, [{ field: 'cursor', message }])
   })
 
-  it('is a problem when it is empty', () => {
+  it('causes a problem if it is empty', () => {
     assert.deepEqual(read(list, '').problems, [{ field: 'cursor', message }])
   })
 
-  it('is only checked for damage while the list itself is in doubt', () => {
+  it('is only checked for damage if the list itself is invalid', () => {
     assert.deepEqual(read(null, cursor).problems, [])
     assert.deepEqual(read(null, cursor.slice(0, -3)).problems, [{ field: 'cursor', message }])
   })

@@ -14,9 +14,9 @@ function problemOf(password: string): string | undefined {
 }
 
 describe('a new password', () => {
-  test('is refused if it is among the first that anyone would try', () => {
+  test('is rejected if it is easy to guess', () => {
     for (const password of [
-      // On the list, whatever its case and the spaces around it.
+      // On the list, in any case and with any surrounding spaces.
       ...['1qaz2wsx3edc', 'qwertyqwerty', 'QwertyQwerty', ' qwertyqwerty ', 'unbelievable', '123qwe123qwe'],
       ...['aaaaaaaaaaaa', 'abcabcabcabc', '12121212121212', 'xyzwxyzwxyzwx'],
       ...['abcdefghijklm', '123456789012', '0987654321098', 'zyxwvutsrqpon'],
@@ -37,14 +37,14 @@ describe('a new password', () => {
 })
 
 describe('recovery codes', () => {
-  test('are ten different ones of 120 bits, which differ by member', () => {
+  test('are ten different ones of 120 bits, and differ by member', () => {
     const codes = createRecoveryCodes(systemRandomness)
     assert.equal(new Set(codes).size, 10)
     for (const code of codes) assert.match(code, /^([0-9a-hjkmnp-tv-z]{6}-){3}[0-9a-hjkmnp-tv-z]{6}$/)
     assert.notEqual(hashRecoveryCode('one', 'code'), hashRecoveryCode('other', 'code'))
   })
 
-  test('are the same in capitals, without hyphens, and with letters for digits', () => {
+  test('may be typed in capitals, without hyphens, and with letters for digits', () => {
     const hash = hashRecoveryCode('mem', '0a1b2c-3d4e5f-6g7h8j-9kmnpq')
     for (const typed of [
       '0A1B2C3D4E5F6G7H8J9KMNPQ',

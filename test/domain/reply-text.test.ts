@@ -22,7 +22,7 @@ function problemsOf(text: string, name = replyNames[0] ?? assert.fail()): string
 }
 
 describe('a filled reply', () => {
-  it('has days and numbers as its language writes them', () => {
+  it('formats days and numbers for its language', () => {
     const text = '{receivedAt} | {dueAt} | {events}'
     assert.equal(fillReply(text, facts, 'en'), '3 November 2026 | 3 December 2026 | 1,248')
     assert.equal(fillReply(text, facts, 'de'), '3. November 2026 | 3. Dezember 2026 | 1.248')
@@ -30,13 +30,13 @@ describe('a filled reply', () => {
     assert.equal(fillReply('{dueAt}', midnight, 'de'), '1. März 2026')
   })
 
-  it('has no placeholders left, and those in a value stay as they were entered', () => {
+  it('has no placeholders left, and leaves values unchanged', () => {
     const odd = { ...facts, reference: '{reason} $& {{', contact: 'a\nb' }
     assert.equal(fillReply('{reference}: {contact}', odd, 'en'), '{reason} $& {{: a\nb')
     for (const name of placeholders) assert.doesNotMatch(fillReply(`{${name}}`, facts, 'en'), /[{}]/)
   })
 
-  it('leaves out lines of placeholders without a value', () => {
+  it('omits lines of placeholders without a value', () => {
     const nobody = { ...facts, contact: null, reason: null }
     assert.equal(fillReply('Regards\n{organisation}\n{contact}\n', nobody, 'en'), 'Regards\nAcme')
     assert.equal(fillReply('a\n {contact} {reason} \nb {reason}c', nobody, 'en'), 'a\nb c')
@@ -45,7 +45,7 @@ describe('a filled reply', () => {
     assert.equal(fillReply('a\n\n{contact}\nb', nobody, 'en'), 'a\n\nb')
   })
 
-  it('leaves out what it says about receipts if there are none', () => {
+  it('omits text about receipts if there are none', () => {
     const unproven = { ...facts, verifyLink: null }
     assert.equal(fillReply('a\n\nVerify the receipts: {verifyLink}.\n\nb', unproven, 'en'), 'a\n\nb')
     for (const language of languages) {
@@ -54,7 +54,7 @@ describe('a filled reply', () => {
     }
   })
 
-  it('has braces where they were doubled', () => {
+  it('contains single braces for double ones', () => {
     assert.equal(fillReply('{{organisation}} {{{organisation}}}', facts, 'en'), '{organisation} {Acme}')
   })
 })
@@ -85,12 +85,12 @@ describe('a reply text', () => {
     ],
   ]
   for (const [text, problem] of refused) {
-    it(`is refused with the line and the nearest placeholder: ${JSON.stringify(text.slice(0, 20))}`, () => {
+    it(`is rejected with the line and the nearest placeholder: ${JSON.stringify(text.slice(0, 20))}`, () => {
       assert.equal(problemsOf(text), problem)
     })
   }
 
-  it('is refused if it is empty, too long or cannot be printed', () => {
+  it('is rejected if it is empty, too long or not printable', () => {
     const rule = 'text must be 1 to 10000 characters, no control characters'
     for (const text of ['', ' \n ', 'x'.repeat(maxReplyLength + 1), 'a\u0007', 'a\u0000', '\ud800'])
       assert.equal(problemsOf(text), rule)
@@ -123,7 +123,7 @@ describe('a default text', () => {
         const articles = /^\S+\.(?:extended|more-information)$/.test(name)
           ? [name.endsWith('extended') ? /12(?:\(| Abs\. )3/ : /12(?:\(| Abs\. )6/]
           : [name.startsWith('access') ? /\b15\b/ : /\b17\b/]
-        // Article 12(4): a person who is refused must be told that they can complain, and go to court.
+        // Article 12(4): a rejected person must be informed of the right to complain and to go to court.
         if (name.endsWith('rejected'))
           articles.push(/\b77\b/, /\b79\b/, /complaint|beschweren/, /court|Gericht/)
         for (const article of articles) assert.match(text, article, name)

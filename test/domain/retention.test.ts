@@ -18,7 +18,7 @@ const now = Date.parse('2026-11-15T12:00:00.000Z')
 const year: RetentionWindow = { days: 365, shorter: null }
 const waiting = (days: number, since: number): RetentionWindow => ({ days: 365, shorter: { days, since } })
 
-describe('the window to delete by', () => {
+describe('the effective window', () => {
   const cases: [what: string, remembered: RetentionWindow | null, days: number, settled: RetentionWindow][] =
     [
       ['is the same when nothing has changed', year, 365, year],
@@ -41,7 +41,7 @@ describe('the window to delete by', () => {
     it(what, () => assert.deepEqual(settleWindow(remembered, days, now), settled))
   }
 
-  it('is never one that another process, which comes by at least once a day, finds too short', () => {
+  it('is never too short for another process that runs at least once a day', () => {
     const random = seededRandom(7)
     for (let round = 0; round < 200; round++) {
       const processes = Array.from({ length: 2 + random.integer(3) }, () => 1 + random.integer(500))
@@ -60,13 +60,13 @@ describe('the window to delete by', () => {
 })
 
 describe('a window settled by another rule', () => {
-  it('is the given one immediately, whatever waits', () => {
+  it('is applied immediately with “immediately”, even if a shorter one waits', () => {
     for (const remembered of [null, year, waiting(180, now)]) {
       assert.deepEqual(settleBy('immediately', remembered, 90, now), { days: 90, shorter: null })
     }
   })
 
-  it('only grows by one who deletes nothing', () => {
+  it('only grows with “longer-only”', () => {
     assert.equal(settleBy('longer-only', null, 730, now), null)
     assert.equal(settleBy('longer-only', year, 180, now), year)
     assert.deepEqual(settleBy('longer-only', waiting(180, now - day), 730, now), { days: 730, shorter: null })
@@ -76,27 +76,27 @@ describe('a window settled by another rule', () => {
 })
 
 describe('the plans', () => {
-  it('are four', () => {
+  it('are free, starter, pro and business', () => {
     assert.deepEqual(plans, ['free', 'starter', 'pro', 'business'])
     for (const plan of plans) assert.equal(isPlan(plan), true)
   })
 
-  it('are none other', () => {
+  it('do not include others', () => {
     for (const text of ['', 'Free', 'enterprise', 'toString', '0']) assert.equal(isPlan(text), false, text)
   })
 })
 
-describe('where a plan’s window begins', () => {
+describe('the start of the window of a plan', () => {
   const now = at('2026-11-15T12:00:00.000Z')
 
-  it('is so many days of 24 hours ago, to the millisecond', () => {
+  it('is that many days of 24 hours ago, to the millisecond', () => {
     assert.equal(windowStart(defaultRetentionDays, 'free', now), at('2026-05-19T12:00:00.000Z'))
     assert.equal(windowStart(defaultRetentionDays, 'starter', now), at('2025-09-16T12:00:00.000Z'))
     assert.equal(windowStart(defaultRetentionDays, 'pro', now), at('2024-11-15T12:00:00.000Z'))
     assert.equal(windowStart(defaultRetentionDays, 'business', now), at('2021-11-16T12:00:00.000Z'))
   })
 
-  it('goes by the days it is given', () => {
+  it('depends on the given days', () => {
     assert.equal(windowStart({ ...defaultRetentionDays, free: 1 }, 'free', now), now - 86_400_000)
   })
 })

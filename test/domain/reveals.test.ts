@@ -7,7 +7,7 @@ const ids = [
   'visitor-32060026',
 ]
 
-/** What somebody may do to an id before it is sent as a request id. */
+/** The forms in which someone may write an ID in a request ID. */
 function formsOf(id: string): string[] {
   const bytes = Buffer.from(id)
   const escaped = JSON.stringify(id).replaceAll(
@@ -32,12 +32,12 @@ function formsOf(id: string): string[] {
   ]
 }
 
-describe('a request id', () => {
-  it('reveals an id that it holds, as it is or encoded', () => {
+describe('a request ID', () => {
+  it('reveals an ID that it contains, plain or encoded', () => {
     for (const id of ids) for (const form of formsOf(id)) assert.ok(reveals(form, id), `${form} of ${id}`)
   })
 
-  it('reveals an id whose bytes are the digits of a UUID', () => {
+  it('reveals an ID whose bytes are the digits of a UUID', () => {
     const digits = Buffer.from('visitor-32060026').toString('hex')
     const uuid = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
     assert.ok(isUuid(uuid))
@@ -45,7 +45,7 @@ describe('a request id', () => {
     assert.ok(reveals(uuid, 'visitor-3206'))
   })
 
-  it('reveals nothing of an id that it does not hold', () => {
+  it('does not reveal an ID that it does not contain', () => {
     for (const kept of [
       ...['erase', 'job 17', '100%', '%zz', '\\u12', 'dmlzaXRvcg==', '48656c6c6f20776f726c64', ''],
     ]) {
@@ -54,7 +54,7 @@ describe('a request id', () => {
     assert.equal(reveals('anything', ''), false)
   })
 
-  it('that is a UUID reveals only what is one, or whose bytes are in it', () => {
+  it('that is a UUID reveals only an equal ID, or one whose bytes it contains', () => {
     const made = '40480aaa-b841-4812-90dc-ba1f5bd75510'
     for (const id of ['b841', '4', '9', '40480aaa', 'anna']) assert.equal(reveals(made, id), false, id)
     for (const id of [made, made.toUpperCase(), made.replaceAll('-', ''), `visitor-${made}`])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mappedRole, parseRoleMapping } from '../../src/domain/role-mapping.ts'
 
-test('the highest role that any value gives counts, in any order', () => {
+test('the highest role of all matching values is used, in any order', () => {
   const mapping = parseRoleMapping('viewer=staff, admin=lethe-admins ,desk=privacy,desk=legal=eu') ?? []
   for (const [values, role] of [
     [['staff'], 'viewer'],
@@ -15,13 +15,13 @@ test('the highest role that any value gives counts, in any order', () => {
   }
 })
 
-test('an asterisk gives a role to every account', () => {
+test('an asterisk matches every account', () => {
   const mapping = parseRoleMapping('viewer=*,admin=boss') ?? []
   assert.equal(mappedRole(mapping, []), 'viewer')
   assert.equal(mappedRole(mapping, ['boss']), 'admin')
 })
 
-test('a mapping without a role, with another role or without a value is not valid', () => {
+test('a mapping without a role, with an unknown role or without a value is invalid', () => {
   for (const text of ['', 'admin', 'admin=', '=x', 'owner=x', 'admin=x,', 'admin=x\ny']) {
     assert.equal(parseRoleMapping(text), null, JSON.stringify(text))
   }

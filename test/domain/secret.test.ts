@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { hideSecrets } from '../../src/domain/secret.ts'
 
-describe('an address that is shown', () => {
+describe('a displayed address', () => {
   for (const [address, shown] of [
     ['postgres://db.example/lethe', 'postgres://db.example/lethe'],
     ['postgres://lethe:hush@db.example:5433/lethe', 'postgres://…@db.example:5433/lethe'],
@@ -14,10 +14,10 @@ describe('an address that is shown', () => {
     ['postgres://one,two:5433/lethe', 'postgres://one,two:5433/lethe'],
     ['postgres://lethe:hu,sh@one:1,[::1]:2/lethe?x', 'postgres://…@one:1,[::1]:2/lethe?…'],
   ] as const) {
-    it(`is ${shown} of ${address}`, () => assert.equal(hideSecrets(address), shown))
+    it(`is ${shown} for ${address}`, () => assert.equal(hideSecrets(address), shown))
   }
 
-  it('is its scheme alone where a password may stand anywhere', () => {
+  it('is only its scheme if it may contain a password anywhere', () => {
     for (const address of [
       'postgres://lethe:hu/sh@db.example/lethe',
       'postgres://lethe:hu?sh@db.example/lethe',

@@ -27,7 +27,7 @@ function jobsIn(t: TestContext, queue: FairQueue) {
 }
 
 describe('a fair queue', () => {
-  it('runs one job of each organisation at a time, and the next when that is done', async (t) => {
+  it('runs one job of each organisation at a time', async (t) => {
     const jobs = jobsIn(t, new FairQueue(bounds))
     for (const name of ['a1', 'a2', 'a3']) jobs.add('a', name)
     jobs.add('b', 'b1')
@@ -37,7 +37,7 @@ describe('a fair queue', () => {
     assert.deepEqual(jobs.started(), ['a1', 'b1', 'a2'])
   })
 
-  it('serves organisations in turn, no matter how many jobs one of them has', async (t) => {
+  it('serves organisations in turn, however many jobs one of them has', async (t) => {
     const jobs = jobsIn(t, new FairQueue({ ...bounds, permits: 1 }))
     for (let i = 1; i <= 60; i += 1) jobs.add('a', `a${i}`)
     for (const other of ['b', 'c']) for (const i of [1, 2]) jobs.add(other, `${other}${i}`)
@@ -61,7 +61,7 @@ describe('a fair queue', () => {
     assert.deepEqual(steps, ['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3'])
   })
 
-  it('refuses what one organisation has too much of, and nothing of another', async (t) => {
+  it('rejects jobs beyond the limit of an organisation, without affecting others', async (t) => {
     const jobs = jobsIn(t, new FairQueue({ ...bounds, permits: 1, maxWaitingEach: 1 }))
     jobs.add('a', 'a1')
     jobs.add('a', 'a2')
@@ -71,7 +71,7 @@ describe('a fair queue', () => {
     assert.deepEqual(jobs.started(), ['a1', 'b1'])
   })
 
-  it('refuses a job that has waited for too long', async (t) => {
+  it('rejects a job that has waited too long', async (t) => {
     const jobs = jobsIn(t, new FairQueue({ ...bounds, waitTimeoutMs: 1 }))
     jobs.add('a', 'a1')
     await assert.rejects(jobs.add('a', 'a2'), /overloaded/)
@@ -81,7 +81,7 @@ describe('a fair queue', () => {
     assert.deepEqual(jobs.started(), ['a1', 'a3'])
   })
 
-  it('drops a job whose signal is aborted while it waits', async (t) => {
+  it('drops a waiting job whose signal is aborted', async (t) => {
     const jobs = jobsIn(t, new FairQueue(bounds))
     const stop = new AbortController()
     jobs.add('a', 'a1')
@@ -94,7 +94,7 @@ describe('a fair queue', () => {
     assert.deepEqual(jobs.started(), ['a1', 'a3'])
   })
 
-  it('passes on the place of a job that fails', async () => {
+  it('starts the next job if one fails', async () => {
     const queue = new FairQueue({ ...bounds, permits: 1 })
     const failed = queue.run('a', () => Promise.reject(new Error('no good')))
     const next = queue.run('a', async () => 'done')

@@ -15,17 +15,17 @@ const member = {
 const known = { member, passwordHash: 'scrypt$15$8$3$salt$key' }
 
 describe('the mark of a browser', () => {
-  it('tells its member which browser it is', () => {
+  it('identifies the browser to its member', () => {
     assert.equal(readBrowserMark(markBrowser('one', known), known), 'one')
   })
 
-  it('is void once the password is another, and for any other member', () => {
+  it('is invalid after a change of the password, and for other members', () => {
     const mark = markBrowser('one', known)
     assert.equal(readBrowserMark(mark, { ...known, passwordHash: 'scrypt$15$8$3$salt$another' }), null)
     assert.equal(readBrowserMark(mark, { ...known, member: { ...member, id: 'mem_2' } }), null)
   })
 
-  it('cannot be made up', () => {
+  it('cannot be forged', () => {
     const [id, proof] = markBrowser('one', known).split('.')
     for (const mark of ['', '.', 'one', 'one.', `two.${proof}`, `${id}.${proof}A`, `.${proof}`, 'é.é']) {
       assert.equal(readBrowserMark(mark, known), null, mark)

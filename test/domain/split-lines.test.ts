@@ -8,7 +8,7 @@ async function* chunksOf(pieces: readonly Piece[]): AsyncGenerator<Buffer> {
   for (const piece of pieces) yield Buffer.from(piece)
 }
 
-/** All lines of some chunks; a reason why there is none stands in brackets. */
+/** All lines of some chunks; the reason for an invalid line is in brackets. */
 function linesOf(...pieces: Piece[]): Promise<string[]> {
   return linesWithin(defaultMaxLineBytes, ...pieces)
 }
@@ -39,7 +39,7 @@ describe('bytes are split into lines', () => {
     it(what, async () => assert.deepEqual(await linesOf(...pieces), lines))
   }
 
-  it('that hold characters of more bytes than one, wherever chunks end', async () => {
+  it('with multi-byte characters, for any boundaries of chunks', async () => {
     const bytes = Buffer.from('\ufeffgrün\n🌍\n')
     for (let cut = 0; cut <= bytes.length; cut++) {
       assert.deepEqual(await linesOf(bytes.subarray(0, cut), bytes.subarray(cut)), ['grün', '🌍'])
@@ -47,8 +47,8 @@ describe('bytes are split into lines', () => {
   })
 })
 
-describe('bytes that are no text', () => {
-  it('spoil their own line and not its neighbours', async () => {
+describe('bytes that are not UTF-8', () => {
+  it('invalidate only their own line', async () => {
     const bytes = Buffer.concat([Buffer.from('ä\nb'), Buffer.from([0xff]), Buffer.from('c\n\nö\n')])
     for (let cut = 0; cut <= bytes.length; cut++) {
       const lines = await linesOf(bytes.subarray(0, cut), bytes.subarray(cut))
@@ -56,12 +56,12 @@ describe('bytes that are no text', () => {
     }
   })
 
-  it('spoil the last line when a character breaks off', async () => {
+  it('invalidate the last line if a character is truncated', async () => {
     assert.deepEqual(await linesOf('a\n', Buffer.from('ü').subarray(0, 1)), ['a', '[not UTF-8]'])
   })
 })
 
-describe('the longest line', () => {
+describe('the longest allowed line', () => {
   const half = 'x'.repeat(defaultMaxLineBytes / 2)
 
   it('is read, in one chunk or in two', async () => {
@@ -70,7 +70,7 @@ describe('the longest line', () => {
     assert.deepEqual(await linesOf(`${whole}\nb`), [whole, 'b'])
   })
 
-  it('is not exceeded: what does is no line, and its neighbours are', async () => {
+  it('is exceeded only by invalid lines, which do not affect others', async () => {
     const tooLong = '[longer than 256 KiB (LETHE_MAX_LINE_KIB)]'
     assert.deepEqual(await linesOf('a\n', half, half, 'x\nb\n'), ['a', tooLong, 'b'])
     assert.deepEqual(await linesOf('a\n', half, half, half, half, half, '\nb'), ['a', tooLong, 'b'])
@@ -78,7 +78,7 @@ describe('the longest line', () => {
     assert.deepEqual(await linesOf(`a\n${half}${half}x\nb\n`), ['a', tooLong, 'b'])
   })
 
-  it('is as long as somebody says, in bytes, wherever chunks end', async () => {
+  it('is configurable in bytes, for any boundaries of chunks', async () => {
     const [within, beyond] = ['ü'.repeat(512), 'ü'.repeat(513)]
     const bytes = Buffer.from(`${within}\n${beyond}\na\n${within}`)
     for (let cut = 0; cut <= bytes.length; cut += 97) {

@@ -6,11 +6,11 @@ const key = (organisationId: string, name: string, value: string) =>
   Buffer.from(lookupKey(organisationId, { name, value })).toString('hex')
 
 describe('the lookup key of an identifier', () => {
-  it('is always the same: stores hold it', () => {
+  it('never changes, because stores contain it', () => {
     assert.equal(key('acme', 'email', 'ada@example.com'), 'c152347b610ead32f3f9a803c56e5270')
   })
 
-  it('is the same for an address in whatever case, and for nothing else', () => {
+  it('is the same for an address in any case, but not for other identifiers', () => {
     assert.equal(key('acme', 'email', 'ÅDA@Example.COM'), key('acme', 'email', 'åda@example.com'))
     const keys = [
       key('acme', 'email', 'a'),
@@ -22,11 +22,11 @@ describe('the lookup key of an identifier', () => {
     assert.equal(new Set(keys).size, keys.length)
   })
 
-  it('is the same however a letter with its accent is written, of every name', () => {
+  it('is the same for every Unicode normalization, for any name', () => {
     const [composed, decomposed] = ['Jos\u00e9', 'Jose\u0301']
     for (const name of ['email', 'userId']) {
       assert.equal(key('acme', name, composed), key('acme', name, decomposed))
-      // Two accents, one below and one above: in both orders, and half composed.
+      // Two accents, one below and one above, in both orders and partly composed.
       const forms = ['\u1eb7', 'a\u0323\u0306', 'a\u0306\u0323', '\u1ea1\u0306', '\u0103\u0323']
       assert.equal(new Set(forms.map((form) => key('acme', name, form))).size, 1)
     }
@@ -42,14 +42,14 @@ describe('the lookup key of an identifier', () => {
     )
   })
 
-  it('does not take two addresses for one because a letter can be written with two', () => {
+  it('distinguishes addresses with letters that can be written as two', () => {
     const comparable = (value: string) => comparableValue({ name: 'email', value })
     assert.notEqual(comparable('straße@example.com'), comparable('strasse@example.com'))
   })
 })
 
-describe('identifiers', () => {
-  it('are shown by name, then by value', () => {
+describe('the identifiers of a subject', () => {
+  it('are ordered by name, then by value', () => {
     const shown = sortIdentifiers([
       { name: 'userId', value: '2' },
       { name: 'email', value: 'b' },

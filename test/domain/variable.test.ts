@@ -67,7 +67,7 @@ const invalid: [what: string, variables: Variables, field: string, reason: RegEx
   ['a set over 1 MiB', ofSize(17, maxDocumentBytes + 1), 'variables', /1 MiB together/],
 ]
 
-test('a bad name is a problem of that name', () => {
+test('an invalid name is a problem of that name', () => {
   for (const name of badNames) {
     assert.deepEqual(Object.keys(problemsOf(new Map([[name, 1]]))), [name])
   }
@@ -81,7 +81,7 @@ for (const [what, variables, field, reason] of invalid) {
   })
 }
 
-test('a comparison lists what was added, changed and removed by name, whatever the order of members', () => {
+test('a comparison lists added, changed and removed names, whatever the order of members', () => {
   const before = variablesOf({ z: 1, same: { a: 1, b: [{ c: 1, d: 2 }] }, gone: null, changed: [1, 2] })
   const after = variablesOf({ same: { b: [{ d: 2, c: 1 }], a: 1 }, changed: [2, 1], z: 1, Added: false })
   assert.deepEqual(compareVariables(before, after), [
@@ -91,7 +91,7 @@ test('a comparison lists what was added, changed and removed by name, whatever t
   ])
 })
 
-test('the document of a set has names in order, and its digest identifies version and document', () => {
+test('the document of a set is ordered by name, and its digest identifies version and document', () => {
   const set = variableSet(3, variablesOf({ b: { z: 1, a: 2 }, B: 'ä', a: [1, null] }))
   assert.equal(set.document, '{"B":"ä","a":[1,null],"b":{"z":1,"a":2}}')
   assert.deepEqual(set, variableSet(3, readVariables(set.document)))
@@ -102,7 +102,7 @@ test('the document of a set has names in order, and its digest identifies versio
 const names = fc.stringMatching(variableNamePattern)
 const values = fc.jsonValue({ maxDepth: 4, noUnicodeString: false })
 
-test('every document survives being written, for programs and for people, and read', () => {
+test('every document can be written, compact or indented, and read again', () => {
   fc.assert(
     fc.property(fc.dictionary(names, values), fc.constantFrom(undefined, 2), (object, space) => {
       const variables = new Map(Object.entries(object).filter(([, value]) => !hasLargeInteger(value)))
@@ -115,7 +115,7 @@ test('every document survives being written, for programs and for people, and re
   )
 })
 
-test('a change from one set to another adds up to the other', () => {
+test('a change from one set to another, applied to it, gives the other', () => {
   fc.assert(
     fc.property(fc.dictionary(names, values), fc.dictionary(names, values), (from, to) => {
       const [before, after] = [variablesOf(from), variablesOf(to)]
@@ -130,7 +130,7 @@ test('a change from one set to another adds up to the other', () => {
   )
 })
 
-/** Integers that JSON writes with all digits, although they are not exact. */
+/** Integers that JSON writes with all digits although they are not exact. */
 function hasLargeInteger(value: unknown): boolean {
   return /(?<![\d.e+-])-?\d{16,}(?![\d.e])/.test(JSON.stringify(value))
 }
