@@ -19,7 +19,7 @@ function subjectsOf(lines: readonly Record<string, unknown>[]): Set<unknown> {
 }
 
 describe('lethe convert accesslog', { concurrency: true }, () => {
-  it('leads from a log to visitors in the API, with sessions divided at pauses, and without addresses', async (t) => {
+  it('converts a log to visitors in the API, with sessions divided at pauses, and without addresses', async (t) => {
     const { subjectIds, subject, lines } = await convertToApi(t, 'accesslog', [...salt, log])
     assert.equal(subjectIds.length, 4)
     assert.doesNotMatch(JSON.stringify(lines), /203\.0\.113\.7|198\.51\.100|2001:db8/)
@@ -54,7 +54,7 @@ describe('lethe convert accesslog', { concurrency: true }, () => {
     })
   })
 
-  it('gives visitors other IDs with another salt, and other IDs every day with --daily', async (t) => {
+  it('generates other IDs with another salt, and other IDs every day with --daily', async (t) => {
     const { convert, file } = converter(t)
     const day = (number: number) =>
       `192.0.2.1 - - [0${number}/Oct/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "agent"\n`
@@ -67,7 +67,7 @@ describe('lethe convert accesslog', { concurrency: true }, () => {
     assert.equal(new Set([...same, ...other]).size, 2)
   })
 
-  it('leaves out bots, static files and query strings on request', async (t) => {
+  it('omits bots, static files and query strings on request', async (t) => {
     const { convert } = converter(t)
     const urls = async (...args: string[]) => {
       const outcome = await convert('accesslog', ...salt, ...args, log)
@@ -100,7 +100,7 @@ describe('lethe convert accesslog', { concurrency: true }, () => {
     })
   })
 
-  it('needs a salt of at least 16 bytes, and says how to create one', async (t) => {
+  it('needs a salt of at least 16 bytes, and explains how to create one', async (t) => {
     const { convert, file } = converter(t)
     assertRefused(await convert('accesslog', log), 2, /needs --salt-file: .* head -c 32 \/dev\/urandom/)
     const short = file('short', 'fifteen bytes..')
@@ -118,7 +118,7 @@ describe('lethe convert accesslog', { concurrency: true }, () => {
     ['{"type":"event","subjectId":"a"}', 'not a line of the common or combined log format'],
   ]
   for (const [line, reason] of bad) {
-    it(`reports a line that it cannot use, and uses its neighbours: ${reason}, as in ${line}`, async (t) => {
+    it(`reports a line that it cannot use, and continues: ${reason}, as in ${line}`, async (t) => {
       const { convert, file } = converter(t)
       const path = file('log', `${good}\n${line}\n${good}\n`)
       const outcome = await convert('accesslog', ...salt, path)

@@ -20,7 +20,7 @@ function nested(levels: number): unknown {
   return value
 }
 
-/** What is changed in a good record, and the reason for which it cannot be used. */
+/** Changes to a good record, and the reason why the result cannot be used. */
 type BadRecords = Readonly<Record<string, readonly [changes: Fields, reason: string]>>
 
 interface Table {
@@ -135,12 +135,12 @@ const tables: readonly Table[] = [
 
 for (const { format, good, bad } of tables) {
   describe(`converting from ${format.name}`, () => {
-    it('uses the record that the others differ from', () => {
+    it('uses the unchanged record', () => {
       assert.deepEqual(convertRecords(format, good).reasons, [null])
     })
 
     for (const [what, [changes, reason]] of Object.entries(bad)) {
-      it(`counts a record with ${what}, and goes on`, () => {
+      it(`counts a record with ${what}, and continues`, () => {
         const { reasons, events, summary } = convertRecords(format, { ...good, ...changes }, good)
         assert.deepEqual(reasons, [reason, null])
         assert.equal(events.length, 1)
@@ -169,21 +169,21 @@ describe('converting from snowplow', () => {
   }
 
   for (const [what, [changes, reason]] of Object.entries(bad)) {
-    it(`counts a record with ${what}, and goes on`, () => {
+    it(`counts a record with ${what}, and continues`, () => {
       const { reasons, events } = convertTexts(snowplow, [tsv({ ...good, ...changes }), tsv(good)])
       assert.deepEqual(reasons, [reason, null])
       assert.equal(events.length, 1)
     })
   }
 
-  it('counts records with fewer and with more columns', () => {
+  it('counts records with too few and too many columns', () => {
     const line = tsv(good)
     const { reasons } = convertTexts(snowplow, [line.slice(0, -1), `${line}\t`, '', line])
     const reason = 'it does not have 131 columns'
     assert.deepEqual(reasons, [reason, reason, reason, null])
   })
 
-  it('keeps documents that are not JSON as texts', () => {
+  it('keeps documents that are not JSON as text', () => {
     const { events } = convertTexts(snowplow, [
       tsv({ ...good, unstruct_event: '{"schema":', se_value: '1e3' }),
     ])
@@ -196,14 +196,14 @@ describe('identifiers of a converted record', () => {
   const identifiersIn = (changes: Fields) =>
     convertRecords(segment, { ...call, ...changes }).events[0]?.identifiers
 
-  it('are left out if they cannot be identifiers, and the record is used', () => {
+  it('are omitted if they are invalid, and the record is used', () => {
     for (const email of [tooLong, withNul, '', {}, ['ada@example.com'], true]) {
       assert.deepEqual(identifiersIn({ traits: { email } }), { userId: '42' })
     }
     assert.equal(identifiersIn({ userId: withNul }), undefined)
   })
 
-  it('are few, however many a record has', () => {
+  it('are limited in number', () => {
     const many = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`email${index}`, `${index}@x.example`]),
     )
@@ -213,7 +213,7 @@ describe('identifiers of a converted record', () => {
     })
   })
 
-  it('are addresses if the ID of the user is one', () => {
+  it('include an address if the ID of the user is one', () => {
     assert.deepEqual(identifiersIn({ userId: 'ada@example.com' }), { email: 'ada@example.com' })
   })
 })

@@ -28,7 +28,10 @@ describe('the memory of lethe convert', { concurrency: true }, () => {
   const row = `event,v,s,,go,2026-10-01 09:00:00,,"a\nb",,,,${'x'.repeat(1_500)},\n`
   const header = 'kind,visitor,visit,id,action,time,end,page,price,member,mail,country,note\n'
   const map = ['--map', convertFixture('visits.map.json')]
-  /** Files of 35 MB with short records, and of 120 MB with one that is too long; how much more memory they may take. */
+  /**
+   * Files of 35 MB with short records, and of 120 MB with one that is too long; the last number is the
+   * allowed memory.
+   */
   const cases: [string, readonly string[], readonly string[], number, number][] = [
     ['matomo', [], ['[', `${visits.slice(1, -1)},`, `${JSON.stringify(visit(0))}]`], 45, 45],
     ['csv', map, [header, row.repeat(500), ''], 45, 45],

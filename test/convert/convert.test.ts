@@ -9,7 +9,7 @@ import { parseImportLine } from '../../src/domain/ingest.ts'
 import { assertRefused, jsonLines, programPath } from '../support/command-line.ts'
 import { converter, convertFixture, convertFixtureText, convertSummary, linesOf } from '../support/convert.ts'
 
-/** The options without which a format does not start. */
+/** The options that a format requires. */
 const neededOptions: Readonly<Record<string, readonly string[]>> = {
   csv: ['--map', convertFixture('visits.map.json')],
   accesslog: ['--salt-file', convertFixture('salt')],
@@ -30,7 +30,7 @@ describe('every format of lethe convert', { concurrency: true }, () => {
       }
     })
 
-    it(`refuses what another system exported, its own output, and binary data: ${name}`, async (t) => {
+    it(`rejects exports of another system, its own output, and binary data: ${name}`, async (t) => {
       const { convert, file } = converter(t)
       const binary = Buffer.from(Array.from({ length: 5_000 }, (_, i) => (i * 73 + (i >> 3)) % 256))
       const own = await convert('matomo', convertFixture('matomo.json'))
@@ -61,7 +61,7 @@ describe('the input of lethe convert', { concurrency: true }, () => {
     assert.equal(twice.stdout, plain.stdout + plain.stdout)
   })
 
-  it('keeps what it wrote before a file broke off, and names the reason', async (t) => {
+  it('keeps what it wrote before a file ended early, and reports the reason', async (t) => {
     const { convert, file } = converter(t)
     const whole = gzipSync(Buffer.from(visits))
     const middle = visits.indexOf('"idVisit": "4712"')
@@ -87,7 +87,7 @@ describe('the input of lethe convert', { concurrency: true }, () => {
     }
   })
 
-  it('must exist, be a file, and be read once, which is checked before anything is written', async (t) => {
+  it('must exist, be a file, and be given once, which is checked before anything is written', async (t) => {
     const { convert, cli } = converter(t)
     mkdirSync(join(cli.folder, 'folder'))
     const good = convertFixture('matomo.json')
@@ -105,7 +105,7 @@ describe('the input of lethe convert', { concurrency: true }, () => {
     assert.deepEqual([status, stderr], [1, 'error: Cannot read standard input: it is a folder.\n'])
   })
 
-  it('affects only the record whose bytes are not UTF-8', async (t) => {
+  it('loses only the record whose bytes are not UTF-8', async (t) => {
     const { convert, file } = converter(t)
     const latin = Buffer.from(visits.replace('Köln', 'K\xd6ln'), 'latin1')
     const outcome = await convert('matomo', '--json', file('latin', latin))
@@ -148,7 +148,7 @@ describe('the output of lethe convert', { concurrency: true }, () => {
     assertRefused(await convert('matomo', '--tracker', '..'), 2, /Expected 1 to 256 characters/)
   })
 
-  it('ends quietly if its reader does', async (t) => {
+  it('ends without an error if its reader does', async (t) => {
     const { cli, file } = converter(t)
     const line = `${JSON.stringify(JSON.parse(visits)[0])}\n`
     const path = file('many', line.repeat(2_000))
@@ -159,7 +159,7 @@ describe('the output of lethe convert', { concurrency: true }, () => {
     assert.deepEqual([code, stderr], [0, ''])
   })
 
-  it('says what to do if a whole file is of another system', async (t) => {
+  it('says what to do if a whole file is from another system', async (t) => {
     const { convert, file } = converter(t)
     const outcome = await convert('matomo', file('other', '{"event":"x"}\n{"event":"y"}\n'))
     assert.match(
@@ -171,7 +171,7 @@ describe('the output of lethe convert', { concurrency: true }, () => {
 })
 
 describe('the command lethe convert', { concurrency: true }, () => {
-  it('needs no store and no configuration, and refuses Plausible with the reason', async (t) => {
+  it('needs no store and no configuration, and rejects Plausible with the reason', async (t) => {
     const { convert, cli } = converter(t)
     const env = { LETHE_STORE: 'sqlite:/nowhere/at/all.db', LETHE_SECRET_FILE: '/nowhere' }
     const outcome = await cli.run(['convert', 'matomo', convertFixture('matomo.json')], { env })
@@ -184,7 +184,7 @@ describe('the command lethe convert', { concurrency: true }, () => {
     assertRefused(await convert('Matomo', 'x'), 2, /Allowed choices are csv, .*matomo/)
   })
 
-  it('refuses options that the format does not have', async (t) => {
+  it('rejects options that the format does not have', async (t) => {
     const { convert } = converter(t)
     for (const option of ['--map=x', '--delimiter=;', '--salt-file=x', '--daily', '--skip-bots'])
       assertRefused(await convert('matomo', option, 'x'), 2, /The format matomo has no option --/)

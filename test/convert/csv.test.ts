@@ -6,7 +6,7 @@ import { converter, convertFixture, convertSummary, convertToApi, linesOf } from
 const fixture = ['--map', convertFixture('visits.map.json'), convertFixture('visits.csv')]
 
 describe('lethe convert csv', { concurrency: true }, () => {
-  it('leads from a file and its mapping to subjects in the API', async (t) => {
+  it('converts a file with its mapping to subjects in the API', async (t) => {
     const { subjectIds, subject } = await convertToApi(t, 'csv', fixture)
     assert.deepEqual(subjectIds, ['v-ada', 'v-bob'])
     assert.partialDeepStrictEqual(await subject('v-ada'), {
@@ -40,7 +40,7 @@ describe('lethe convert csv', { concurrency: true }, () => {
     assert.notEqual(two, three)
   })
 
-  it('reads Unix times, any delimiter, Windows line ends and a byte order mark', async (t) => {
+  it('reads Unix times, any delimiter, CRLF line endings and a byte order mark', async (t) => {
     const { convert, file } = converter(t)
     const map = (unit: string) =>
       `{"type":{"value":"session"},"subjectId":"v","sessionId":"s","startedAt":{"column":"t","as":"${unit}"}}`
@@ -82,7 +82,7 @@ describe('a mapping for lethe convert csv', { concurrency: true }, () => {
     [{ ...base, eventId: 7 }, /"eventId" in the mapping must be/],
   ]
   for (const [map, reason] of wrong) {
-    it(`is refused as wrong usage if it is ${JSON.stringify(map)}`, async (t) => {
+    it(`is rejected as a usage error if it is ${JSON.stringify(map)}`, async (t) => {
       const { convert, file } = converter(t)
       const path = file('map', typeof map === 'string' ? map : JSON.stringify(map))
       assertRefused(await convert('csv', '--map', path, file('data', '')), 2, reason)
@@ -99,7 +99,7 @@ describe('a mapping for lethe convert csv', { concurrency: true }, () => {
     )
   })
 
-  it('may only name columns that the file has, once', async (t) => {
+  it('may name only columns of the file, each once', async (t) => {
     const { convert, file } = converter(t)
     const map = file('map', JSON.stringify(base))
     for (const [header, reason] of [
@@ -147,7 +147,7 @@ describe('a record that lethe convert csv cannot use', { concurrency: true }, ()
     ['event,a,"never closed', 'has a quoted field that never ends, or is too long'],
   ]
   for (const [record, reason] of bad) {
-    it(`is reported, and its neighbours are used: ${reason}, as in ${record}`, async (t) => {
+    it(`is reported, and the others are used: ${reason}, as in ${record}`, async (t) => {
       const { convert, file } = converter(t)
       const text = `k,v,s,n,t,e,p,b\n${good}\n${record}\n${good}\n`
       const args = ['--map', file('map', JSON.stringify(map)), '--json', file('data', text)]

@@ -8,14 +8,14 @@ function event(minutes: number, fields: Partial<SourceEvent> = {}): SourceEvent 
   return { subjectId: 'ada', sessionId: 's1', name: 'view', occurredAt: minutes * minuteMs, ...fields }
 }
 
-/** The lines of several events, in short. */
+/** A summary of the lines of several events. */
 function linesOf(events: readonly SourceEvent[], maxKnown?: number) {
   const lines = new EventLines(maxKnown)
   return events.map((each) => lines.linesOf(each).map((line) => (line.type === 'event' ? line.name : line)))
 }
 
 describe('the lines of events', () => {
-  it('begin with a session line if an event shows something new about its session', () => {
+  it('start with a session line if an event has new attributes of its session', () => {
     const session = { type: 'session', subjectId: 'ada', sessionId: 's1', startedAt: 0 }
     assert.deepEqual(
       linesOf([
@@ -38,14 +38,14 @@ describe('the lines of events', () => {
     )
   })
 
-  it('leave out attributes that are not short texts or numbers', () => {
+  it('omit attributes that are not short texts or numbers', () => {
     const attributes = { a: 'x'.repeat(maxAttributeLength + 1), b: ['x'], c: null, d: '', e: true, f: {} }
     assert.deepEqual(linesOf([event(0, { attributes })]), [['view']])
     const [[line] = []] = linesOf([event(0, { attributes: { ...attributes, version: 3 } })])
     assert.deepEqual(typeof line === 'object' && line.attributes, { version: '3' })
   })
 
-  it('repeat a session line if too many other sessions came between', () => {
+  it('repeat a session line after too many other sessions', () => {
     const shown = (sessionId: string) => event(0, { sessionId, attributes: { browser: 'Firefox' } })
     const counts = (maxKnown: number) =>
       linesOf(['s1', 's2', 's3', 's1'].map(shown), maxKnown).map((lines) => lines.length)
@@ -53,7 +53,7 @@ describe('the lines of events', () => {
     assert.deepEqual(counts(2), [2, 2, 2, 2])
   })
 
-  it('remember a bounded number of sessions', () => {
+  it('remember a limited number of sessions', () => {
     const lines = new EventLines(10)
     for (let number = 0; number < 100; number++) {
       lines.linesOf(event(0, { sessionId: `s${number}` }))
@@ -61,7 +61,7 @@ describe('the lines of events', () => {
     }
   })
 
-  it('begin a session after a pause of 30 minutes if the source has none', () => {
+  it('start a session after a pause of 30 minutes if the source has none', () => {
     const lines = new EventLines()
     const sessionAt = (minutes: number, subjectId = 'ada') =>
       lines.linesOf(event(minutes, { subjectId, sessionId: undefined }))[0]?.sessionId
@@ -73,7 +73,7 @@ describe('the lines of events', () => {
     assert.equal(sessionAt(62), second)
   })
 
-  it('give the identifiers of a sign-in to the subject from before, and keep what is known of its session', () => {
+  it('assign the identifiers of a sign-in to the earlier subject, and keep the attributes of its session', () => {
     const identifiers = { userId: '42' }
     const before = event(0, { attributes: { source: 'newsletter' } })
     const attributes = { browser: 'Firefox' }

@@ -5,7 +5,7 @@ import { convertFixture, convertToApi } from '../support/convert.ts'
 import { convertRecords, type Fields } from '../support/convert-records.ts'
 
 describe('lethe convert ga4', () => {
-  it('leads from rows of BigQuery to subjects in the API', async (t) => {
+  it('converts rows of BigQuery to subjects in the API', async (t) => {
     const { subjectIds, subject } = await convertToApi(t, 'ga4', [convertFixture('ga4.jsonl')])
     assert.deepEqual(subjectIds, ['1409732612.1794650400'])
     assert.partialDeepStrictEqual(await subject('1409732612.1794650400'), {
@@ -60,7 +60,7 @@ describe('a row of Google Analytics 4', () => {
     assert.equal(eventOf({ event_timestamp: 1794650400000999 })?.occurredAt, expected)
   })
 
-  it('is told from the others of its batch by its position', () => {
+  it('is distinguished from others of its batch by its position', () => {
     const position = { event_bundle_sequence_id: '7', batch_page_id: '8', batch_ordering_id: '1' }
     const idOf = (fields: Fields) => eventOf({ ...position, ...fields })?.eventId
     const first = idOf({ batch_event_index: '1' })
@@ -68,11 +68,11 @@ describe('a row of Google Analytics 4', () => {
     assert.equal(idOf({ batch_event_index: 1 }), first)
     for (const other of [{ batch_event_index: '2' }, { batch_event_index: '1', batch_ordering_id: '2' }])
       assert.notEqual(idOf(other), first)
-    // An import derives it from the content.
+    // The import derives it from the content.
     assert.equal(idOf({}), undefined)
   })
 
-  it('has parameters of four types, of which integers may be texts', () => {
+  it('has parameters of four types, where integers may be text', () => {
     const values = {
       small: { int_value: '-5' },
       large: { int_value: '9007199254740993' },

@@ -9,7 +9,7 @@ import {
 } from '../support/convert.ts'
 
 describe('lethe convert matomo', { concurrency: true }, () => {
-  it('leads from visits to subjects in the API', async (t) => {
+  it('converts visits to subjects in the API', async (t) => {
     const { subjectIds, subject } = await convertToApi(t, 'matomo', [convertFixture('matomo.json')])
     assert.deepEqual(subjectIds, ['1111222233334444', '9f2ab0c4d5e6f708'])
     const ada = await subject('9f2ab0c4d5e6f708')
@@ -45,7 +45,7 @@ describe('lethe convert matomo', { concurrency: true }, () => {
     })
   })
 
-  it('reads the same from one line, and from a visit per line', async (t) => {
+  it('reads the same from one line, and from one visit per line', async (t) => {
     const { convert, file } = converter(t)
     const visits: unknown[] = JSON.parse(convertFixtureText('matomo.json'))
     const expected = await convert('matomo', convertFixture('matomo.json'))
@@ -69,7 +69,7 @@ describe('lethe convert matomo', { concurrency: true }, () => {
     [{ result: 'error', message: 'Unable to authenticate' }, 'it is an error of the Matomo API, not a visit'],
   ]
   for (const [record, reason] of bad) {
-    it(`reports a visit that it cannot use, and uses its neighbours: ${reason}, as in ${JSON.stringify(record)}`, async (t) => {
+    it(`reports a visit that it cannot use, and continues: ${reason}, as in ${JSON.stringify(record)}`, async (t) => {
       const { convert, file } = converter(t)
       const path = file('visits', JSON.stringify([visit, record, visit]))
       const outcome = await convert('matomo', '--json', path)

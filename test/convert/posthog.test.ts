@@ -12,13 +12,13 @@ const attributes = {
 }
 
 describe('lethe convert posthog', { concurrency: true }, () => {
-  it('leads from a list of the API and a batch export to subjects in the API', async (t) => {
+  it('converts a list of the API and a batch export to subjects in the API', async (t) => {
     const files = ['posthog-api.jsonl', 'posthog-batch.jsonl'].map(convertFixture)
     const { subjectIds, subject, lines } = await convertToApi(t, 'posthog', files)
     assert.deepEqual(subjectIds, [anonymous, '42', 'anon-2'])
     assert.partialDeepStrictEqual(await subject(anonymous), {
       counts: { sessions: 1, events: 2 },
-      // From the sign-in, so that a search for the address finds this subject, too.
+      // From the sign-in, so that a search for the address finds this subject too.
       identifiers: [
         { name: 'email', value: 'Ada@example.com' },
         { name: 'userId', value: '42' },
@@ -67,7 +67,7 @@ describe('lethe convert posthog', { concurrency: true }, () => {
     for (const dropped of ['203.0.113.7', 'phc_fixture']) assert.ok(!written.includes(dropped), dropped)
   })
 
-  it('reads the responses of the API, too', async (t) => {
+  it('also reads the responses of the API', async (t) => {
     const { convert, file } = converter(t)
     const text = convertFixtureText('posthog-api.jsonl')
     const results = text
@@ -87,7 +87,7 @@ describe('the address of a person in PostHog', () => {
     convertRecords(posthog, { distinct_id: 'ada', event: 'go', timestamp: at, ...fields }).events[0]
       ?.identifiers
 
-  it('is what the event sets, or else what the person had', () => {
+  it('is the one set by the event, or otherwise the one of the person', () => {
     const [set, once, stored, listed] = ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example']
     const properties = { $set: { email: set }, $set_once: { email: once } }
     const person = { properties: { email: listed } }
@@ -98,7 +98,7 @@ describe('the address of a person in PostHog', () => {
     assert.deepEqual(identifiersOf({ person }), { email: listed })
   })
 
-  it('is not a property of an event, which can be the address of somebody else', () => {
+  it('is not read from the properties of an event, which may have the address of someone else', () => {
     assert.equal(identifiersOf({ properties: { email: 'friend@x.example' } }), undefined)
   })
 })

@@ -7,7 +7,7 @@ import { convertRecords, type Fields } from '../support/convert-records.ts'
 const visitor = '3f0c1b9e-5d7a-4e7b-9a52-0c7a1f2e3d4c'
 
 describe('lethe convert rudderstack', () => {
-  it('leads from an archive and rows of a warehouse to subjects in the API', async (t) => {
+  it('converts an archive and rows of a warehouse to subjects in the API', async (t) => {
     const files = ['rudderstack.jsonl', 'rudderstack-warehouse.jsonl'].map(convertFixture)
     const { subjectIds, subject, lines } = await convertToApi(t, 'rudderstack', files)
     assert.deepEqual(subjectIds, [visitor, '42'])
@@ -48,7 +48,7 @@ describe('a row of a RudderStack table', () => {
   const common = { id: 'm1', anonymous_id: 'a1', timestamp: '2026-11-14 09:00:00 UTC' }
   const eventOf = (fields: Fields) => convertRecords(rudderstack, { ...common, ...fields }).events[0]
 
-  it('is the call that its columns suggest', () => {
+  it('has the type of call that its columns suggest', () => {
     for (const [columns, name] of [
       [{ event: 'order_done', event_text: 'Order Done' }, 'Order Done'],
       [{ event: 'order_done' }, 'order_done'],

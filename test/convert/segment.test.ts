@@ -7,7 +7,7 @@ import { convertRecords, type Fields } from '../support/convert-records.ts'
 const visitor = '23adfd82-aa0f-45a7-a756-24f2a7a4c895'
 
 describe('lethe convert segment', () => {
-  it('leads from an archive to subjects in the API', async (t) => {
+  it('converts an archive to subjects in the API', async (t) => {
     const { subjectIds, subject, lines } = await convertToApi(t, 'segment', [
       convertFixture('segment.jsonl.gz'),
     ])
@@ -21,7 +21,7 @@ describe('lethe convert segment', () => {
         {
           startedAt: '2026-11-14T11:00:00.100Z',
           endedAt: '2026-11-14T11:10:00.100Z',
-          // One of them was received after the next session had begun.
+          // One of them was received after the next session had started.
           counts: { events: 6 },
           attributes: {
             language: 'de-DE',
@@ -59,7 +59,7 @@ describe('a call of Segment', () => {
   const good = { type: 'track', event: 'Go', anonymousId: 'a1', timestamp: '2026-11-14T09:00:00Z' }
   const eventOf = (fields: Fields) => convertRecords(segment, { ...good, ...fields }).events[0]
 
-  it('happened at the first of its times', () => {
+  it('has the earliest of its times', () => {
     const times = {
       timestamp: '2026-11-14T09:00:00Z',
       originalTimestamp: '2026-11-14T09:01:00Z',
@@ -73,7 +73,7 @@ describe('a call of Segment', () => {
     }
   })
 
-  it('takes its session from its context or from the integration with Amplitude', () => {
+  it('has the session of its context or of the integration with Amplitude', () => {
     const amplitude = (id: unknown) => ({ integrations: { 'Actions Amplitude': { session_id: id } } })
     const sessionOf = (fields: Fields) => eventOf(fields)?.sessionId
     const derived = sessionOf({})
@@ -83,14 +83,14 @@ describe('a call of Segment', () => {
       assert.equal(sessionOf(none), derived)
   })
 
-  it('keeps its own properties if its page has others', () => {
+  it('keeps its own properties if they differ from those of its page', () => {
     const context = { page: { url: 'https://a.example/', title: 'A' } }
     assert.deepEqual(eventOf({ context, properties: { url: '/own', price: 1 } })?.properties, {
       ...{ url: '/own', title: 'A', price: 1 },
     })
   })
 
-  it('does not take the address of a group for that of its visitor', () => {
+  it('does not use the address of a group for its visitor', () => {
     const group = { type: 'group', groupId: 'g1', userId: '42', traits: { email: 'office@x.example' } }
     assert.deepEqual(eventOf(group)?.identifiers, { userId: '42' })
     assert.deepEqual(eventOf({ ...group, context: { traits: { email: 'ada@x.example' } } })?.identifiers, {

@@ -4,7 +4,7 @@ import { Sessions } from '../../src/convert/sessions.ts'
 
 const minuteMs = 60_000
 
-/** Numbers the sessions of visitors, whose records are given as minutes, in the order of their opening. */
+/** Numbers the sessions of visitors, whose records are given in minutes, in the order in which they start. */
 function numbersOf(
   records: readonly [visitor: string, minutes: number][],
   sessions = new Sessions(),
@@ -22,8 +22,8 @@ function ofOne(...minutes: number[]): number[] {
   return numbersOf(minutes.map((each) => ['ada', each]))
 }
 
-describe('sessions that a source does not know', () => {
-  it('end with a pause of more than 30 minutes', () => {
+describe('sessions without an ID in the source', () => {
+  it('end after a pause of more than 30 minutes', () => {
     assert.deepEqual(ofOne(0, 30, 60, 91, 100), [0, 0, 0, 1, 1])
   })
 
@@ -49,7 +49,7 @@ describe('sessions that a source does not know', () => {
     assert.notEqual(idOf(7), idOf(8))
   })
 
-  it('are the same if the files are given newest first, however many visitors there are', () => {
+  it('are the same if the newest files come first, with any number of visitors', () => {
     const visitors = Array.from({ length: 100 }, (_, i) => `v${i}`)
     const day = (number: number) =>
       visitors.flatMap((id) => [0, 10, 20].map((at) => ({ id, at: number * 1_440 + at })))
@@ -60,7 +60,7 @@ describe('sessions that a source does not know', () => {
     assert.equal(opened.length, 300)
   })
 
-  it('of some visitors are kept in any case, and of others forgotten when they were not seen for an hour', () => {
+  it('of a limited number of visitors are always kept, and others are forgotten after an hour', () => {
     const sessions = new Sessions({ kept: 80, max: 1_000 })
     for (let visitor = 0; visitor < 500; visitor++) sessions.at(`v${visitor}`, 0)
     assert.equal(sessions.openCount, 500)
@@ -69,7 +69,7 @@ describe('sessions that a source does not know', () => {
     assert.equal(sessions.at('late0', 62 * minuteMs).isNew, false)
   })
 
-  it('are bounded in number', () => {
+  it('are limited in number', () => {
     const sessions = new Sessions({ kept: 5, max: 10 })
     for (let visitor = 0; visitor < 100; visitor++) {
       sessions.at(`v${visitor}`, 0)

@@ -4,7 +4,7 @@ import { snowplowColumns } from '../../src/convert/snowplow-columns.ts'
 import { convertFixture, convertToApi } from '../support/convert.ts'
 
 describe('lethe convert snowplow', () => {
-  it('leads from enriched events to subjects in the API', async (t) => {
+  it('converts enriched events to subjects in the API', async (t) => {
     const { subjectIds, subject, lines } = await convertToApi(t, 'snowplow', [convertFixture('snowplow.tsv')])
     const [server = '', visitor = ''] = subjectIds
     assert.deepEqual(subjectIds, [

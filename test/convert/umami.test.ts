@@ -14,7 +14,7 @@ const visitor = (number: number) => `5f1c0c5e-0000-4000-8000-00000000000${number
 const visit = (number: number) => `7a0d4b1e-0000-4000-8000-00000000000${number}`
 
 describe('lethe convert umami', { concurrency: true }, () => {
-  it('leads from events and sessions to subjects in the API', async (t) => {
+  it('converts events and sessions to subjects in the API', async (t) => {
     const files = [convertFixture('umami-events.csv'), convertFixture('umami-sessions.csv')]
     const { subjectIds, subject } = await convertToApi(t, 'umami', files)
     assert.deepEqual(subjectIds, [visitor(1), visitor(2), visitor(3)])
@@ -62,7 +62,7 @@ describe('lethe convert umami', { concurrency: true }, () => {
     ])
   })
 
-  it('refuses other tables, and files of other systems', async (t) => {
+  it('rejects other tables, and files of other systems', async (t) => {
     const { convert, file } = converter(t)
     for (const [header, reason] of [
       ['event_id,session_id,data_key,created_at', /it contains event_data or session_data/],
@@ -76,7 +76,7 @@ describe('lethe convert umami', { concurrency: true }, () => {
     }
   })
 
-  it('reports a row that it cannot use, and uses its neighbours', async (t) => {
+  it('reports a row that it cannot use, and continues', async (t) => {
     const { convert, file } = converter(t)
     const [header = '', first = '', ...rest] = events.split('\n')
     for (const [row, reason] of [
