@@ -13,7 +13,7 @@ const commands = leaves(program)
 function leaves(command: Command, parents = ''): Map<string, Command> {
   const name = parents === '' ? command.name() : `${parents} ${command.name()}`
   if (command.commands.length === 0) return new Map([[name, command]])
-  // A command with subcommands is executable itself if it takes arguments.
+  // A command with subcommands is executable if it takes arguments.
   const own: [string, Command][] = command.registeredArguments.length > 0 ? [[name, command]] : []
   return new Map([...own, ...command.commands.flatMap((child) => [...leaves(child, name)])])
 }

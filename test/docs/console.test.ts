@@ -31,7 +31,7 @@ test('the console page states its budgets', () => {
   assert.match(text, new RegExp(`one of ${console.limit} a minute for each address`))
 })
 
-test('the console page states up to which number subjects are counted', () => {
+test('the console page states the limit up to which subjects are counted', () => {
   assert.match(text, new RegExp(`counted up to ${countedSubjects.toLocaleString('en')}`))
 })
 

@@ -10,19 +10,19 @@ const sources = globSync(
   { cwd },
 )
 
-/** Every word of the program's code; comments do not count, since they outlive what they name. */
+/** Every word of the program’s code, without comments, which may mention removed names. */
 const words = new Set(
   sources.flatMap(
     (file) => withoutComments(readFileSync(`${cwd}/${file}`, 'utf8')).match(/[A-Za-z_$][\w$]*/g) ?? [],
   ),
 )
 
-/** Names of other programs that the docs cite. */
+/** Names of other programs in the docs. */
 const foreign = new Set([
   ...['ProxyPass', 'optionalDependencies', 'trustProxy'],
-  // Of Matomo's exports.
+  // Fields of Matomo exports.
   ...['ecommerceOrder', 'ecommerceAbandonedCart', 'visitIp'],
-  // Of the client of 0.2.
+  // Names of the client in version 0.2.
   ...['planErasures', 'fileJournal', 'JournalError', 'defaultErasuresPerHour'],
 ])
 
@@ -38,14 +38,14 @@ function withoutComments(text: string): string {
   return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<=^|\s)\/\/.*$/gm, '')
 }
 
-/** The page on conversion cites the fields of other systems. */
+/** The page on conversions mentions fields of other systems. */
 const ofOurs = markdownFiles().filter((file) => file !== 'docs/reference/convert.md')
 
 for (const file of ofOurs) {
   test(`every identifier that ${file} cites exists`, () => {
     const unknown = identifiers(read(file)).filter((name) => !words.has(name) && !foreign.has(name))
     assert.deepEqual(unknown, [])
-    // "`take` in `src/domain/budget.ts`": a name of one word counts too, and must be in that file.
+    // "`take` in `src/domain/budget.ts`": a name of one word also counts, and must be in that file.
     for (const [, name = '', path = ''] of read(file).matchAll(/`(\w+)` in\s+`([\w./-]+\.(?:ts|js))`/g)) {
       assert.match(withoutComments(read(path)), new RegExp(`\\b${name}\\b`), `${path} has no ${name}`)
     }

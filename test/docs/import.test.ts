@@ -17,7 +17,7 @@ test('every session and event line in the docs can be imported', () => {
 })
 
 for (const type of ['session', 'event']) {
-  test(`the import page lists the fields of a line of type ${type}, and which are needed`, () => {
+  test(`the import page lists the fields of a line of type ${type}, and which are required`, () => {
     const rows = tableRows(section(page, 'Fields')).filter(([, of]) => of === 'both' || of === type)
     const fields = new Map(rows.map(([name, , needed = '']) => [code(name), needed]))
     const full: Record<string, unknown> = { type, ...samples(fields.keys()) }
@@ -31,7 +31,7 @@ for (const type of ['session', 'event']) {
   })
 }
 
-test('a field that the import page does not list is ignored, as the page says', () => {
+test('a field that is not on the import page is ignored, as the page says', () => {
   assert.match(flat(page), /Fields that are not in the table are ignored/)
   const line =
     '{"type":"event","subjectId":"v","sessionId":"s","name":"n","occurredAt":"2026-01-31T12:00:00Z"}'

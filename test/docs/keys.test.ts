@@ -21,7 +21,7 @@ test('the keys page lists every area', () => {
   assert.deepEqual(listed, [...areas])
 })
 
-test('the regular expression for scanners is the one that the program uses', () => {
+test('the regular expression for scanners matches that of the program', () => {
   assert.deepEqual(
     blocks(page, 'regex').map((text) => text.trim()),
     [keyStringPattern.source],

@@ -36,7 +36,7 @@ test('the variables page states the budget of a token', () => {
   assert.equal(`${budget?.replaceAll(',', '')}/minute`, variables.LETHE_LIMIT_VARIABLES.fallback)
 })
 
-test('the regular expression for scanners is the one that the program uses', () => {
+test('the regular expression for scanners matches that of the program', () => {
   assert.deepEqual(
     blocks(page, 'regex').map((text) => text.trim()),
     [tokenStringPattern.source],

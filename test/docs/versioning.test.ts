@@ -4,7 +4,7 @@ import { flat, read } from './markdown.ts'
 
 const page = flat(read('docs/reference/versioning.md'))
 
-test('the versioning page says whether anything is deprecated, as the OpenAPI document does', () => {
+test('the versioning page lists deprecations like the OpenAPI document', () => {
   const isDeprecated = /"deprecated": true/.test(read('openapi/v1.json'))
   assert.equal(page.includes('Nothing is deprecated today'), !isDeprecated)
 })
