@@ -31,7 +31,7 @@ const atOnce = [
   'remote-config',
 ]
 const withStops = ['backup-and-restore']
-/** Run by a file of their own, or without commands. */
+/** Tested in another file, or without commands. */
 const elsewhere = [
   'install',
   'deploying',
@@ -44,7 +44,7 @@ const elsewhere = [
 const withoutCommands = ['gdpr.md', 'reply-texts.md', 'single-sign-on.md']
 
 for (const guide of atOnce) {
-  test(`the commands of docs/guides/${guide}.md print what it shows`, async (t) => {
+  test(`the commands in docs/guides/${guide}.md print the documented output`, async (t) => {
     const { shell, names } = await startSampleService(t)
     await shell.run(`ln -s '${repository}/examples' examples`)
     await runGuide(`docs/guides/${guide}.md`, { shell, names })
@@ -52,14 +52,14 @@ for (const guide of atOnce) {
 }
 
 for (const guide of withStops) {
-  test(`the commands of docs/guides/${guide}.md print what it shows, the service stopped and started in between`, async (t) => {
+  test(`the commands in docs/guides/${guide}.md print the documented output, with the service restarted in between`, async (t) => {
     const { shell, names, stop, start } = await startSampleService(t, { journal: 'backups/lethe.journal' })
     const standIns = { 'sudo systemctl stop lethe': stop, 'sudo systemctl start lethe': start }
     await runGuide(`docs/guides/${guide}.md`, { shell, names, standIns })
   })
 }
 
-test('every guide is in the index, and its commands are run', () => {
+test('every guide is in the index and tested', () => {
   const guides = readdirSync(new URL('docs/guides/', root)).filter((file) => file !== 'README.md')
   assert.deepEqual(guides.sort(), [...atOnce, ...withStops, ...elsewhere].map((name) => `${name}.md`).sort())
   const listed = tableRows(read('docs/guides/README.md')).map(([link]) => /\((.+)\)/.exec(link ?? '')?.[1])
@@ -76,12 +76,12 @@ test('every guide is in the index, and its commands are run', () => {
 const noGit = spawnSync('git', ['rev-parse'], { cwd: repository }).status === 0 ? false : 'not a clone'
 const noJq = spawnSync('jq', ['--version']).status === 0 ? false : 'no jq on the PATH'
 
-test('what the readme asks the sample is answered as it shows', { skip: noJq }, async (t) => {
+test('the requests of the readme return the documented responses', { skip: noJq }, async (t) => {
   const { shell, names } = await startSampleService(t)
   await runGuide('README.md', { shell, names, only: 'Send requests' })
 })
 
-test('what the readme does with data of your own goes as it shows, with files that are in the repository', async (t) => {
+test('the commands of the readme for your own data print the documented output, and use existing files', async (t) => {
   const lifetime = inReverse(t)
   const cli = commandLine(lifetime, 'sqlite:data/acme.db')
   const LETHE_PORT = String(await freePort())
@@ -104,7 +104,7 @@ test('what the readme does with data of your own goes as it shows, with files th
   })
 })
 
-test('the files of data that the readme and the guides write are kept out of git', { skip: noGit }, () => {
+test('the data files of the readme and the guides are ignored by git', { skip: noGit }, () => {
   const pages = [
     'README.md',
     'docs/guides/access-request.md',
@@ -128,10 +128,10 @@ test('the files of data that the readme and the guides write are kept out of git
 
 const file = 'docs/guides/deploying.md'
 
-/** An empty variable counts as none. */
+/** An empty variable selects its default. */
 const defaultBudgets = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
 
-test('the commands for a fleet print what the guide shows, with two services', {
+test('the commands for a fleet print the documented output, with two services', {
   skip: noOwnRedis,
 }, async (t) => {
   const lifetime = inReverse(t)
@@ -174,7 +174,7 @@ test('the commands for a larger store move the sample to PostgreSQL, and to a cl
   const guide = 'docs/guides/outgrowing-one-machine.md'
   const address = 'postgres://lethe@db.internal:5432/lethe'
   const { cli, shell, stop } = await startSampleService(lifetime)
-  // The coordinator is the only node: what the guide does with `psql` is done.
+  // The coordinator is the only node, so the steps of the guide with `psql` are already done.
   const store = citus === null ? await freshDatabase(lifetime) : await startCitus(lifetime, citus)
   const LETHE_PORT = String(await freePort())
   let service = { stop }

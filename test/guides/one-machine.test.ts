@@ -13,18 +13,18 @@ import { openShell } from './shell.ts'
 
 const file = 'docs/guides/deploying.md'
 
-test('the commands for one machine, and for its upgrade, do what the guides show: under systemd, behind nginx', {
+test('the commands for one machine and its upgrade work as documented: under systemd, behind nginx', {
   skip: noMachine || missing('nginx') || missing('openssl') || missing('git'),
   timeout: 600_000,
 }, async (t) => {
   const lifetime = inReverse(t)
   const clone = fileURLToPath(root)
-  // Not in memory: the machine mounts a memory of its own when it boots, and would hide it.
+  // Not in memory, because the machine mounts its own memory file system when it boots.
   const folder = temporaryFolder(lifetime, '/var/tmp')
   const machine = await bootMachine(lifetime, clone, folder)
   const shell = openShell(lifetime, folder, {}, { within: machine.within() })
-  // What a machine has before: the clone, of which there is a new version, and an nginx with a certificate. To install what the clone
-  // needs and to build its console takes long; other tests do that.
+  // The initial state of the machine: the clone, a new version of it, and nginx with a certificate.
+  // Installing the dependencies and building the console is slow, and is tested elsewhere.
   const openssl = 'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'
   await runAsRoot(`git clone -q --bare --no-hardlinks '${clone}' /srv/lethe.git && git -C /srv/lethe.git tag v0.2.0
     git clone -q /srv/lethe.git /opt/lethe
@@ -44,7 +44,7 @@ test('the commands for one machine, and for its upgrade, do what the guides show
   assert.equal(await shell.run(`stat -c %U /proc/$(${running})`), 'lethe\n')
   await runAsRoot(`${copySite}\n${reload}`)
   const trust = '--cacert /etc/ssl/lethe/fullchain.pem --resolve lethe.example:443:127.0.0.1'
-  // nginx is told to reload, and opens its new port when it comes to it.
+  // nginx reloads asynchronously, and opens its new port later.
   const refused = await shell.run(
     `${patiently} ${trust} https://lethe.example/v1/analytics/trackers/acme-shop/subjects`,
   )
@@ -69,7 +69,7 @@ test('the commands for one machine, and for its upgrade, do what the guides show
     },
   })
 
-  /** Runs what root types, with the network outside, from which npm gets what is missing. */
+  /** Runs commands as root with network access, through which npm downloads what is missing. */
   async function runAsRoot(script: string): Promise<void> {
     const [program = '', ...args] = [...machine.within('outer'), 'bash', '-e', '-c', script]
     await promisify(execFile)(program, args)

@@ -3,19 +3,19 @@ import { blocks, read, section } from '../docs/markdown.ts'
 import type { Shell } from './shell.ts'
 import { Names, readTranscript } from './transcript.ts'
 
-/** Something that a test does in the place of a command, such as `sudo systemctl stop lethe`; a text is what it printed. */
+/** Actions that replace a command such as `sudo systemctl stop lethe`; a returned text is its output. */
 export type StandIns = Record<string, () => Promise<unknown>>
 
 interface GuideRun {
   shell: Shell
-  /** What the guide calls something, and what it is here. */
+  /** Names in the guide and their counterparts in this run. */
   names: Record<string, string>
   standIns?: StandIns
-  /** The one section to run; all of the guide without it. */
+  /** The only section to run; all of the guide by default. */
   only?: string
 }
 
-/** Runs the commands of a guide one after the other, and fails where one prints something else than the guide shows. */
+/** Runs the commands of a guide in order, and fails if the output differs from the guide. */
 export async function runGuide(file: string, { shell, names, standIns = {}, only }: GuideRun): Promise<void> {
   const text = only === undefined ? read(file) : section(read(file), only)
   const exchanges = blocks(text, 'console').flatMap(readTranscript)

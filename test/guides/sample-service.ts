@@ -10,21 +10,24 @@ import { inReverse } from '../support/in-reverse.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { openShell, programHere, type Shell } from './shell.ts'
 
-/** The key and the address of the sample, as the guides write them. */
+/** The key and the address of the sample in the guides. */
 export const sampleKey = 'lethe_wzcQQiERfozkiuqn_…'
 export const sampleUrl = 'http://127.0.0.1:8080'
 
-/** What `npm start` gives: a service with the sample, on a store in the folder `data`, and a shell in the folder above. */
+/**
+ * The result of `npm start`: a service with the sample, on a store in the folder `data`, and a shell in the
+ * parent folder.
+ */
 export interface SampleService {
   cli: CommandLine
   shell: Shell
   names: Record<string, string>
   stop(): Promise<void>
-  /** Starts it again, at the same address. */
+  /** Starts it again at the same address. */
   start(): Promise<void>
 }
 
-/** The budget for erasures is by the hour, so that a batch sees it and loses no time. */
+/** The erasure budget is per hour, as in the guides, but large enough not to slow down a batch. */
 const budgets = { LETHE_LIMIT_ERASURE: '500000/hour' }
 
 /** The sample, of which each service gets a copy. */
@@ -35,7 +38,7 @@ interface Sample {
 
 let making: Promise<Sample> | null = null
 
-/** The journal, where one is wanted, is named as seen from the folder of the shell. */
+/** The path of the journal, if any, is relative to the folder of the shell. */
 export async function startSampleService(
   lifetime: Lifetime,
   { journal }: { journal?: string } = {},
@@ -66,7 +69,7 @@ export async function startSampleService(
   }
 }
 
-/** Makes the sample as `npm start` does. */
+/** Creates the sample like `npm start`. */
 async function makeSample(): Promise<Sample> {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-sample-'))
   try {

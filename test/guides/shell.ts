@@ -10,25 +10,27 @@ import { listen } from '../support/listen.ts'
 import type { Lifetime } from '../support/service.ts'
 
 const endOfOutput = '\u0004 that was all\n'
-/** A command that takes longer hangs, however slow the machine is. */
+/** A command that takes longer hangs, even on a slow machine. */
 const timeoutMs = 120_000
 
-/** A shell in which one command follows the other, as somebody types them who reads a guide. */
+/** A shell that runs commands one after another, like a reader of the guide. */
 export interface Shell {
-  /** What a command prints, on either stream. */
+  /** Returns the output of a command on both streams. */
   run(command: string): Promise<string>
 }
 
-/** What to start a shell with, if anything, and the script that is the program there: a process of its own unless told. */
+/**
+ * The command that wraps the shell, if any, and the script for the program, by default a separate process.
+ */
 interface ShellOptions {
   within?: readonly string[]
   program?: string
 }
 
-/** A script that runs the program as a process of its own. */
+/** A script that runs the program in a separate process. */
 const programAlone = `exec '${process.execPath}' '${programPath}' "$@"`
 
-/** Opens a shell in a folder, where `npx lethe` is the program of this clone. */
+/** Opens a shell in a folder in which `npx lethe` is the program of this clone. */
 export function openShell(
   lifetime: Lifetime,
   folder: string,
@@ -38,14 +40,14 @@ export function openShell(
   const programs = join(folder, '.programs')
   mkdirSync(programs)
   write('npx', `shift\n${program}`)
-  // A test that needs it runs as root already.
+  // A test that needs it already runs as root.
   write('sudo', 'exec "$@"')
   const [command = '', ...args] = [...within, 'bash', '--noprofile', '--norc']
   const bash = spawn(command, args, {
     cwd: folder,
     env: {
       ...{ HOME: folder, LANG: 'C.UTF-8', PATH: `${programs}:${process.env.PATH}` },
-      // With what another process has compiled, the program starts in half the time.
+      // With a shared compile cache, the program starts in half the time.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       ...env,
     },
@@ -65,7 +67,7 @@ export function openShell(
   return {
     async run(command) {
       output = ''
-      // From a file, so that no command can take the next one for its input.
+      // From a file, so that no command reads the next one as its input.
       writeFileSync(join(programs, 'command'), `${command}\n`)
       bash.stdin.write(`. '${programs}/command' </dev/null; printf '${endOfOutput.replace('\n', '\\n')}'\n`)
       const timeout = AbortSignal.timeout(timeoutMs)
@@ -74,7 +76,7 @@ export function openShell(
           assert.fail(`${command} did not end; it printed ${output}`),
         )
       }
-      // As a terminal shows the lines of HTTP.
+      // A terminal also hides the carriage returns of HTTP.
       return output.slice(0, -endOfOutput.length).replaceAll('\r\n', '\n')
     },
   }
@@ -86,12 +88,13 @@ export function openShell(
   }
 }
 
-/** What ends a call, as an argument of its own. */
+/** Ends a call, as a separate argument. */
 const endOfCall = '\u0004'
 
 /**
- * A script that runs the program in this process, which has loaded it once for all commands of a guide. It says with which environment
- * and arguments it was called, and gets what to print as another script. Only a process of its own can read from a pipe.
+ * A script that runs the program in this process, where it is loaded once for all commands of a guide. It
+ * sends its environment and arguments, and receives the output as another script. Only a separate process can
+ * read from a pipe.
  */
 export async function programHere(lifetime: Lifetime, folder: string): Promise<string> {
   const server = createServer((socket) => answer(socket, folder))
@@ -111,7 +114,7 @@ function answer(socket: Socket, folder: string): void {
   })
 }
 
-/** Runs a call in the folder of the shell, and hands back what to print of it where. */
+/** Runs a call in the folder of the shell, and returns a script that prints its output. */
 async function run(call: string, folder: string): Promise<string> {
   const end = call.indexOf('\0\0')
   const variables = call

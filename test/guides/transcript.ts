@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 
-/** A command as a guide shows it, and what it printed there. */
+/** A command in a guide and its output. */
 export interface Exchange {
   command: string
   printed: string
 }
 
-/** What a block of a guide shows: commands behind `$`, with what they print below them. */
+/** Parses a block of a guide: commands after `$`, each followed by its output. */
 export function readTranscript(block: string): Exchange[] {
   const exchanges: Exchange[] = []
   for (const line of block.trimEnd().split('\n')) {
@@ -19,10 +19,10 @@ export function readTranscript(block: string): Exchange[] {
   return exchanges
 }
 
-/** A key or a token, cut short. A rotation gives it another string, so it is learnt again from each output that shows it. */
+/** A truncated key or token. A rotation changes it, so it is learnt again from each output that shows it. */
 const keyString = /lethe(?:var)?_[0-9A-Za-z]{16}_…/
 
-/** What differs from one run to the next, by how it looks, and what stands for it in the output of another run. */
+/** Values that differ between runs: how they look in the guide, and the pattern for other output. */
 const volatile: readonly { looks: RegExp; pattern: string; isName?: true }[] = [
   { looks: keyString, pattern: 'lethe(?:var)?_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}', isName: true },
   { looks: /(?=\w*\d)(?=\w*[A-Z])\b[0-9A-Za-z]{16}\b/, pattern: '[0-9A-Za-z]{16}', isName: true },
@@ -40,8 +40,8 @@ const volatile: readonly { looks: RegExp; pattern: string; isName?: true }[] = [
 ]
 
 /**
- * What the names of a guide (keys, ids, addresses) are called in this run. A name that an output shows for the first time is learnt
- * from there, and must be the same wherever the guide names it again.
+ * Maps the names of a guide (keys, IDs, addresses) to those of this run. A name is learnt from the first
+ * output that shows it, and must be the same wherever the guide repeats it.
  */
 export class Names {
   readonly #known: Map<string, string>
@@ -50,12 +50,12 @@ export class Names {
     this.#known = new Map(Object.entries(known))
   }
 
-  /** A command of the guide as it is to be run here. */
+  /** A command of the guide with the names of this run. */
   translate(command: string): string {
     return this.#byLength().reduce((text, [there, here]) => text.replaceAll(there, here), command)
   }
 
-  /** Fails unless an output is what the guide shows, but for what differs each time. */
+  /** Fails unless an output matches the guide, apart from values that differ between runs. */
   compare({ command, printed }: Exchange, output: string): void {
     const learnt: string[] = []
     const looks = new RegExp(
@@ -71,9 +71,9 @@ export class Names {
       pattern += literally(printed.slice(end, index)) + this.#pattern(found, learnt)
       end = index + found.length
     }
-    // Whether the last line is ended cannot be seen in a guide.
+    // A guide does not show whether the last line has an ending.
     pattern += literally(printed.slice(end).trimEnd())
-    // On a slow machine a command may tell how far it is.
+    // On a slow machine, a command may print its progress.
     const match = new RegExp(`^${pattern}\\n?$`).exec(output.replaceAll(/^.*\d%, .* left\n/gm, ''))
     assert.ok(match, `${command}\nprinted\n${output}\nwhere the guide shows\n${printed}`)
     for (const [index, name] of learnt.entries()) this.#known.set(name, match[index + 1] ?? '')
@@ -90,7 +90,7 @@ export class Names {
     return `(${kind.pattern})`
   }
 
-  /** A longer name may contain a shorter one. */
+  /** Longest first, because a longer name may contain a shorter one. */
   #byLength(): [string, string][] {
     return [...this.#known].sort(([a], [b]) => b.length - a.length)
   }
