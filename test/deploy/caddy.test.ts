@@ -17,7 +17,7 @@ const example = readFileSync(path, 'utf8')
 const skip = missing('caddy') || missing('openssl')
 const certified = skip ? { folder: '', ca: '' } : makeCertificate({ after })
 
-/** The example on a port of its own, with a certificate of ours: a test can have none of a public authority. */
+/** The example on its own port, with a test certificate instead of one by a public authority. */
 const openCaddy: OpenProxy = async (t, upstreamPort) => {
   const folder = temporaryFolder(t)
   const port = await freePort()
@@ -49,7 +49,7 @@ const openCaddy: OpenProxy = async (t, upstreamPort) => {
 }
 
 describe('the example for Caddy', () => {
-  test('is well-formed, and formatted as Caddy does it', { skip }, (t) => {
+  test('is valid, and formatted by Caddy’s rules', { skip }, (t) => {
     const env = { ...process.env, HOME: temporaryFolder(t) }
     const args = ['validate', '--config', path, '--adapter', 'caddyfile']
     const { status, stderr } = spawnSync('caddy', args, { encoding: 'utf8', env })
@@ -57,14 +57,14 @@ describe('the example for Caddy', () => {
     assert.equal(spawnSync('caddy', ['fmt', path], { encoding: 'utf8', env }).stdout, example)
   })
 
-  // Go's server refuses these itself, before Caddy sees them.
+  // Go’s server refuses these before Caddy sees them.
   const plainText = [
     ...['another version of HTTP', 'an unknown transfer coding', 'no host', 'two hosts'],
     ...['two lengths', 'no request line', 'a broken path'],
   ]
   proxyContract(openCaddy, skip, { plainText })
 
-  test('answers in the envelope when there is no service', { skip }, async (t) => {
+  test('responds in the envelope if the service is down', { skip }, async (t) => {
     const caddy = await openCaddy(t, await freePort())
     const answer = await caddy.ask(subjectPath('anna'))
     errorOf(answer, 'internal_error')

@@ -28,7 +28,7 @@ const examples = {
   'syslog-ng': read('deploy/syslog-ng/lethe.conf'),
 }
 
-/** What the log says, newest first. */
+/** The events of the log, newest first. */
 const events = {
   'visitor-1': [
     {
@@ -57,7 +57,7 @@ const events = {
   ],
 }
 
-/** A shop with the tracker of the examples, and a key that can only send. */
+/** A shop with the tracker of the examples, and a key for ingest only. */
 async function startAcme(t: Lifetime, env: Record<string, string> = {}) {
   const shop = await startShop(t, { scopes: ['analytics:view'], env })
   await shop.createTracker(shop.organisationId, trackerId)
@@ -90,7 +90,7 @@ type Compression = 'gzip' | 'zstd'
 
 const compress: Record<Compression, (text: string) => Buffer> = { gzip: gzipSync, zstd: zstdCompressSync }
 
-/** The request of a collector as it sends it: header lines in its order and spelling, and its body. */
+/** The request of a collector as sent: header lines in their order and case, and the body. */
 function requestOf(fixture: string, key: string, compression: Compression): string {
   const [head = '', body = ''] = fixture.replaceAll(shownDay, day).split('\n\n')
   const bytes = compress[compression](body)
@@ -133,7 +133,7 @@ function settings(text: string, pattern: RegExp): string[] {
 }
 
 describe('the examples for collectors', () => {
-  test('send what the requests show, to the same path', () => {
+  test('send the documented requests to the same path', () => {
     const [target = ''] = settings(fixtures.Vector, /^POST (\S+) /gm)
     for (const text of Object.values(examples)) assert.ok(text.includes(target))
     for (const fixture of Object.values(fixtures)) {
@@ -150,7 +150,7 @@ describe('the examples for collectors', () => {
     )
   })
 
-  test('keep within the limits of a batch', () => {
+  test('stay within the limits of a batch', () => {
     const lines = [
       ...settings(examples.Vector, /max_events: (\d+)/g),
       ...settings(examples['syslog-ng'], /batch-lines\((\d+)\)/g),
@@ -167,7 +167,7 @@ describe('the examples for collectors', () => {
 
 const noLua = missing('luajit')
 
-/** Writes what a Lua program returns as JSON. */
+/** Writes the result of a Lua program as JSON. */
 const luaToJson = `
 local function json(value)
   if type(value) ~= "table" then
@@ -179,7 +179,7 @@ local function json(value)
 end
 `
 
-/** The lines that the filter for Fluent Bit makes of records; `null` for a record that it drops. */
+/** The lines that the Fluent Bit filter creates for records; `null` for a dropped record. */
 function filterRecords(t: Lifetime, records: readonly Record<string, string | number>[]): unknown[] {
   const file = join(temporaryFolder(t), 'run.lua')
   const calls = records.map((record) => {
@@ -201,7 +201,7 @@ function isRecord(value: unknown): value is Record<string, string | number> {
   return isObject(value) && Object.values(value).every((each) => ['string', 'number'].includes(typeof each))
 }
 
-/** How many bytes a value takes in a chunk of Fluent Bit, which is MessagePack. */
+/** The size of a value in a chunk of Fluent Bit, which uses MessagePack. */
 function packedBytes(value: unknown): number {
   if (typeof value === 'number') return 1
   if (typeof value === 'string') return Buffer.byteLength(value) + (value.length < 32 ? 1 : 2)
@@ -209,14 +209,14 @@ function packedBytes(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, each]) => sum + packedBytes(name) + packedBytes(each), 1)
 }
 
-/** From here on, a chunk is full. The lines of the last read, which is as long as the longest line, are all added. */
+/** The maximum size of a chunk: its limit plus one read of the example. */
 const fullChunkBytes = 2_048_000
 const maxReadBytes = 200 * 1024
-/** The time of a record and its metadata. */
+/** The size of the time of a record with its metadata. */
 const packedTimeBytes = 13
 
 describe('the filter for Fluent Bit', { skip: noLua }, () => {
-  test('makes import lines of events, and drops everything else', (t) => {
+  test('creates import lines for events, and drops everything else', (t) => {
     // A line that is not JSON is a record with the text under `log`.
     const records = log
       .trimEnd()
@@ -229,7 +229,7 @@ describe('the filter for Fluent Bit', { skip: noLua }, () => {
     assert.deepEqual(filterRecords(t, records), [null, ...sent.map((line): unknown => JSON.parse(line))])
   })
 
-  test('makes lines of which a full chunk is no more than a batch', (t) => {
+  test('creates lines of which a full chunk fits into a batch', (t) => {
     const shortest = { action: 'a', visitor: '1', session: '1', time: '2026-11-14T09:00:00Z' }
     const records = [
       shortest,
@@ -249,7 +249,7 @@ describe('the filter for Fluent Bit', { skip: noLua }, () => {
 
 const noSyslog = missing('syslog-ng')
 
-/** The example in a folder of its own, sending to a service of a test. */
+/** The example in its own folder, for a service of a test. */
 function prepareSyslog(t: Lifetime, url: string) {
   const folder = temporaryFolder(t)
   const events = join(folder, 'events.log')
@@ -279,7 +279,7 @@ function prepareSyslog(t: Lifetime, url: string) {
   return { events, args: ['--foreground', '--no-caps', ...files] }
 }
 
-/** Runs syslog-ng; it ends with the test at the latest. */
+/** Runs syslog-ng, until the end of the test at the latest. */
 function runSyslog(t: Lifetime, args: readonly string[], key: string) {
   const env = { PATH: `${process.env.PATH}:/usr/sbin`, LETHE_API_KEY: key }
   const child = spawn('syslog-ng', args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
@@ -293,7 +293,7 @@ function runSyslog(t: Lifetime, args: readonly string[], key: string) {
 }
 
 describe('the example for syslog-ng', { skip: noSyslog }, () => {
-  test('is well-formed', (t) => {
+  test('is valid', (t) => {
     const { args } = prepareSyslog(t, 'https://lethe.example')
     const { status, stdout, stderr } = spawnSync('syslog-ng', ['--syntax-only', ...args], {
       encoding: 'utf8',
@@ -302,7 +302,7 @@ describe('the example for syslog-ng', { skip: noSyslog }, () => {
     assert.deepEqual([status, stdout, stderr], [0, '', ''])
   })
 
-  test('delivers what the log says, and after a restart what was added', async (t) => {
+  test('delivers the events of the log, and new ones after a restart', async (t) => {
     const lifetime = inReverse(t)
     const { shop, collectKey } = await startAcme(lifetime)
     const { events: file, args } = prepareSyslog(lifetime, shop.url)
@@ -319,7 +319,7 @@ describe('the example for syslog-ng', { skip: noSyslog }, () => {
     assert.equal(sentBatches(shop, 200), 2, 'nothing is sent twice')
   })
 
-  test('sends a batch again that a budget refused', async (t) => {
+  test('retries a batch that exceeded a budget', async (t) => {
     const lifetime = inReverse(t)
     const { shop, collectKey } = await startAcme(lifetime, { LETHE_LIMIT_KEY: '5/minute' })
     const { events: file, args } = prepareSyslog(lifetime, shop.url)
@@ -333,7 +333,7 @@ describe('the example for syslog-ng', { skip: noSyslog }, () => {
   })
 })
 
-/** How many batches were answered with a status, by the log of the service. */
+/** The number of batches with this status in the log of the service. */
 function sentBatches({ logged }: Shop, status: number): number {
   return logged
     .map((line): unknown => JSON.parse(line))

@@ -6,7 +6,7 @@ import { variables } from '../../src/config.ts'
 import { read, root } from '../docs/markdown.ts'
 import { missing } from '../support/missing.ts'
 
-// The schemas of these files are looked at by `npm run test:interop`; here is what no schema says.
+// `npm run test:interop` validates the schemas of these files; these tests cover the rest.
 
 const folders = ['deploy/kubernetes/base', 'deploy/kubernetes/fleet']
 const manifests = folders.flatMap((folder) =>
@@ -15,15 +15,15 @@ const manifests = folders.flatMap((folder) =>
 const compose = read('deploy/compose.yaml')
 const { version, scripts } = JSON.parse(read('package.json'))
 
-describe('what runs Lethe in containers', () => {
-  test('sets only variables that Lethe knows', () => {
+describe('the container deployments', () => {
+  test('set only known variables', () => {
     const text = [compose, ...manifests.map(read)].join('\n').replaceAll(/\$\{[^}]+\}/g, '')
     const named = [...text.matchAll(/\b(LETHE_\w+)[:=]/g)].map(([, name = '']) => name)
     assert.ok(named.length >= 9)
     for (const name of named) assert.ok(Object.hasOwn(variables, name), name)
   })
 
-  test('runs the version that this is', () => {
+  test('run the current version', () => {
     assert.ok(compose.includes(`localhost/lethe:${version}}`))
     assert.ok(read('deploy/kubernetes/base/kustomization.yaml').includes(`newTag: ${version}\n`))
     const guides = ['install', 'deploying', 'upgrading'].map((name) => read(`docs/guides/${name}.md`))
@@ -34,14 +34,14 @@ describe('what runs Lethe in containers', () => {
     assert.deepEqual([...new Set(named)], [version])
   })
 
-  test('holds no password, and opens no port beyond its machine', () => {
+  test('contain no password, and publish ports on their own machine only', () => {
     assert.doesNotMatch(compose, /PASSWORD\w*:/)
     for (const [, port = ''] of compose.matchAll(/ports: \['([^']+)'\]/g))
       assert.match(port, /^127\.0\.0\.1:/)
     for (const file of manifests) assert.doesNotMatch(read(file), /kind: Secret|stringData/)
   })
 
-  test('puts the three processes of a fleet into the site for nginx', { skip: missing('sed') }, () => {
+  test('configure the three processes of a fleet in the site for nginx', { skip: missing('sed') }, () => {
     const [, expression = ''] = /^ +sed '([^']+)'$/m.exec(compose) ?? []
     const input = read('deploy/nginx/lethe.conf')
     const site = execFileSync('sed', [expression], { input, encoding: 'utf8' })
@@ -52,7 +52,7 @@ describe('what runs Lethe in containers', () => {
       assert.match(compose, new RegExp(`^ {2}${name?.split(':')[0]}: \\*fleet$`, 'm'))
   })
 
-  test('lets exports wait on a disk, not in memory', () => {
+  test('spool exports to disk, not to memory', () => {
     const [, folder = ''] = /LETHE_SPOOL_DIR=(\S+)/.exec(read('Containerfile')) ?? []
     assert.ok(read('Containerfile').includes(`\nVOLUME ${folder}\n`))
     assert.deepEqual(
@@ -67,13 +67,13 @@ describe('what runs Lethe in containers', () => {
     assert.match(pod, /- name: tmp\n +emptyDir: \{ sizeLimit: \dGi \}/)
   })
 
-  test('names each image with a version', () => {
+  test('pin each image to a version', () => {
     const images = [...compose.matchAll(/^ +image: (\S+)$/gm)].map(([, image = '']) => image)
     assert.ok(images.length >= 6)
     for (const image of images) assert.match(image, /:v?\d[\d.]*\}?$/)
   })
 
-  test('is locked in: not root, nothing to write on, no capability', () => {
+  test('are restricted: not root, read-only, without capabilities', () => {
     const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nnetworks:'))
     for (const [, name = '', first] of services.matchAll(
       /^ {2}([\w-]+):(?: (\*fleet)|\n {4}<<: \*(?:locked|lethe|fleet))?/gm,
@@ -89,7 +89,7 @@ describe('what runs Lethe in containers', () => {
       'capabilities: { drop: [ALL] }',
       'seccompProfile: { type: RuntimeDefault }',
       'automountServiceAccountToken: false',
-      // Or Kubernetes sets LETHE_PORT to an address of the service called lethe.
+      // Otherwise Kubernetes sets LETHE_PORT to the address of the service called lethe.
       'enableServiceLinks: false',
     ])
       assert.ok(pod.includes(setting), setting)
@@ -99,7 +99,7 @@ describe('what runs Lethe in containers', () => {
 describe('the workflows', () => {
   const workflows = ['.github/workflows/ci.yml', '.github/workflows/release.yml'].map(read)
 
-  test('run commands that there are', () => {
+  test('run existing commands', () => {
     const [ci = '', release = ''] = workflows
     assert.match(ci, /run: \.ci\/run$/m)
     const named = [...ci.matchAll(/'(test:\w+)'/g), ...release.matchAll(/npm run (\w+)/g)]
@@ -107,14 +107,14 @@ describe('the workflows', () => {
     for (const [, name = ''] of named) assert.ok(Object.hasOwn(scripts, name), name)
   })
 
-  test('use what others wrote at a commit, not at a name that can be moved, and may change nothing by default', () => {
+  test('pin third-party actions to commits, and have no write permissions by default', () => {
     for (const workflow of workflows) {
       for (const [, used = ''] of workflow.matchAll(/uses: (\S+)/g)) assert.match(used, /@[0-9a-f]{40}$/)
       assert.match(workflow, /^permissions:\n {2}contents: read$/m)
     }
   })
 
-  test('try the Node versions that the launcher and the program ask for', () => {
+  test('test the Node versions of the launcher and the program', () => {
     const { engines } = JSON.parse(read('package.json'))
     assert.equal(engines.node, '>=20')
     assert.match(workflows[0] ?? '', /node: \[20, 24, 26\]/)

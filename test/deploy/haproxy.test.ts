@@ -17,13 +17,13 @@ const skip = missing('haproxy') || missing('openssl')
 const certified = skip ? { folder: '', ca: '' } : makeCertificate({ after })
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** The example on ports of its own, with a certificate of ours, and with its log where a test can read it. */
+/** The example on its own ports, with a test certificate and a readable log. */
 function prepare(t: Lifetime, port: number, upstreamPort: number): string {
   let text = example
   for (const [theirs, ours] of [
     ['bind :443 ssl crt /etc/ssl/lethe/', `bind 127.0.0.1:${port} ssl crt ${certified.folder}/`],
     ['log /dev/log local0', 'log stdout format raw local0'],
-    // A service that a test has just stopped, or that is none, is to be asked all the same.
+    // Without the health check, so that a stopped or missing service still receives requests.
     ['    option httpchk GET /readyz\n', ''],
     ['127.0.0.1:8080 check', `127.0.0.1:${upstreamPort}`],
   ] as const) {
@@ -50,7 +50,7 @@ async function openHaproxy(t: Lifetime, upstreamPort: number) {
 }
 
 describe('the example for HAProxy', () => {
-  test('is well-formed', { skip }, (t) => {
+  test('is valid', { skip }, (t) => {
     const file = prepare(t, 1443, 8080)
     const args = ['-c', '-f', file]
     const { status, stdout, stderr } = spawnSync('haproxy', args, {
@@ -61,7 +61,7 @@ describe('the example for HAProxy', () => {
     assert.doesNotMatch(stdout + stderr, /WARNING/)
   })
 
-  // HAProxy's parser answers these before any rule of ours is looked at.
+  // HAProxy’s parser answers these before it applies the configured rules.
   const plainText = [
     'an unknown transfer coding',
     'two hosts',
@@ -71,7 +71,7 @@ describe('the example for HAProxy', () => {
   ]
   proxyContract(openHaproxy, skip, { plainText })
 
-  test('answers in the envelope when there is no service', { skip }, async (t) => {
+  test('responds in the envelope if the service is down', { skip }, async (t) => {
     const haproxy = await openHaproxy(t, await freePort())
     errorOf(await haproxy.ask(subjectPath('anna')), 'internal_error')
   })

@@ -19,7 +19,7 @@ const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
 const certified = skip ? { folder: '', ca: '' } : makeCertificate({ after })
 
-/** The example in a folder of its own: with ports, certificate and logs that a test can have. */
+/** The example in its own folder, with ports, a certificate and logs for a test. */
 function prepare(t: Lifetime, port: number, upstreamPort: number) {
   const folder = temporaryFolder(t)
   let site = example
@@ -67,7 +67,7 @@ async function openNginx(t: Lifetime, upstreamPort: number) {
 }
 
 describe('the example for nginx', () => {
-  test('is well-formed', { skip }, (t) => {
+  test('is valid', { skip }, (t) => {
     const { folder, main } = prepare(t, 1443, 8080)
     const { status, stderr } = spawnSync('nginx', ['-t', '-p', folder, '-c', main, '-e', 'stderr'], {
       encoding: 'utf8',
@@ -79,7 +79,7 @@ describe('the example for nginx', () => {
 
   proxyContract(openNginx, skip)
 
-  test('lets members in to the console with a cookie for TLS alone, from pages of ours, and logs each request without its URL', {
+  test('supports signing in to the console with a Secure cookie from its own origin, and logs requests without their URL', {
     skip,
   }, async (t) => {
     const shop = await startShop(t, {
@@ -104,7 +104,7 @@ describe('the example for nginx', () => {
     assert.match(nginx.logged(), new RegExp(`^,?\\S+ GET 404 \\d+ [\\d.]+ [\\d.]+ ${chosen}$`, 'm'))
   })
 
-  test('answers in the envelope who speaks plain HTTP, when it refuses, and when there is no service', {
+  test('responds in the envelope to plain HTTP, to refused requests, and if the service is down', {
     skip,
   }, async (t) => {
     const nginx = await openNginx(t, await freePort())

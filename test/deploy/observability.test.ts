@@ -22,7 +22,7 @@ const plots = panels.filter((panel) => textIn(panel, 'type') !== 'row')
 const queries = plots.flatMap((panel) => listIn(panel, 'targets').map((target) => textIn(target, 'expr')))
 const skip = missing('promtool')
 
-/** The names of metrics in a text: ours, and those that every process has. */
+/** The names of metrics in a text: those of Lethe and those of every process. */
 function metricsIn(text: string): string[] {
   return [...new Set(text.match(/\b(?:lethe|process|nodejs)_[a-z_]+[a-z]\b/g))]
 }
@@ -33,31 +33,31 @@ function promtool(cwd: string, ...args: string[]): void {
 }
 
 describe('the alert rules', () => {
-  test('speak of no metric that does not exist', () => {
+  test('use only existing metrics', () => {
     const expressions = alerts.replaceAll(/^ *(#|summary:|description:).*$/gm, '')
     assert.ok(metricsIn(expressions).length >= 8)
     for (const name of metricsIn(expressions)) assert.ok(known.includes(name), name)
   })
 
-  test('each say where their threshold comes from', () => {
+  test('each document the source of their threshold', () => {
     const rules = alerts.split(/^ +- alert: /m)
     assert.ok(rules.length > 10)
-    // The comment in front of a rule stands at the end of the piece before it.
+    // The comment before a rule is at the end of the preceding part.
     for (const before of rules.slice(0, -1)) assert.match(before, /\n +# [^\n]+\.\n$/)
   })
 
-  test('and the example of a configuration are well-formed', { skip }, () => {
+  test('are valid, as is the example configuration', { skip }, () => {
     promtool(folder, 'check', 'rules', 'alerts.yml')
     promtool(folder, 'check', 'config', 'prometheus.yml')
   })
 
-  test('fire when they should, and not before', { skip }, () => {
+  test('fire when they should, and not earlier', { skip }, () => {
     promtool(fileURLToPath(new URL('test/deploy', root)), 'test', 'rules', 'alerts.cases.yml')
   })
 })
 
 describe('the dashboard', () => {
-  test('shows every metric, and no other', () => {
+  test('shows exactly the existing metrics', () => {
     const shown = metricsIn(queries.join('\n'))
     for (const name of shown) assert.ok(known.includes(name), `${name} does not exist`)
     for (const { name } of families) {
@@ -66,7 +66,7 @@ describe('the dashboard', () => {
     }
   })
 
-  test('asks whichever data source is chosen, for the jobs and processes that are chosen', () => {
+  test('uses the selected data source, jobs and processes', () => {
     for (const panel of plots) {
       for (const part of [panel, ...listIn(panel, 'targets')]) {
         assert.deepEqual(objectIn(part, 'datasource'), { type: 'prometheus', uid: `\${datasource}` })
@@ -81,7 +81,7 @@ describe('the dashboard', () => {
     assert.deepEqual(variables, ['datasource', 'job', 'instance'])
   })
 
-  test('explains each panel and gives it a unit', () => {
+  test('explains each panel and sets its unit', () => {
     for (const panel of plots) {
       const title = textIn(panel, 'title')
       assert.match(textIn(panel, 'description'), /\.$/, title)
@@ -89,7 +89,7 @@ describe('the dashboard', () => {
     }
   })
 
-  test('has its panels side by side, none over another', () => {
+  test('has no overlapping panels', () => {
     const taken = new Set<string>()
     for (const panel of panels) {
       const { x, y, w, h } = objectIn(panel, 'gridPos')
@@ -106,7 +106,7 @@ describe('the dashboard', () => {
     assert.equal(new Set(ids).size, panels.length)
   })
 
-  test('asks in a language that Prometheus understands', { skip }, (t) => {
+  test('has queries that Prometheus can parse', { skip }, (t) => {
     const own = temporaryFolder(t)
     const rules = queries.map((query, i) => ({
       record: `query_${i}`,

@@ -16,19 +16,19 @@ export interface ProxyRequest {
   key?: string
   headers?: Record<string, string>
   body?: string
-  /** The address it comes from. */
+  /** The address of the client. */
   from?: string
 }
 
-/** A proxy with our example configuration, in front of some port. */
+/** A proxy with the example configuration in front of a port. */
 export interface Proxy {
-  /** Sends a target as it stands. */
+  /** Sends a request with an unchanged target. */
   ask(target: string, request?: ProxyRequest): Promise<Answer>
   /** The same over HTTP/2. */
   askHttp2(target: string, request?: ProxyRequest): Promise<Answer>
-  /** Sends bytes as they stand, over TLS, and hands back all that comes until the end. */
+  /** Sends bytes unchanged over TLS, and returns the complete response. */
   send(bytes: string): Promise<string>
-  /** Everything it has written, wherever it writes. */
+  /** All log output of the proxy. */
   logged(): string
   stop(): Promise<void>
 }
@@ -53,8 +53,8 @@ const refusedRequests: Record<string, string> = {
 const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests'] as const
 
 /**
- * What our example configuration of a proxy does in front of a real service. `skip` says why it cannot be tried; `plainText` names the
- * requests that it answers by itself and cannot be taught to answer otherwise.
+ * Tests the example configuration of a proxy with a real service. `skip` is the reason if the proxy is not
+ * available; `plainText` lists requests that it answers by itself and not in the envelope.
  */
 export function proxyContract(
   open: OpenProxy,
@@ -68,13 +68,13 @@ export function proxyContract(
   }
   const lifetime = inReverse({ after })
   let starting: ReturnType<typeof startBehind> | null = null
-  /** A service behind a proxy for all tests that change nothing for each other. */
+  /** A service behind a proxy, shared by independent tests. */
   function shared(): ReturnType<typeof startBehind> {
     starting ??= startBehind(lifetime)
     return starting
   }
 
-  test('it passes ids through as they came, however odd', { skip }, async () => {
+  test('it passes IDs through unchanged', { skip }, async () => {
     const { shop, proxy } = await shared()
     const { key } = shop
     for (const id of [
@@ -97,7 +97,7 @@ export function proxyContract(
     }
   })
 
-  test('it lets a member sign in at an address with a port, preview 10,000 addresses, export and erase', {
+  test('it supports signing in at an address with a port, a preview of 10,000 addresses, an export and an erasure', {
     skip,
   }, async (t) => {
     const { shop, proxy } = await startBehind(t)
@@ -122,7 +122,7 @@ export function proxyContract(
     assert.match(cookies[0] ?? '', /^__Host-lethe-console=.*; Path=\/; .*; Secure$/)
     cookie = cookies.map((each) => each.split(';')[0]).join('; ')
 
-    // About 3 MB. Most lines are too long to be an address, so that the service need not look for them.
+    // About 3 MB. Most lines are too long to be an address, so the service does not look them up.
     const lines = ['anna@example.com', ...Array.from({ length: 9_999 }, (_, n) => `${n}${'x'.repeat(300)}`)]
     const list = { text: lines.join('\n'), format: 'lines', by: 'email', trackerIds: [], reference: 'List' }
     const plan = dataOf(await askConsole('/erasure-lists/preview', 'POST', list))
@@ -138,7 +138,7 @@ export function proxyContract(
     assert.equal(dataOf(erased).alreadyErased, true)
   })
 
-  test('it answers a list that is too long in the envelope, over HTTP/2 too', { skip }, async () => {
+  test('it responds in the envelope to a list that is too long, over HTTP/2 too', { skip }, async () => {
     const { proxy } = await shared()
     for (const mebibytes of [4.5, 9]) {
       const request = {
@@ -154,14 +154,14 @@ export function proxyContract(
     }
   })
 
-  test('it lets requests through that are as long as Lethe takes them', { skip }, async () => {
+  test('it passes requests up to the limits of Lethe', { skip }, async () => {
     const { shop, proxy } = await shared()
     const long = '\u{1f600}'.repeat(256)
     const target = `${subjectPath(long, long)}/events?cursor=${'x'.repeat(4_096)}`
     errorOf(await proxy.ask(target, { key: shop.key }), 'validation_error')
   })
 
-  test('it tells the address of the client, and believes nothing that the client says of it', {
+  test('it forwards the address of the client, and no address that the client claims', {
     skip,
   }, async (t) => {
     const { proxy } = await startBehind(t, { LETHE_LIMIT_IP: '2/minute' })
@@ -173,7 +173,7 @@ export function proxyContract(
     assert.deepEqual(statuses, [401, 401, 401, 429, 401, 429])
   })
 
-  test('it leaves ids of requests and headers of budgets alone', { skip }, async () => {
+  test('it keeps request IDs and budget headers', { skip }, async () => {
     const { shop, proxy } = await shared()
     const answer = await proxy.ask(subjectsPath, { key: shop.key, headers: { 'X-Request-Id': 'nightly 42' } })
     assert.equal(textIn(isObject(answer.body) ? answer.body.meta : null, 'requestId'), 'nightly 42')
@@ -184,7 +184,7 @@ export function proxyContract(
 
   for (const [what, bytes] of Object.entries(refusedRequests)) {
     const isPlain = plainText.includes(what)
-    test(`it refuses a request with ${what} ${isPlain ? 'in words of its own' : 'in the envelope'}`, {
+    test(`it refuses a request with ${what} ${isPlain ? 'in plain text' : 'in the envelope'}`, {
       skip,
     }, async () => {
       const { proxy } = await shared()
@@ -199,7 +199,7 @@ export function proxyContract(
     })
   }
 
-  test('it lets Lethe answer whatever path a client asks for', { skip }, async () => {
+  test('it forwards every path to Lethe', { skip }, async () => {
     const { shop, proxy } = await shared()
     for (const path of ['/nginx/refused', '/nginx/unreachable', '/nginx/', '/haproxy', '/caddy/%2e%2e']) {
       errorOf(await proxy.ask(path), 'unauthorized')
@@ -207,7 +207,7 @@ export function proxyContract(
     }
   })
 
-  test('it hands on packed answers, streamed or not', { skip }, async () => {
+  test('it passes compressed responses through, streamed or not', { skip }, async () => {
     const { shop, proxy } = await shared()
     await shop.ingest(visit('anna', { events: 40 }))
     for (const path of [`${subjectPath('anna')}/events`, `${subjectPath('anna')}/export`]) {
@@ -228,7 +228,7 @@ export function proxyContract(
     }
   })
 
-  test('it carries a request of a person to its certificate, and its ZIP byte by byte', {
+  test('it supports a request of a person up to its certificate, and passes the ZIP file through unchanged', {
     skip,
   }, async () => {
     const { shop, proxy } = await shared()
@@ -266,7 +266,7 @@ export function proxyContract(
     assert.equal(listIn(certificate, 'entries').length, 1)
   })
 
-  test('it keeps its connections to the service', { skip }, async (t) => {
+  test('it keeps its connections to the service open', { skip }, async (t) => {
     let connections = 0
     const upstream = createServer((_request, response) => response.end('{}'))
     upstream.on('connection', () => connections++)
@@ -279,7 +279,7 @@ export function proxyContract(
     assert.equal(connections, 1)
   })
 
-  test('it writes no id, no key and no address, also of requests that fail', { skip }, async (t) => {
+  test('it logs no ID, key or address, even for failed requests', { skip }, async (t) => {
     const { shop, proxy } = await startBehind(t)
     const { key } = shop
     const targets = [
@@ -310,7 +310,7 @@ export function proxyContract(
   })
 }
 
-/** The body of a response without the sizes of its chunks, as text of one byte per character. */
+/** The body of a response without chunk sizes, with one character per byte. */
 function unchunked(body: string): string {
   let content = ''
   for (let at = 0; ; ) {

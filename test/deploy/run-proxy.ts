@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import type { ProxyRequest } from './proxy-contract.ts'
 
-/** A certificate of `lethe.example` in a folder: `fullchain.pem`, `privkey.pem`, and both in `lethe.pem`. */
+/** A certificate for `lethe.example` in a folder: `fullchain.pem`, `privkey.pem`, and both in `lethe.pem`. */
 export function makeCertificate(t: Lifetime): { folder: string; ca: string } {
   const folder = temporaryFolder(t)
   const [certificate, privateKey] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
@@ -33,7 +33,7 @@ export function makeCertificate(t: Lifetime): { folder: string; ca: string } {
   return { folder, ca }
 }
 
-/** Runs a proxy in the foreground until it listens on `port`; it ends with the test at the latest. */
+/** Runs a proxy in the foreground until it listens on `port`, and stops it after the test at the latest. */
 export async function runProxy(
   t: Lifetime,
   port: number,

@@ -15,25 +15,25 @@ function describeUnit(name: string): void {
   const settings = read(`deploy/systemd/${name}.env`)
 
   describe(`the unit ${name} for systemd`, () => {
-    test('is well-formed', { skip: missing('systemd-analyze') }, (t) => {
+    test('is valid', { skip: missing('systemd-analyze') }, (t) => {
       const file = join(temporaryFolder(t), `${name}.service`)
-      // Whether the command is there is looked at as well, and Node may lie elsewhere here.
+      // systemd-analyze also checks that the command exists, and Node may be elsewhere.
       assert.ok(unit.includes('ExecStart=/usr/bin/node '))
       writeFileSync(file, unit.replace('ExecStart=/usr/bin/node ', `ExecStart=${process.execPath} `))
       const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
       assert.deepEqual([status, stdout, stderr], [0, '', ''])
     })
 
-    test('keeps the service from nearly everything', { skip: missing('systemd-analyze') }, (t) => {
+    test('restricts the service', { skip: missing('systemd-analyze') }, (t) => {
       const file = join(temporaryFolder(t), `${name}.service`)
       writeFileSync(file, unit)
-      // In tenths, on systemd's own scale from 0 (nothing to fear) to 100.
+      // In tenths, on systemd’s scale from 0 (best) to 100.
       const args = ['security', '--offline=yes', '--threshold=20', '--no-pager', file]
       const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
       assert.equal(status, 0, stdout + stderr)
     })
 
-    test('sets only variables that Lethe knows', () => {
+    test('sets only known variables', () => {
       const named = [...`${unit}\n${settings}`.matchAll(/^(?:Environment=)?(LETHE_\w+)=/gm)].map(
         ([, name = '']) => name,
       )
