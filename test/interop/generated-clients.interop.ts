@@ -17,7 +17,7 @@ async function succeed(name: string, args: readonly string[], { folder: cwd }: S
   assert.equal(status, 0, output)
 }
 
-/** Runs a program that writes a line for each operation: its name, the status, and whether there was data. */
+/** Runs a program that prints the name, the status and the presence of data for each operation. */
 async function assertAllSucceed(
   program: string,
   { url, key, folder, requests }: SampleService,
@@ -29,7 +29,7 @@ async function assertAllSucceed(
 }
 
 describe('openapi-typescript with openapi-fetch', { skip }, () => {
-  test('makes types that take every example, and every operation succeeds', async (t) => {
+  test('generates types that accept every example, and every operation succeeds', async (t) => {
     const sample = await startSample(t)
     const { folder, document, requests } = sample
     await succeed('openapi-typescript', [document, '-o', join(folder, 'api.ts')], sample)
@@ -55,7 +55,7 @@ function fetchCall({ operationId, method, template, path, query, body }: Example
 }
 
 describe('@hey-api/openapi-ts', { skip }, () => {
-  test('makes a client that takes every example, and every operation succeeds', async (t) => {
+  test('generates a client that accepts every example, and every operation succeeds', async (t) => {
     const sample = await startSample(t)
     const { folder, document, requests } = sample
     await succeed('openapi-ts', ['-i', document, '-o', join(folder, 'sdk'), '--no-log-file'], sample)
@@ -84,7 +84,7 @@ function sdkCall({ operationId, path, query, body }: ExampleRequest): string {
 `
 }
 
-/** Only the kinds of parameters of which an operation has some. */
+/** The kinds of parameters that the operation has. */
 function taken(kinds: Record<string, object>): Record<string, object> {
   return Object.fromEntries(Object.entries(kinds).filter(([, values]) => Object.keys(values).length > 0))
 }

@@ -5,7 +5,7 @@ const target = '/healthz'
 const line = (method: string, version = '1.1', to = target) =>
   `${method} ${to} HTTP/${version}\r\nHost: lethe.example\r\n`
 
-/** Good requests of many kinds. */
+/** Valid requests of many kinds. */
 export const goodRequests = [
   `${line('GET')}\r\n`,
   `${line('GET', '1.0')}\r\n`,
@@ -122,7 +122,7 @@ const mutations: Mutation[] = [
   (text, random) => withLine(text, random, () => [random.pick(headerLines)]),
   (text, random) => withLine(text, random, (line) => [line, line].slice(1)),
   (text, random) => text.replace(/^.*?(?=\r\n)/s, random.pick(requestLines)),
-  // Another end of a line, somewhere or everywhere.
+  // Another line ending, in one place or everywhere.
   (text, random) =>
     spliced(
       text,
@@ -143,7 +143,7 @@ function spliced(text: string, at: number, removed: number, added: string): stri
   return text.slice(0, at) + added + text.slice(at + removed)
 }
 
-/** Puts lines in front of one of the header lines. */
+/** Inserts lines before one of the header lines. */
 function withLine(text: string, random: SeededRandom, make: (line: string) => string[]): string {
   const end = text.indexOf('\r\n\r\n')
   const lines = text.slice(0, Math.max(0, end)).split('\r\n')
@@ -152,7 +152,7 @@ function withLine(text: string, random: SeededRandom, make: (line: string) => st
   return lines.join('\r\n') + text.slice(Math.max(0, end))
 }
 
-/** A request with one or two things changed. */
+/** A request with one or two mutations. */
 export function mutatedRequest(random: SeededRandom): string {
   let text = random.pick(goodRequests)
   for (let count = 1 + random.integer(2); count > 0; count--) text = random.pick(mutations)(text, random)

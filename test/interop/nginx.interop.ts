@@ -16,7 +16,7 @@ import { write } from './tools.ts'
 const requestCount = 10_000
 const lanes = 16
 
-/** An nginx that reads whole requests, as strictly as it can, and takes them all. */
+/** An nginx that reads whole requests as strictly as possible, and accepts all of them. */
 async function startNginx(t: TestContext): Promise<number> {
   const folder = temporaryFolder(t)
   const [port, behind] = [await freePort(), await freePort()]
@@ -44,7 +44,7 @@ async function startNginx(t: TestContext): Promise<number> {
   return port
 }
 
-/** Says something, and nothing more, and hears the server out. */
+/** Sends a text, and returns everything that the server sends. */
 function hearOut(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -52,13 +52,13 @@ function hearOut(port: number, text: string): Promise<string> {
     socket.setEncoding('latin1').on('data', (part: string) => {
       answer += part
     })
-    // A refused client may find the connection gone while it is still sending.
+    // A refused client may lose the connection while it is still sending.
     socket.on('error', () => {}).once('close', () => resolve(answer))
     socket.end(text, 'latin1')
   })
 }
 
-/** What became of the requests on a connection, up to the first that was refused for what it is, not for what it asks for. */
+/** The results of the requests on a connection, up to the first that was refused for its form. */
 function verdictOn(answer: string): Verdict {
   const heads = [...answer.matchAll(/HTTP\/1\.1 (\d{3})[^\r\n]*\r\n((?:[^\r\n]+\r\n)*)/g)]
   const final = heads.filter(([, status]) => status !== '100')
@@ -72,9 +72,9 @@ function verdictOn(answer: string): Verdict {
   }
 }
 
-describe(`${requestCount} mutated requests beside nginx`, () => {
+describe(`${requestCount} mutated requests to Lethe and nginx`, () => {
   const skip = missing('nginx')
-  test('are taken by both or by neither, or there is a named reason', { skip }, async (t) => {
+  test('are accepted by both or by neither, except for a documented reason', { skip }, async (t) => {
     const service = await startTestService(t)
     const [ours, theirs] = [Number(new URL(service.url).port), await startNginx(t)]
     const random = seededRandom(Number(process.env.LETHE_TEST_SEED ?? 20_261_117))

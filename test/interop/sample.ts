@@ -4,12 +4,12 @@ import { type ExampleRequest, exampleRequests } from '../support/example-request
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { workshop, write } from './tools.ts'
 
-/** A live service on the sample of `npm start`, and its document in a file. */
+/** A running service with the sample of `npm start`, and its OpenAPI document in a file. */
 export interface SampleService {
   url: string
   key: string
   folder: string
-  /** The document as the service hands it out, in the folder. */
+  /** The path of the document as served, in the folder. */
   document: string
   requests: ExampleRequest[]
 }

@@ -13,7 +13,7 @@ import type { Lifetime } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { run, runTool, skip, toolFolder, workshop, write } from './tools.ts'
 
-// What other programs read of this repository, held against the schemas that are published for it.
+// Validates the files of this repository for other programs with the published schemas.
 
 type Json = Record<string, unknown>
 
@@ -42,9 +42,9 @@ function schemaOf(file: string): Json {
 function checker(schema: Json): ValidateFunction {
   const ajv = new Ajv({ strict: false, allErrors: true, logger: false })
   ajvFormats.default(ajv)
-  // The Compose specification's own, such as 1m30s.
+  // A format of the Compose specification, such as 1m30s.
   ajv.addFormat('duration', /^(\d+(h|m|s|ms|us))+$/)
-  // Some are of drafts that differ from the seventh in nothing they use but the name of a schema's id.
+  // Some schemas are for other drafts, which differ from draft 7 only in the name of a schema’s ID.
   const isName = (key: string, value: unknown) =>
     ['$schema', '$id', 'id'].includes(key) && typeof value === 'string'
   const plain = JSON.stringify(schema, (key, value) => (isName(key, value) ? undefined : value))
@@ -58,26 +58,26 @@ function assertFits(check: ValidateFunction, value: unknown, what: string): void
 }
 
 const published: Record<string, { schema: string; files: string[] }> = {
-  'GitHub takes for a workflow': {
+  'GitHub for workflows': {
     schema: 'github-workflow.json',
     files: ['.github/workflows/ci.yml', '.github/workflows/release.yml'],
   },
-  'GitHub takes for a form of an issue': {
+  'GitHub for issue forms': {
     schema: 'github-issue-forms.json',
     files: ['.github/ISSUE_TEMPLATE/bug.yml', '.github/ISSUE_TEMPLATE/idea.yml'],
   },
-  'GitHub takes for the choice of forms': {
+  'GitHub for the configuration of issue forms': {
     schema: 'github-issue-config.json',
     files: ['.github/ISSUE_TEMPLATE/config.yml'],
   },
-  'Dependabot takes': { schema: 'dependabot-2.0.json', files: ['.github/dependabot.yml'] },
-  'the Compose specification takes': {
+  Dependabot: { schema: 'dependabot-2.0.json', files: ['.github/dependabot.yml'] },
+  'the Compose specification': {
     schema: 'raw.githubusercontent.com/compose-spec/compose-spec/master/schema/compose-spec.json',
     files: ['deploy/compose.yaml'],
   },
 }
 
-describe('what other programs read is what', { skip }, () => {
+describe('the files for other programs match the schemas of', { skip }, () => {
   for (const [whom, { schema, files }] of Object.entries(published)) {
     it(`${whom}: ${files.join(', ')}`, () => {
       const check = checker(schemaOf(schema))
@@ -90,8 +90,8 @@ describe('what other programs read is what', { skip }, () => {
   }
 })
 
-describe('what runs Lethe on Kubernetes', { skip }, () => {
-  it('is what Kubernetes takes, alone and as a fleet', { skip: missing('kubectl') }, async (t) => {
+describe('the Kubernetes manifests', { skip }, () => {
+  it('are valid, alone and as a fleet', { skip: missing('kubectl') }, async (t) => {
     const copy = temporaryFolder(t)
     cpSync(fileURLToPath(new URL('deploy/kubernetes', root)), copy, { recursive: true })
     const build = (which: string) =>
@@ -113,7 +113,7 @@ describe('what runs Lethe on Kubernetes', { skip }, () => {
     }
   })
 
-  it('is put together as kustomize says', () => {
+  it('are combined as by kustomize', () => {
     const check = checker(schemaOf('kustomization.json'))
     for (const which of ['base', 'fleet']) {
       assertFits(check, documents(read(`deploy/kubernetes/${which}/kustomization.yaml`))[0], which)
@@ -121,7 +121,7 @@ describe('what runs Lethe on Kubernetes', { skip }, () => {
   })
 })
 
-/** Holds resources against the schemas of their kinds, and against their types, which refuse what they do not name. */
+/** Validates resources with the schemas of their kinds, and with their types, which reject unknown fields. */
 async function assertKubernetesTakes(lifetime: Lifetime, resources: Json[]): Promise<void> {
   const folder = workshop(lifetime)
   const lines = resources.flatMap((resource, n) => {

@@ -14,10 +14,10 @@ import { run, runTool, skip, toolPath, write } from './tools.ts'
 
 describe('Spectral', { skip }, () => {
   for (const name of ['spectral-oas.yaml', 'spectral-owasp.yaml']) {
-    test(`has nothing to say against the served document by ${name}`, async (t) => {
-      // As a service is run for others: behind TLS.
+    test(`finds no problem in the served document by ${name}`, async (t) => {
+      // As deployed behind TLS.
       const { folder, document } = await startSample(t, { LETHE_PUBLIC_URL: 'https://lethe.example' })
-      // Rule sets are looked for from where the file lies that names them.
+      // Rule sets are resolved from the folder of the file.
       const ruleset = join(folder, name)
       copyFileSync(fileURLToPath(new URL(name, import.meta.url)), ruleset)
       const args = ['lint', document, '--ruleset', ruleset, '--fail-severity', 'hint']
@@ -27,8 +27,8 @@ describe('Spectral', { skip }, () => {
   }
 })
 
-// A service that is well does not fail without a reason, which the examples do not give it. And Dredd compares the type of an answer
-// with its parameters, of which a document tells none.
+// The examples of errors are skipped, because a working service does not return them. Dredd compares media
+// types with their parameters, which an OpenAPI document does not have.
 const hooks = `require('hooks').beforeEach((transaction, done) => {
   transaction.skip = transaction.expected.statusCode !== '200'
   transaction.expected.headers['Content-Type'] = 'application/json; charset=utf-8'
@@ -37,7 +37,7 @@ const hooks = `require('hooks').beforeEach((transaction, done) => {
 `
 
 describe('Dredd', { skip }, () => {
-  test('gets from every operation an answer as its example', async (t) => {
+  test('gets the documented response from every operation', async (t) => {
     const { url, key, folder, document, requests } = await startSample(t)
     const hookFile = write(join(folder, 'hooks.cjs'), hooks)
     const args = [document, url, '--header', `Authorization: Bearer ${key}`, '--hookfiles', hookFile]
@@ -50,7 +50,7 @@ describe('Dredd', { skip }, () => {
 })
 
 describe('Prism as a proxy', { skip }, () => {
-  test('finds no request and no answer that is not as the document says', async (t) => {
+  test('finds no request or response that violates the document', async (t) => {
     const { url, key, document, requests } = await startSample(t)
     const port = await freePort()
     const args = [toolPath('prism'), 'proxy', document, url, '--errors', '--port', String(port)]
@@ -71,17 +71,17 @@ describe('Prism as a proxy', { skip }, () => {
 })
 
 describe('openapi-to-postmanv2 with newman', { skip }, () => {
-  test('makes a collection in which every request succeeds', async (t) => {
+  test('creates a collection in which every request succeeds', async (t) => {
     const { key, folder, document, requests } = await startSample(t)
     const collection = join(folder, 'collection.json')
-    // Both have a box to tick where Postman imports: filters that exclude each other cannot all be switched on.
+    // Both are options of Postman’s import, because filters that exclude each other cannot all be enabled.
     const options = 'parametersResolution=Example,enableOptionalParameters=false'
     const args = ['-s', document, '-o', collection, '-O', options]
     const converted = await runTool('openapi2postmanv2', args, { cwd: folder })
     assert.equal(converted.status, 0, converted.output)
 
     const report = join(folder, 'report.json')
-    // Where the service is, the document says.
+    // The document contains the address of the service.
     const variables = ['--env-var', `bearerToken=${key}`]
     const reporters = ['--reporters', 'json', '--reporter-json-export', report]
     const ran = await runTool('newman', ['run', collection, ...variables, ...reporters], { cwd: folder })
@@ -96,7 +96,7 @@ describe('openapi-to-postmanv2 with newman', { skip }, () => {
 
 const folder = fileURLToPath(new URL('programs', import.meta.url))
 
-// A whole minute to wait for, so that a slow machine sees the 429 too.
+// A window of a minute, so that even a slow machine gets a 429.
 const budgets = { LETHE_LIMIT_KEY: '10/minute' }
 
 const programs = [
@@ -105,9 +105,9 @@ const programs = [
   { name: 'Go', command: 'go', args: ['run', 'try_lethe.go'], skip: missing('go') },
 ]
 
-describe('a program of a few lines', { concurrency: true }, () => {
+describe('a short program', { concurrency: true }, () => {
   for (const { name, command, args, skip } of programs) {
-    test(`in ${name} reads, pages, obeys a 429 and erases`, { skip }, async (t) => {
+    test(`in ${name} reads, pages, waits after a 429, and erases`, { skip }, async (t) => {
       const { url, key } = await startSample(t, budgets)
       const env = { LETHE_URL: url, LETHE_API_KEY: key, LETHE_ID_PATTERN: identifierPattern }
       const { status, output } = await run(command, args, { cwd: folder, env })

@@ -14,11 +14,11 @@ import { fileURLToPath } from 'node:url'
 import type { Lifetime } from '../support/service.ts'
 
 const list = fileURLToPath(new URL('tools.json', import.meta.url))
-/** Where the tools are installed. Not below node_modules, where neither TypeScript nor Node touches what was generated. */
+/** The folder of the tools. Not in node_modules, where TypeScript and Node ignore generated code. */
 export const toolFolder = join(homedir(), '.cache', 'lethe-interop')
 const done = join(toolFolder, 'installed.json')
 
-/** Why the tools cannot be had; `false` when they are there. The first to ask installs them, which takes minutes. */
+/** Why the tools are unavailable, or `false`. The first import installs them, which takes minutes. */
 export const skip = await install()
 
 async function install(): Promise<false | string> {
@@ -34,7 +34,7 @@ async function install(): Promise<false | string> {
   return false
 }
 
-/** A folder to work in, from which the tools' modules are found; it goes when the test does. */
+/** A temporary folder in which the modules of the tools can be resolved. */
 export function workshop(lifetime: Lifetime): string {
   const path = mkdtempSync(join(toolFolder, 'work-'))
   lifetime.after(() => rmSync(path, { recursive: true, force: true }))
@@ -43,7 +43,7 @@ export function workshop(lifetime: Lifetime): string {
 
 export interface Ran {
   status: number | null
-  /** What it wrote, on both streams. */
+  /** The output on both streams. */
   output: string
 }
 

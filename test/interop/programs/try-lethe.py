@@ -1,4 +1,4 @@
-"""The first read, the first page, a 429 obeyed and an erasure, with requests or else with what Python has itself."""
+"""Reads, pages, waits after a 429 and erases, with requests or the standard library of Python."""
 
 import json
 import os
@@ -31,7 +31,7 @@ refusals = 0
 
 
 def patient(method, address):
-    """Waits as long as Retry-After says, and tries again."""
+    """Waits as long as Retry-After requires, and retries."""
     global refusals
     status, received, body = send(method, address)
     while status == 429:

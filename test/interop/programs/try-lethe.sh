@@ -1,5 +1,5 @@
 #!/bin/sh
-# The first read, the first page, a 429 obeyed and an erasure, with curl alone: --retry waits as long as Retry-After says.
+# Reads, pages, waits after a 429 and erases with curl only: --retry waits as long as Retry-After requires.
 set -eu
 subjects="$LETHE_URL/v1/analytics/trackers/sample-shop/subjects"
 

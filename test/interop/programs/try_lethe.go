@@ -1,4 +1,5 @@
-// The first read, the first page, a 429 obeyed and an erasure, with Go's own client; and every pattern of the document in RE2.
+// Reads, pages, waits after a 429 and erases with Go's own client, and compiles every pattern
+// of the document with RE2.
 package main
 
 import (
@@ -31,7 +32,7 @@ var (
 	refusals int
 )
 
-// patient waits as long as Retry-After says, and tries again.
+// patient waits as long as Retry-After requires, and retries.
 func patient(method, address string) answer {
 	request, err := http.NewRequest(method, address, nil)
 	check(err)
