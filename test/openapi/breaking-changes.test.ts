@@ -517,7 +517,7 @@ describe('breaking changes of values and keywords', () => {
     test(`${JSON.stringify(was)} does not fit ${JSON.stringify(now)}`, () => assert.ok(!accepts(was, now)))
   }
 
-  test('every bound and every keyword is looked at', () => {
+  test('include every bound and every keyword', () => {
     for (const name of ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']) {
       assert.deepEqual(
         [accepts({ [name]: 3 }, { [name]: 4 }), accepts({ [name]: 4 }, { [name]: 3 })],
@@ -541,7 +541,7 @@ describe('breaking changes of values and keywords', () => {
     }
   })
 
-  test('every method is looked at', () => {
+  test('include every method', () => {
     for (const method of ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']) {
       const base = mutated(promised, (d) => set(at(d, 'paths'), '/v1/one', { [method]: { responses: {} } }))
       check(base, (d) => delete at(d, 'paths')['/v1/one'], new RegExp(`^${method} /v1/one is gone`, 'i'))
@@ -549,7 +549,7 @@ describe('breaking changes of values and keywords', () => {
   })
 })
 
-test('a response whose properties were closed may have more of them', () => {
+test('a response whose properties were closed may have more', () => {
   const closed = mutated(promised, (d) => set(schema(d, 'Letter'), 'additionalProperties', false))
   check(closed, (d) => set(schema(d, 'Letter'), 'additionalProperties', true), 'compatible')
   check(closed, (d) => delete schema(d, 'Letter').additionalProperties, 'compatible')
@@ -560,7 +560,7 @@ test('a response object without named properties is a map, and may not be closed
   check(free, (d) => set(at(letter(d), 'labels'), 'additionalProperties', false), /labels no longer has room/)
 })
 
-test('a key that is sent elsewhere breaks', () => {
+test('a key that is sent elsewhere is a breaking change', () => {
   const inHeader = { type: 'apiKey', in: 'header', name: 'X-Key' }
   const keyed = mutated(promised, (d) => set(at(d, 'components', 'securitySchemes'), 'apiKey', inHeader))
   check(keyed, (d) => set(scheme(d), 'in', 'query'), /apiKey: in went from "header" to "query"/)
@@ -568,7 +568,7 @@ test('a key that is sent elsewhere breaks', () => {
 })
 
 describe('references', () => {
-  test('a schema that only refers to itself ends', () => {
+  test('a schema that only refers to itself terminates', () => {
     const loops = {
       A: { $ref: '#/components/schemas/A' },
       B: { anyOf: [{ $ref: '#/components/schemas/B' }] },
@@ -582,7 +582,7 @@ describe('references', () => {
     check(promised, (d) => Object.assign(d, structuredClone(looping)), /\.note may now be any value/)
   })
 
-  test('a change deep inside a recursive schema is told once', () => {
+  test('a change deep inside a recursive schema is reported once', () => {
     check(
       promised,
       (d) => set(letter(d), 'answers', { type: 'array', items: { type: 'null' } }),
@@ -590,7 +590,7 @@ describe('references', () => {
     )
   })
 
-  test('what stands beside a reference counts', () => {
+  test('keywords beside a reference count', () => {
     const beside = { $ref: '#/components/schemas/Size', default: 10 }
     const sized = mutated(promised, (d) => {
       set(at(d, 'components', 'schemas'), 'Size', { type: 'integer', maximum: 99, default: 5 })
@@ -605,7 +605,7 @@ describe('references', () => {
     check(sized, (d) => set(schema(d, 'Size'), 'maximum', 9), /after: maximum went from 99 to 9/)
   })
 
-  test('one that leads nowhere or out of the document is an error', () => {
+  test('a reference to a missing schema or to another document is an error', () => {
     for (const $ref of ['#/components/schemas/Missing', 'other.json#/Letter']) {
       const dangling = mutated(promised, (d) => set(letter(d), 'note', { $ref }))
       assert.throws(() => breakingChanges(promised, dangling), /leads to nothing in the document/)
@@ -613,13 +613,13 @@ describe('references', () => {
   })
 })
 
-test('a document is compatible with itself, and comparing leaves it as it was', () => {
+test('a document is compatible with itself, and is not modified by the comparison', () => {
   const before = structuredClone(promised)
   assert.deepEqual(breakingChanges(promised, promised), [])
   assert.deepEqual(promised, before)
 })
 
-test('several changes are told in one sentence each', () => {
+test('several changes are reported in one sentence each', () => {
   const current = mutated(promised, (d) => {
     set(limit(d), 'maximum', 100)
     set(limit(d), 'default', 20)
