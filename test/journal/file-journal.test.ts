@@ -23,7 +23,7 @@ async function linesOf(lines: AsyncIterable<JournalLine>): Promise<JournalLine[]
 }
 
 describe('a journal in a file', () => {
-  it('gives back every kind of line as it was written', async (t) => {
+  it('returns every kind of line as it was written', async (t) => {
     const journal = new FileJournal(join(temporaryFolder(t), 'new', 'journal'))
     const counts = { events: 2, sessions: 1 }
     const erased = { alreadyErased: false, counts, erasedAt: 5, subject: 'c', trackerId: 'shop\u2028' }
@@ -53,7 +53,7 @@ describe('a journal in a file', () => {
     assert.deepEqual(await linesOf(journal.read()), lines)
   })
 
-  it('is empty where there is no file, and goes on in a new one when it was moved away', async (t) => {
+  it('is empty without a file, and starts a new one if it was moved away', async (t) => {
     const path = join(temporaryFolder(t), 'journal')
     const journal = new FileJournal(path)
     assert.deepEqual(await linesOf(journal.read()), [])
@@ -65,7 +65,7 @@ describe('a journal in a file', () => {
     assert.deepEqual(await linesOf(merged), [revoked('b'), revoked('a')])
   })
 
-  it('is read on from where it ended, also when it was begun again meanwhile', async (t) => {
+  it('can be read from a position, even if it was replaced meanwhile', async (t) => {
     const path = join(temporaryFolder(t), 'journal')
     const journal = new FileJournal(path)
     let from = 0
@@ -73,7 +73,7 @@ describe('a journal in a file', () => {
     await journal.append([revoked('ä'), revoked('b')])
     assert.deepEqual(await next(), [revoked('ä'), revoked('b')])
     assert.deepEqual(await next(), [])
-    // A line without its end may be on its way: it is read again.
+    // A line without its ending may be incomplete, so it is read again.
     appendFileSync(path, '{"kind":"key.revoked","keyId":"c","at":"1970-01-01T00:00:00.001Z"}')
     assert.deepEqual(await next(), [revoked('c')])
     await journal.append([revoked('d')])
@@ -83,7 +83,7 @@ describe('a journal in a file', () => {
     assert.deepEqual(await next(), [revoked('e')])
   })
 
-  it('loses nothing behind a line that was torn', async (t) => {
+  it('loses nothing after a torn line', async (t) => {
     const path = join(temporaryFolder(t), 'journal')
     writeFileSync(path, '{"kind":"key.revo')
     const journal = new FileJournal(path)
@@ -93,7 +93,7 @@ describe('a journal in a file', () => {
     assert.deepEqual(torn, [1])
   })
 
-  it('lets lines that come together share a write', async (t) => {
+  it('combines concurrent appends into one write', async (t) => {
     const path = join(temporaryFolder(t), 'journal')
     const journal = new FileJournal(path)
     await Promise.all(Array.from({ length: 50 }, (_, n) => journal.append([revoked(`k${n}`)])))
@@ -105,7 +105,7 @@ describe('a journal in a file', () => {
     assert.ok(writes <= 2, `${writes} writes`)
   })
 
-  it('takes lines of several processes whole', async (t) => {
+  it('keeps the lines of several processes intact', async (t) => {
     const path = join(temporaryFolder(t), 'journal')
     const children = ['a', 'b', 'c'].map((name) => fork(appendLines, [path, name, '300']))
     for (const [code] of await Promise.all(children.map((child) => once(child, 'exit'))))
@@ -117,7 +117,7 @@ describe('a journal in a file', () => {
   })
 
   const full = { skip: existsSync('/dev/full') ? false : 'there is no /dev/full here' }
-  it('keeps what a full disk did not take', full, async () => {
+  it('keeps lines in memory while the disk is full', full, async () => {
     const journal = new FileJournal('/dev/full')
     const told: string[] = []
     journal.watch({ onFailed: () => told.push('failed'), onRecovered: () => told.push('recovered') })
