@@ -10,13 +10,13 @@ const header = pngHeader({ width: 4, height: 3 })
 const image = pngChunk('IDAT', greenPixels(4, 3))
 
 describe('a PNG logo', () => {
-  it('stays as it is if it has nothing but an image', async () => {
+  it('is unchanged if it has only an image', async () => {
     const plain = greenPng(4, 3)
     assert.ok(isPng(plain))
     assert.deepEqual(await rewritePng(plain), { bytes: plain, width: 4, height: 3 })
   })
 
-  it('keeps what changes its look, and nothing else that it carries', async () => {
+  it('keeps chunks that affect its appearance, and no others', async () => {
     const gamma = pngChunk('gAMA', Buffer.from([0, 0, 0xb1, 0x8f]))
     const carried = ['tEXt', 'zTXt', 'iTXt', 'eXIf', 'iCCP', 'tIME', 'pHYs', 'acTL', 'prVt'].map((type) =>
       pngChunk(type, Buffer.from('<script>evil()</script>')),
@@ -25,14 +25,15 @@ describe('a PNG logo', () => {
     assert.deepEqual(bytes, pngFile(header, gamma, image, end))
   })
 
-  it('can be interlaced, have few colours, and be in several pieces', async () => {
+  it('may be interlaced, have few colours, and be split into several chunks', async () => {
     const palette = [pngChunk('PLTE', Buffer.from('0d6570ffffff', 'hex')), pngChunk('tRNS', Buffer.from([9]))]
     const rows = deflateSync(Buffer.from([0, 0b10, 0, 0b01]))
     const small = pngHeader({ width: 2, height: 2, depth: 1, colour: 3 })
     const pieces = [rows.subarray(0, 5), rows.subarray(5)].map((piece) => pngChunk('IDAT', piece))
     const file = pngFile(small, ...palette, ...pieces, end)
     assert.deepEqual((await rewritePng(file)).bytes, file)
-    // Of 5 × 5 pixels, the seven passes have 1, 1, 2, 2 × 2, 3 × 2, 3 × 2 and 2 × 5 pixels in 1, 1, 1, 2, 2, 3 and 2 rows.
+    // For 5 × 5 pixels, the seven passes have 1, 1, 2, 2 × 2, 3 × 2, 3 × 2 and 2 × 5 pixels in 1, 1, 1, 2, 2,
+    // 3 and 2 rows.
     const passes = [
       [1, 1],
       [1, 1],
