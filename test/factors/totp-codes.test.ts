@@ -17,7 +17,7 @@ const vectors = [
 ] as const
 
 describe('a one-time code', () => {
-  test('is that of RFC 6238', () => {
+  test('matches RFC 6238', () => {
     for (const [seconds, code] of vectors) {
       const now = seconds * 1_000
       assert.equal(totpCode(secret, totpStep(now)), code)
@@ -25,7 +25,7 @@ describe('a one-time code', () => {
     }
   })
 
-  test('is accepted one step early or late, with spaces, and never twice', () => {
+  test('is accepted one step early or late, with spaces, and only once', () => {
     const now = 1_794_000_000_000
     const step = totpStep(now)
     const accept = (code: string, lastStep: number | null = null) =>
@@ -41,7 +41,7 @@ describe('a one-time code', () => {
     for (const text of ['', '12345', '1234567', 'abcdef', '１２３４５６']) assert.equal(accept(text), null)
   })
 
-  test('has a secret of 160 bits, in the form that apps read', () => {
+  test('has a secret of 160 bits, in the format that apps read', () => {
     const [one, other] = [createTotpSecret(systemRandomness), createTotpSecret(systemRandomness)]
     assert.match(one, /^[A-Z2-7]{32}$/)
     assert.notEqual(one, other)
