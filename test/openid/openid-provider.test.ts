@@ -32,11 +32,11 @@ interface Attempt {
   settings?: Partial<OpenIdSettings>
   maxAgeSeconds?: number | null
   timeoutMs?: number
-  /** Changes the query with which the browser comes back. */
+  /** Changes the query with which the browser returns. */
   back?(query: URLSearchParams): void
 }
 
-/** A sign-in at the provider, which answers with the forgery. */
+/** Signs in at the provider, which responds with the forgery. */
 async function attempt(
   forgery: Forgery,
   { settings = {}, maxAgeSeconds = null, timeoutMs, back }: Attempt = {},
@@ -53,7 +53,7 @@ async function attempt(
 const now = () => Math.floor(Date.now() / 1_000)
 
 describe('a round trip to the identity provider', () => {
-  test('asks for a code with PKCE, a state and a nonce, for the address it came from', async () => {
+  test('requests a code with PKCE, a state and a nonce, for its own address', async () => {
     const { address, trip } = await client().begin(redirectUri, null)
     const { searchParams: asked } = new URL(address)
     assert.equal(asked.get('response_type'), 'code')
@@ -67,7 +67,7 @@ describe('a round trip to the identity provider', () => {
     assert.equal(new Set([trip.state, trip.nonce, trip.codeVerifier]).size, 3)
   })
 
-  test('says who signed in, with the verified address and when the person proved who they are', async () => {
+  test('returns the account, the verified address and the time of authentication', async () => {
     const time = now() - 5
     assert.deepEqual(await attempt({ claims: { email: 'Ada@Acme.Example', auth_time: time } }), {
       issuer: provider.issuer,
@@ -81,7 +81,7 @@ describe('a round trip to the identity provider', () => {
     assert.deepEqual(failures, [])
   })
 
-  test('names the issuer as the provider does, with or without a slash at the end in the settings', async () => {
+  test('uses the issuer of the provider, with or without a trailing slash in the settings', async () => {
     const settings = { issuer: `${provider.issuer}/` }
     const { issuer } = await attempt({ claims: { email: 'ada@acme.example' } }, { settings })
     assert.equal(issuer, provider.issuer)
@@ -161,7 +161,7 @@ describe('a round trip to the identity provider', () => {
     await attempt({ claims: { exp: now() - 20, iat: now() + 20 } })
   })
 
-  test('sends the secret in the way that the provider supports, or none for a public client', async () => {
+  test('sends the secret with a method that the provider supports, or none for a public client', async () => {
     const seen: string[] = []
     for (const [methods, secret] of [
       [undefined, clientSecret],
@@ -313,7 +313,7 @@ const outages: Record<string, [Forgery, Attempt]> = {
   ],
 }
 
-describe('single sign-on says that the provider cannot be reached if it', () => {
+describe('single sign-on reports that the provider cannot be reached if it', () => {
   for (const [what, [forgery, how]] of Object.entries(outages)) {
     test(what, async () => {
       await assert.rejects(attempt(forgery, how), { code: 'internal_error', message: /cannot be reached/ })
