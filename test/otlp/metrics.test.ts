@@ -8,7 +8,7 @@ import type { ReceivedMetric } from '../support/otlp-messages.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-/** A metric as Prometheus writes it. */
+/** A metric in the form of Prometheus samples. */
 function samplesIn({ name, gauge, sum, histogram }: ReceivedMetric) {
   const points = [...(gauge?.points ?? []), ...(sum?.points ?? [])]
   const buckets = (histogram?.points ?? []).flatMap(
@@ -25,11 +25,11 @@ function samplesIn({ name, gauge, sum, histogram }: ReceivedMetric) {
   return [...points.map(({ attributes, value }) => ({ name, labels: attributes, value })), ...buckets]
 }
 
-/** What differs from one reading to the next. */
+/** Metrics that differ between two reads. */
 const restless = /^(process_|nodejs_|lethe_event_loop|lethe_sweep_lag)/
 
 describe('the metrics over OTLP', () => {
-  it('are those of Prometheus, with the same names, labels and values', async (t) => {
+  it('match those of Prometheus, with the same names, labels and values', async (t) => {
     const collector = await startCollector(t)
     const env = { ...collector.env, LETHE_OTLP: 'metrics', LETHE_METRICS_PORT: '0' }
     const shop = await startShop(t, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
@@ -73,7 +73,7 @@ describe('the metrics over OTLP', () => {
     }
   })
 
-  it('are read with the escapes of labels', () => {
+  it('are read with escaped label values', () => {
     assert.deepEqual(metricFamilies('# HELP a b c\n# TYPE a gauge\na{x="1\\"\\\\\\n,}",y=""} +Inf\n'), [
       {
         ...{ name: 'a', help: 'b c', type: 'gauge' },

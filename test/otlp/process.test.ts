@@ -9,7 +9,7 @@ import { startShop, subjectsPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
-/** Whether a process loaded code of OpenTelemetry, by what V8 says it ran. */
+/** Whether a process loaded code of OpenTelemetry, according to the coverage of V8. */
 function hasLoadedOpenTelemetry(folder: string): boolean {
   // One file for each thread.
   const urls = readdirSync(folder).flatMap((file) => {
@@ -53,8 +53,8 @@ describe('a process', () => {
   }
 })
 
-describe('a collector that fails', () => {
-  it('is in the log once, and again when it takes what is exported', async (t) => {
+describe('a failing collector', () => {
+  it('is logged once, and once when it recovers', async (t) => {
     const collector = await startCollector(t)
     collector.answers = 400
     const env = { ...collector.env, LETHE_OTLP: 'metrics', OTEL_METRIC_EXPORT_INTERVAL: '100' }
@@ -73,13 +73,13 @@ describe('a collector that fails', () => {
     )
   })
 
-  it('delays no request and not the end, and what waits for it is bounded', async (t) => {
+  it('delays neither requests nor the shutdown, and its queue is limited', async (t) => {
     const collector = await startCollector(t)
     collector.answers = 'never'
     const env = { ...collector.env, OTEL_EXPORTER_OTLP_TIMEOUT: '500' }
     const shop = await startShop(t, { env, scopes: ['analytics:view'] })
     const { key } = shop
-    // Each request has four spans and more: beyond 2,048, spans are dropped.
+    // Each request has at least four spans; beyond 2,048, spans are dropped.
     for (let round = 0; round < 20; round++)
       await Promise.all(Array.from({ length: 50 }, () => shop.ask(subjectsPath, { key })))
     await until(() => collector.requests.length > 0)
@@ -89,7 +89,7 @@ describe('a collector that fails', () => {
     const took = performance.now() - from
     // The SDK itself waits for half a minute.
     assert.ok(took < 30_000, `took ${took} ms`)
-    // One while it runs; at the end, all that wait.
+    // One while the service runs; all waiting ones at shutdown.
     assert.ok(collector.mostAtOnce <= 6, `${collector.mostAtOnce} exports at once`)
   })
 })

@@ -14,7 +14,7 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parentId = '00f067aa0ba902b7'
 const traceparent = (flags = '01') => `00-${traceId}-${parentId}-${flags}`
 
-/** A shop whose traces are received. They have all arrived when it has stopped. */
+/** A shop whose traces are collected; all of them have arrived after it has stopped. */
 async function startTraced(t: TestContext, env: Record<string, string> = {}) {
   const collector = await startCollector(t)
   const shop = await startShop(t, { env: { ...collector.env, ...env }, scopes })
@@ -86,7 +86,7 @@ describe('the span of a request', () => {
     assert.deepEqual(collector.requests[0], { path: '/v1/traces', type: 'application/x-protobuf' })
   })
 
-  it('belongs to the trace of the client, whose state is kept, and the log names it', async (t) => {
+  it('belongs to the trace of the client, keeps its state, and is in the log', async (t) => {
     const { ask, key, stop, requestLines } = await startTraced(t)
     const headers = { traceparent: traceparent(), tracestate: 'vendor=t61rcWkgMzE' }
     await ask(subjectsPath, { key, headers })
@@ -95,7 +95,7 @@ describe('the span of a request', () => {
     assert.equal(requestLines()[0]?.traceId, traceId)
   })
 
-  it('is not exported if the client does not record its trace, which the log still names', async (t) => {
+  it('is not exported if the client does not record its trace, which is still in the log', async (t) => {
     const { ask, key, stop, requestLines } = await startTraced(t)
     await ask(subjectsPath, { key, headers: { traceparent: traceparent('00') } })
     assert.deepEqual(serverSpans(await stop()), [])
@@ -110,7 +110,7 @@ describe('the span of a request', () => {
     assert.deepEqual(await stop(), [])
   })
 
-  it('begins a trace of its own if the header is malformed', async (t) => {
+  it('starts a new trace if the header is malformed', async (t) => {
     const { ask, key, stop } = await startTraced(t)
     for (const header of [traceparent().toUpperCase(), `00-${'0'.repeat(32)}-${parentId}-01`, 'nonsense'])
       await ask(subjectsPath, { key, headers: { traceparent: header, tracestate: 'a=b' } })
@@ -156,7 +156,7 @@ describe('the span of a request', () => {
 })
 
 describe('background work', () => {
-  it('has spans of its own: sweeps, and the erasures of requests', async (t) => {
+  it('has its own spans: sweeps, and erasures of requests', async (t) => {
     const { ask, key, stop, services, organisationId } = await startTraced(t)
     const person = { subjects: [{ trackerId: 'shop', subjectId: 'anna' }] }
     const created = await ask('/v1/analytics/requests', {
@@ -178,13 +178,13 @@ describe('background work', () => {
   })
 })
 
-describe('what is exported', () => {
-  it('contains no person, wherever a client puts one', async (t) => {
+describe('the exported data', () => {
+  it('identifies nobody, wherever a client puts an ID', async (t) => {
     const { ask, key, stop, collector, requestLines } = await startTraced(t)
     const person = 'ada-marker-lovelace'
     const hex = Buffer.from(person).toString('hex')
     await assertHides(person)
-    // A subject whose ID is a trace ID, or spelt by one.
+    // A subject whose ID equals a trace ID, or is encoded in one.
     const digits = 'c0ffee00c0ffee00c0ffee00c0ffee00'
     const asTrace = { traceparent: `00-${digits}-${parentId}-01` }
     const asSpan = { traceparent: `00-${traceId}-${digits.slice(0, 16)}-01` }
