@@ -22,7 +22,7 @@ const examples = fileURLToPath(new URL('../../examples', import.meta.url))
 
 const notThere = 'Nothing is stored about this visitor in this tracker, or there is no such tracker.\n'
 
-/** Runs an example until it ends, whatever its exit code. */
+/** Runs an example until it ends, with any exit code. */
 async function run(program: string, args: string[], env: Record<string, string>) {
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const options = { env: { PATH, NODE_COMPILE_CACHE, ...env } }
@@ -32,7 +32,7 @@ async function run(program: string, args: string[], env: Record<string, string>)
   )
 }
 
-test('export-subject.js writes a copy that only its owner can read, and never over another', async (t) => {
+test('export-subject.js writes an export that only its owner can read, and overwrites no file', async (t) => {
   const shop = await startShop(t, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna', { events: 250 }))
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
@@ -53,7 +53,7 @@ test('export-subject.js writes a copy that only its owner can read, and never ov
   assert.ok(!existsSync(`${file}.2`))
 })
 
-test('erase-subject.sh erases whatever the id is, and waits when the budget is used up', async (t) => {
+test('erase-subject.sh supports any ID, and waits when the budget is used up', async (t) => {
   const shop = await startShop(t, {
     scopes: ['analytics:view', 'analytics:delete-data'],
     env: { LETHE_LIMIT_ERASURE: '1/second' },
@@ -75,7 +75,7 @@ test('erase-subject.sh erases whatever the id is, and waits when the budget is u
   assert.match(refused.stderr, /"code":"not_found"/)
 })
 
-test('erase-subject.sh fails through a proxy that opens a connection to a service that refuses', async (t) => {
+test('erase-subject.sh fails behind a tunnelling proxy if the service refuses', async (t) => {
   const shop = await startShop(t, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna'))
   const home = temporaryFolder(t)
@@ -86,7 +86,7 @@ test('erase-subject.sh fails through a proxy that opens a connection to a servic
   assert.match(refused.stderr, /"code":"forbidden"/)
 })
 
-/** A proxy that only opens connections, as proxies do for HTTPS. */
+/** A proxy that only tunnels connections, as for HTTPS. */
 async function startTunnel(t: TestContext): Promise<string> {
   const proxy = createServer()
   proxy.on('connect', ({ url }, client, head) => {
@@ -106,7 +106,7 @@ async function startTunnel(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${address.port}`
 }
 
-/** The application on a database of its own, and what it has logged: the level and the message of each line. */
+/** The application with its own database, and the level and message of each logged line. */
 function openApp(t: TestContext, parts: { lethe: LetheClient; trackerId?: string; file: string }) {
   const logged: { level: number; msg: string; reason?: string }[] = []
   const accounts = openAccounts(parts.file)
@@ -131,7 +131,7 @@ function openApp(t: TestContext, parts: { lethe: LetheClient; trackerId?: string
 const oneAttempt = { retry: { maxAttempts: 1 } }
 const deleting = { scopes: ['analytics:delete-data', 'analytics:view'] } as const
 
-test('delete-account.js erases its customer, and after a restart those who waited while the service was down', async (t) => {
+test('delete-account.js erases a customer, and after a restart those who waited while the service was down', async (t) => {
   const file = join(temporaryFolder(t), 'accounts.db')
   const away = new LetheClient({ url: `http://127.0.0.1:${await freePort()}`, apiKey: 'none', ...oneAttempt })
   const first = openApp(t, { lethe: away, file })
@@ -164,7 +164,7 @@ test('delete-account.js erases its customer, and after a restart those who waite
   assert.deepEqual(logged, [])
 })
 
-test('delete-account.js promises nothing and logs an error while its tracker is wrong, and erases once it is right', async (t) => {
+test('delete-account.js promises nothing and logs errors while its tracker is wrong, and erases once it is corrected', async (t) => {
   const shop = await startShop(t, deleting)
   await shop.ingest([...visit('anna'), ...visit('ben')])
   const lethe = new LetheClient({ url: shop.url, apiKey: shop.key, ...oneAttempt })
@@ -177,7 +177,7 @@ test('delete-account.js promises nothing and logs an error while its tracker is 
     assert.deepEqual(answer, { deleted: true, analytics: 'not erased yet, our team will do it' })
   }
   await wrong.workOff()
-  // One for each customer, and one for the round, which ends at the first: the next would meet the same.
+  // One for each customer, and one for the round, which stops at the first because the next would fail too.
   assert.deepEqual(
     wrong.logged.map(({ level }) => level),
     [50, 50, 50],
@@ -191,7 +191,7 @@ test('delete-account.js promises nothing and logs an error while its tracker is 
   for (const id of ['anna', 'ben']) errorOf(await shop.ask(subjectPath(id), { key: shop.key }), 'not_found')
 })
 
-test('delete-account.js passes over one id that will not do, and erases the others', async (t) => {
+test('delete-account.js skips an invalid ID, and erases the others', async (t) => {
   const shop = await startShop(t, deleting)
   await shop.ingest(visit('ben'))
   const lethe = new LetheClient({ url: shop.url, apiKey: shop.key, ...oneAttempt })
@@ -212,7 +212,7 @@ test('delete-account.js passes over one id that will not do, and erases the othe
   )
 })
 
-test('the commands of examples/README.md print what it shows', async (t) => {
+test('the commands of examples/README.md print the documented output', async (t) => {
   const { shell, names, cli } = await startSampleService(t)
   const { LETHE_URL, LETHE_API_KEY } = {
     LETHE_URL: names['http://127.0.0.1:8080'] ?? '',

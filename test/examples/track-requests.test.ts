@@ -9,7 +9,7 @@ import { startShop } from '../support/shop.ts'
 
 type Sender = Parameters<typeof buildFastify>[0]
 
-/** A running application: where, and how it ends. */
+/** A running application: its address and how to stop it. */
 interface RunningApp {
   url: string
   close(): Promise<void>

@@ -46,7 +46,7 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
   const cwd = fileURLToPath(new URL('../../examples/verify-receipt-go', import.meta.url))
   await execute('go', ['build', '-o', program, '.'], { cwd, env })
 
-  /** Runs it on a receipt, and gives its exit code and what it says. */
+  /** Verifies a receipt, and returns the exit code and the output. */
   async function verify(receipt: string | Uint8Array, ...args: string[]) {
     const file = join(folder, `${createHash('sha256').update(receipt).digest('hex')}.tlog-proof`)
     writeFileSync(file, receipt)
@@ -60,12 +60,12 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
   const who = ['--tracker', 'shop', '--subject', 'visitor-4']
   const receipt = makeReceipt(4, erasures(7), { origin, signers: [signer] })
 
-  it('says what its readme shows', async () => {
+  it('prints what its readme shows', async () => {
     const [, shown] = blocks(read('examples/verify-receipt-go/README.md'), 'text')
     assert.deepEqual(await verify(receipt, ...key, ...who), { code: 0, said: shown })
   })
 
-  it('verifies receipts of every place in ledgers of several sizes', async () => {
+  it('verifies receipts for every index in ledgers of several sizes', async () => {
     for (const size of [1, 3, 8]) {
       const all = erasures(size)
       const outcomes = await Promise.all(
@@ -78,7 +78,7 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
     }
   })
 
-  it('verifies after a rotation with either key, and whatever the ids are', async () => {
+  it('verifies after a rotation with either key, and with any IDs', async () => {
     const odd = { trackerId: 'ü/ <b>&', subjectId: '"\u{1f9a6}"\u2028', nonce: seed('odd') }
     const text = makeReceipt(1, [...erasures(1), odd], { origin, signers: [rotated, signer] })
     for (const { vkey } of [rotated, signer]) {
@@ -87,7 +87,7 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
     }
   })
 
-  it('says when it is not proven whose data was erased', async () => {
+  it('says if it is not verified whose data was erased', async () => {
     const { code, said } = await verify(receipt, ...key)
     assert.equal(code, 0)
     assert.match(said, /whose data that was is not proven/)
@@ -104,7 +104,7 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
     assert.equal((await verify(receipt, ...who)).code, 2)
   })
 
-  it('fails with one bit flipped in any fiftieth byte, and any bit in the last three', async () => {
+  it('fails with one bit flipped in every fiftieth byte, and with any bit of the last three', async () => {
     const bytes = Buffer.from(receipt)
     const places = [...bytes.keys()].filter((at) => at % 50 === 0).map((at) => at * 8 + (at % 8))
     const bits = [...places, ...Array.from({ length: 24 }, (_, i) => (bytes.length - 3) * 8 + i)]
@@ -125,7 +125,7 @@ describe('the signature of a checkpoint', { skip: missing('openssl') }, () => {
   const checkpoint = receipt.slice(receipt.indexOf('\n\n') + 2)
   const text = checkpoint.slice(0, checkpoint.lastIndexOf('\n\n') + 1)
 
-  /** Whether openssl finds it good for a text, with the key and the signature taken from the vkey and the checkpoint. */
+  /** Whether openssl verifies a text, with the key of the vkey and the signature of the checkpoint. */
   async function isGood(signedText: string, t: { after(work: () => void): void }): Promise<boolean> {
     const folder = temporaryFolder(t)
     const publicKey = Buffer.from(signer.vkey.split('+').slice(2).join('+'), 'base64').subarray(1)
@@ -143,7 +143,7 @@ describe('the signature of a checkpoint', { skip: missing('openssl') }, () => {
     )
   }
 
-  it('is good for openssl, and for no other text', async (t) => {
+  it('is valid for openssl, but for no other text', async (t) => {
     assert.ok(await isGood(text, t))
     assert.ok(!(await isGood(text.replace('\n7\n', '\n8\n'), t)))
   })
