@@ -27,7 +27,7 @@ const visits = [
   { type: 'event', subjectId: 'bert', sessionId: 's3', minutesAgo: 5, name: 'pageview' },
 ]
 
-/** The visits as lines to import, none of them naming its tracker. */
+/** The visits as lines to import, without a tracker. */
 function ndjson(now: number): string {
   return visits
     .map(({ minutesAgo, ...fields }) => {
@@ -38,7 +38,7 @@ function ndjson(now: number): string {
     .join('\n')
 }
 
-/** The items of a list in an answer. */
+/** The items of a list in a response. */
 function items(data: Record<string, unknown>, plural: string): Record<string, unknown>[] {
   const list = data[plural]
   assert.ok(Array.isArray(list), `no ${plural}`)
@@ -46,15 +46,15 @@ function items(data: Record<string, unknown>, plural: string): Record<string, un
 }
 
 describe('Lethe from outside', () => {
-  it('is set up, filled, read and made to forget by nothing but its commands and its API', async (t) => {
+  it('is set up, filled, read and erased with its commands and API only', async (t) => {
     const lifetime = inReverse(t)
     const store = await emptyStore(lifetime)
     const cli = commandLine(lifetime, store)
-    // A clone runs its sources; that is shown once, by the server on the embedded store.
+    // A clone runs its sources, which one test covers with the server on the embedded store.
     const clone = commandLine(lifetime, store, store.startsWith('sqlite:') ? sourcePath : programPath)
     const server = await startServe(clone)
 
-    // The import is a process, which shows what that adds to a command; the others run in this one.
+    // The import is a separate process, which covers the start of a command; the others run in this process.
     const organisation = onlyJson(
       await cli.run(['orgs', 'create', '--name', 'Acme', '--plan', 'pro', '--json']),
     )
