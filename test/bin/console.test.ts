@@ -38,7 +38,7 @@ function clone(t: TestContext, { hasTools = true } = {}) {
 }
 
 describe('the pages of the console are built', () => {
-  it('when they are missing, and then no more', async (t) => {
+  it('if they are missing, and then not again', async (t) => {
     const { ensure, builds, page } = clone(t)
     await ensure()
     await ensure()
@@ -46,7 +46,7 @@ describe('the pages of the console are built', () => {
     assert.equal(page(), 'build 1')
   })
 
-  it('again when a source was changed, added or removed', async (t) => {
+  it('again if a source was changed, added or removed', async (t) => {
     const { root, put, ensure, builds, page } = clone(t)
     await ensure()
     put('console/src/pages/keys.tsx', 'changed')
@@ -61,26 +61,26 @@ describe('the pages of the console are built', () => {
     assert.equal(page(), 'build 5')
   })
 
-  it('once when several commands start together', async (t) => {
+  it('once if several commands start concurrently', async (t) => {
     const { ensure, builds } = clone(t)
     await Promise.all([ensure(), ensure(), ensure()])
     assert.equal(builds(), 1)
   })
 
-  it('not at all without their sources, as in an installed package', async (t) => {
+  it('never without their sources, as in an installed package', async (t) => {
     const { root, ensure, builds } = clone(t)
     rmSync(path.join(root, 'console/src'), { recursive: true })
     await ensure()
     assert.equal(builds(), 0)
   })
 
-  it('not without the tools: the service starts all the same', async (t) => {
+  it('not without the tools, but the service still starts', async (t) => {
     const { ensure, builds } = clone(t, { hasTools: false })
     await ensure()
     assert.equal(builds(), 0)
   })
 
-  it('whole or not: a build that fails leaves the one before', async (t) => {
+  it('atomically: a failed build leaves the previous one', async (t) => {
     const { root, put, ensure, page } = clone(t)
     await ensure()
     put('console/src/main.tsx', 'broken')
@@ -95,7 +95,7 @@ describe('the pages of the console are built', () => {
 })
 
 describe('the real build', () => {
-  it('leaves a page that names its files by their content', async () => {
+  it('creates a page that refers to its files by their digests', async () => {
     const root = fileURLToPath(new URL('../..', import.meta.url))
     await ensureConsole(root)
     const page = readFileSync(path.join(root, 'console/dist/index.html'), 'utf8')

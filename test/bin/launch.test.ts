@@ -38,7 +38,7 @@ function folder(files: Record<string, string> = {}): string {
   return root
 }
 
-/** The commands work on the clone they stand in, which must not be this one. */
+/** The commands work on the clone that contains them, which must not be this one. */
 function withBin(root: string): string {
   cpSync(fileURLToPath(new URL('../../bin', import.meta.url)), path.join(root, 'bin'), { recursive: true })
   return root
@@ -65,32 +65,32 @@ const otherPlatform = { 'node_modules/o': { version: '1.0.0', integrity: 'sha512
 describe('the dependencies count as installed', () => {
   const all = { dev: true }
 
-  it('when npm recorded exactly what the lock file names', () => {
+  it('if npm recorded exactly the packages of the lock file', () => {
     assert.equal(isInstalled(checkout({ ...a1, ...devTool }, { ...a1, ...devTool }), all), true)
   })
 
-  it('when only an optional package is absent', () => {
+  it('if only an optional package is missing', () => {
     assert.equal(isInstalled(checkout({ ...a1, ...otherPlatform }, a1), all), true)
   })
 
-  it('without the development ones only for a command that needs none', () => {
+  it('without the development dependencies, for a command that needs none', () => {
     const root = checkout({ ...a1, ...devTool }, a1)
     assert.equal(isInstalled(root, { dev: false }), true)
     assert.equal(isInstalled(root, all), false)
   })
 
-  it('not when npm never finished', () => {
+  it('unless npm never finished', () => {
     assert.equal(isInstalled(checkout(a1), all), false)
   })
 
-  it('not when a version changed, a hash changed, or a package is one too many', () => {
+  it('unless a version or a hash changed, or there is an additional package', () => {
     assert.equal(isInstalled(checkout(a2, a1), all), false)
     const swapped = { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-else' } }
     assert.equal(isInstalled(checkout(a1, swapped), all), false)
     assert.equal(isInstalled(checkout(a1, { ...a1, ...devTool }), all), false)
   })
 
-  it('whatever the members of the workspace are, whose links alone are compared', () => {
+  it('regardless of workspace members, of which only the links are compared', () => {
     const link = { 'node_modules/client': { resolved: 'client', link: true } }
     assert.equal(isInstalled(checkout({ client: { version: '1.0.0' }, ...link }, link), all), true)
     const moved = { 'node_modules/client': { resolved: 'elsewhere', link: true } }
@@ -99,7 +99,7 @@ describe('the dependencies count as installed', () => {
 })
 
 describe('installing the dependencies', () => {
-  it('happens when they are out of date, and is over with afterwards', async () => {
+  it('runs if they are outdated, and not again afterwards', async () => {
     const root = checkout(a2, a1)
     let installs = 0
     const install = async () => {
@@ -112,7 +112,7 @@ describe('installing the dependencies', () => {
     assert.deepEqual(readdirSync(root).sort(), ['node_modules', 'package-lock.json'])
   })
 
-  it('happens once when two commands start at the same time', async () => {
+  it('runs once if two commands start at the same time', async () => {
     const root = checkout(a1)
     let installs = 0
     const install = async () => {
@@ -125,13 +125,13 @@ describe('installing the dependencies', () => {
     assert.equal(installs, 1)
   })
 
-  it('does not happen without a lock file', async () => {
+  it('does not run without a lock file', async () => {
     await ensureDependencies(folder(), { dev: true }, () => assert.fail('installed'))
   })
 })
 
 describe('the lock', () => {
-  it('is given back when the work fails', async () => {
+  it('is released if the work fails', async () => {
     const lock = path.join(folder(), 'lock')
     await assert.rejects(withLock(lock, () => Promise.reject(new Error('no'))))
     assert.equal(existsSync(lock), false)
@@ -143,7 +143,7 @@ describe('the lock', () => {
     assert.equal(await withLock(lock, async () => 'done', { staleMs: 50 }), 'done')
   })
 
-  it('is not taken from a process that is at work', async () => {
+  it('is not taken from a process that is still working', async () => {
     const lock = path.join(folder(), 'lock')
     const order: string[] = []
     const slow = async () => {
@@ -160,7 +160,7 @@ describe('the lock', () => {
 describe('the Node to run with', () => {
   const unix = process.platform === 'win32' ? 'the stand-in for Node is a shell script' : false
 
-  it('is the running one when that is new enough, and nothing is stored', async () => {
+  it('is the running one if it is new enough, and nothing is stored', async () => {
     const cache = path.join(folder(), 'cache')
     for (const running of ['24.15.0', '24.21.3', '25.0.0', '26.10.0']) {
       assert.equal(await ensureNode({ running, cache }), process.execPath)
@@ -168,14 +168,14 @@ describe('the Node to run with', () => {
     assert.equal(existsSync(cache), false)
   })
 
-  it('cannot be had for a platform without a package', async () => {
+  it('is unavailable for a platform without a package', async () => {
     for (const running of ['20.20.2', '23.9.0', '24.14.9']) {
       const none = ensureNode({ running, platform: 'aix', arch: 'ppc64', cache: folder() })
       await assert.rejects(none, { message: /aix-ppc64 has no package; install Node 24\.15 or newer/ })
     }
   })
 
-  it('is installed once for an older one, into the shared folder', { skip: unix }, async () => {
+  it('is installed once into the shared folder if the running one is older', { skip: unix }, async () => {
     await using registry = await serveNode('#!/bin/sh\necho v26.0.0\n')
     const old = {
       running: '20.0.0',
@@ -193,7 +193,7 @@ describe('the Node to run with', () => {
     assert.equal(registry.requests, requests)
   })
 
-  it('is refused when its hash is not the pinned one', { skip: unix }, async () => {
+  it('is rejected if its hash is not the pinned one', { skip: unix }, async () => {
     await using registry = await serveNode('#!/bin/sh\necho v26.0.0\n')
     const { name } = registry.wanted
     const other = `sha512-${createHash('sha512').update('another package').digest('base64')}`
@@ -204,7 +204,7 @@ describe('the Node to run with', () => {
     assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
   })
 
-  /** A package whose Node does not run here, by a script in the place of npm. */
+  /** A package whose Node does not run here, installed by a script in place of npm. */
   const foreign = { version: '26.0.0', packages: { 'linux-x64': { name: 'foreign', integrity: 'sha512-f' } } }
   const npmOfForeign = () =>
     path.join(folder({ 'npm-cli.js': installForeign, 'package.json': '{}' }), 'npm-cli.js')
@@ -213,7 +213,7 @@ describe('the Node to run with', () => {
     fs.mkdirSync('node_modules/foreign/bin', { recursive: true })
     fs.writeFileSync('node_modules/foreign/bin/node', '#!/nowhere/loader', { mode: 0o755 })`
 
-  it('is refused when it does not run here', { skip: unix }, async (t) => {
+  it('is rejected if it does not run here', { skip: unix }, async (t) => {
     startNpmBy(t, npmOfForeign())
     const cache = folder()
     const refused = ensureNode({ running: '20.0.0', platform: 'linux', arch: 'x64', cache, pin: foreign })
@@ -223,7 +223,7 @@ describe('the Node to run with', () => {
     assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
   })
 
-  it('is fetched for another system too, where it cannot be tried', { skip: unix }, async (t) => {
+  it('can be downloaded for another system, where it is not tested', { skip: unix }, async (t) => {
     startNpmBy(t, npmOfForeign())
     const cache = folder()
     const node = await installNode({ platform: 'linux', arch: 'x64', cache, pin: foreign })
@@ -233,7 +233,7 @@ describe('the Node to run with', () => {
     })
   })
 
-  it('is kept where the system keeps caches', () => {
+  it('is stored in the system’s cache folder', () => {
     assert.equal(cacheFolder('linux', {}, '/home/x'), path.join('/home/x', '.cache', 'lethe'))
     assert.equal(cacheFolder('linux', { XDG_CACHE_HOME: '/c' }, '/home/x'), path.join('/c', 'lethe'))
     assert.equal(cacheFolder('darwin', {}, '/Users/x'), path.join('/Users/x', 'Library', 'Caches', 'lethe'))
@@ -242,7 +242,7 @@ describe('the Node to run with', () => {
 })
 
 describe('npm', () => {
-  it('is the one that started us, and never another package manager', () => {
+  it('is the one that started the process, and never another package manager', () => {
     const mine = [process.execPath, path.join('/npm/bin', 'npm-cli.js')]
     assert.deepEqual(npmCommand('/npm/bin/npm-cli.js', 'linux'), mine)
     assert.deepEqual(npmCommand('/npm/bin/npx-cli.js', 'linux'), mine)
@@ -255,13 +255,13 @@ describe('bin/node.js', () => {
   const nodeJs = path.join(withBin(folder({ 'package.json': '{"type":"module"}' })), 'bin/node.js')
   const waits = `process.stdout.write('ready'); setInterval(() => {}, 1000);`
 
-  it('dies of the signal its child died of', async () => {
+  it('ends with the signal of its child', async () => {
     const child = await ready(spawn(process.execPath, [nodeJs, '-e', waits]))
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM'])
   })
 
-  it('passes signals on, waits for the child to finish, and ends with its exit code', async () => {
+  it('forwards signals, waits for the child to finish, and exits with its exit code', async () => {
     const tells = `for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.stdout.write(signal));`
     const finishes = `process.on('SIGHUP', () => setTimeout(() => process.exit(9), 50));`
     const child = await ready(spawn(process.execPath, [nodeJs, '-e', tells + finishes + waits]))
@@ -276,7 +276,7 @@ describe('bin/node.js', () => {
 describe('bin/lethe.js', () => {
   const main = 'console.log(JSON.stringify({ pid: process.pid, args: process.argv.slice(2) }))'
 
-  /** A clone with one dependency to install, and the given script in the place of npm. */
+  /** A clone with one dependency to install, and the given script in place of npm. */
   function clone(npm: string) {
     const root = folder({
       'package.json': '{"type":"module"}',
@@ -301,7 +301,7 @@ describe('bin/lethe.js', () => {
     assert.equal(stderr.toString(), '')
   })
 
-  it('keeps what was compiled in a folder of the user, and does without where it cannot', () => {
+  it('stores its compile cache in a folder of the user, or continues without', () => {
     const root = withBin(folder({ 'package.json': '{"type":"module"}', 'src/main.ts': main }))
     const start = (cache: string) => {
       const { NODE_COMPILE_CACHE: _, ...rest } = process.env
@@ -318,7 +318,7 @@ describe('bin/lethe.js', () => {
     assert.equal(existsSync(start(path.join(root, 'package.json'))), false)
   })
 
-  it('runs the program under the stored Node when its own is too old', () => {
+  it('runs the program with the stored Node if its own is too old', () => {
     const { version, packages } = PIN
     const wanted = packages[`${process.platform}-${process.arch}`]
     assert.ok(wanted)
@@ -343,7 +343,7 @@ describe('bin/lethe.js', () => {
     assert.equal(status, 6)
   })
 
-  it('installs first, with a word on stderr and nothing on stdout', () => {
+  it('installs first, with a message on stderr and nothing on stdout', () => {
     const { args, options } = clone(`
       const fs = require('node:fs')
       console.log('added 1 package')
@@ -355,7 +355,7 @@ describe('bin/lethe.js', () => {
     assert.equal(spawnSync(process.execPath, args, options).stderr, '')
   })
 
-  it('says what failed when npm fails, and gives the lock back', () => {
+  it('reports a failure of npm, and releases the lock', () => {
     const { root, args, options } = clone('process.exit(4)')
     const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
     assert.equal(status, 1)
@@ -364,7 +364,7 @@ describe('bin/lethe.js', () => {
     assert.equal(existsSync(path.join(root, '.installing')), false)
   })
 
-  it('gives the lock back when it is stopped while npm is at work', async () => {
+  it('releases the lock if it is stopped while npm runs', async () => {
     const { root, args, options } = clone(`console.error('at work'); setInterval(() => {}, 1000)`)
     const child = spawn(process.execPath, args, options)
     for await (const text of child.stderr) if (String(text).includes('at work')) break
@@ -374,7 +374,7 @@ describe('bin/lethe.js', () => {
   })
 })
 
-/** Lets this script be npm until the test is over. */
+/** Uses this script as npm until the end of the test. */
 function startNpmBy(t: TestContext, script: string): void {
   const before = process.env.npm_execpath
   process.env.npm_execpath = script
