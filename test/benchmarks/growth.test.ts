@@ -7,7 +7,7 @@ import { checkDisk } from '../../benchmarks/stores/growing-stores.ts'
 import { tableRows } from '../docs/markdown.ts'
 
 describe('the progress of a load', () => {
-  it('shows the current rate and the time left to this size and to the last, every ten seconds', () => {
+  it('shows the current rate and the remaining time to this size and the last, every ten seconds', () => {
     let now = 0
     const lines: string[] = []
     const plan = { from: 1_000_000, to: 10_000_000, last: 100_000_000 }
@@ -28,7 +28,7 @@ describe('the progress of a load', () => {
 })
 
 describe('the disk', () => {
-  it('has room for a small store; a store that it cannot hold is refused with what to do', () => {
+  it('has room for a small store; one that does not fit is rejected with instructions', () => {
     checkDisk('SQLite', 1_000)
     checkDisk('Citus', 1e15)
     assert.throws(
@@ -59,7 +59,7 @@ describe('the tables of growth', () => {
     ],
   }
 
-  it('have a row for each size, and columns for what was measured', () => {
+  it('have a row for each size, and columns for the measurements', () => {
     const text = growthSection({ growth })
     const [heading, ...rows] = text.split('\n').filter((line) => line.startsWith('|'))
     assert.match(heading ?? '', /events .* reads per second .* as a ratio .* by identifier/)
@@ -70,7 +70,7 @@ describe('the tables of growth', () => {
     assert.deepEqual(tableRows(text).at(-1), ['10,000', '260', '2.5', '12, 40'])
   })
 
-  it('leave out stores that were not measured', () => {
+  it('omit stores that were not measured', () => {
     assert.doesNotMatch(growthSection({ growth }), /Citus/)
     assert.equal(growthSection({}), '')
   })

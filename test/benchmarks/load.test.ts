@@ -10,12 +10,12 @@ const folders = (process.env.PATH ?? '').split(delimiter)
 const noWrk = folders.some((folder) => existsSync(join(folder, 'wrk'))) ? false : 'no wrk on the PATH'
 
 for (const [name, skip] of Object.entries({ autocannon: false, wrk: noWrk })) {
-  test(`${name} asks for every path from many addresses, and counts who is refused`, { skip }, async (t) => {
+  test(`${name} requests every path from many addresses, and counts refusals`, { skip }, async (t) => {
     const [asked, addresses] = [new Set<string>(), new Set<string>()]
     const server = createServer((request, response) => {
       asked.add(`${request.method} ${request.url} ${request.headers.authorization}`)
       addresses.add(String(request.headers['x-forwarded-for']))
-      // Not as fast as it could: how much it bears is not asked here.
+      // Slower than necessary, because this test does not measure throughput.
       setTimeout(() => response.writeHead(request.url === '/a' ? 200 : 404).end(), 2)
     })
     t.after(() => server.close())
@@ -29,7 +29,7 @@ for (const [name, skip] of Object.entries({ autocannon: false, wrk: noWrk })) {
         ...{ connections: 4, seconds },
       })
     let result = await run(0.3)
-    // On a busy machine few requests come in so short a time.
+    // On a busy machine, few requests are sent in such a short time.
     for (let longer = 1; result.requests <= 100 && longer < 10; longer *= 2) result = await run(longer)
     const { requests, seconds, refused, failed, p99Ms } = result
     assert.deepEqual([...asked].sort(), ['DELETE /a Bearer key', 'DELETE /b?c=d Bearer key'])

@@ -4,17 +4,17 @@ import { readOptions } from '../../benchmarks/options.ts'
 import { parts } from '../../benchmarks/parts/index.ts'
 
 describe('the options of the benchmarks', () => {
-  it('measure every part and write the docs when there are none', () => {
+  it('default to measuring every part and writing the docs', () => {
     const { parts: chosen, out } = readOptions([])
     assert.deepEqual(chosen, Object.keys(parts))
     assert.match(out ?? '', /docs$/)
   })
 
-  it('leave the docs alone at a smaller size', () => {
+  it('do not write the docs at a smaller size', () => {
     assert.equal(readOptions(['--size', 'quick']).out, null)
   })
 
-  it('name parts, and no others than there are', () => {
+  it('select existing parts only', () => {
     assert.deepEqual(readOptions(['--only', 'http,growth']).parts, ['http', 'growth'])
     assert.throws(() => readOptions(['--only', 'htpp']), /There is no part htpp: start, http/)
   })
@@ -29,7 +29,7 @@ describe('the options of the benchmarks', () => {
     assert.equal(readOptions(['--hour']).sizes.mixed.seconds, 3_600)
   })
 
-  it('set nothing that is not there, and nothing that is no number', () => {
+  it('reject unknown settings and invalid numbers', () => {
     for (const change of [
       'import.rows=5',
       'nothing.lines=5',

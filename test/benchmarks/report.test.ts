@@ -18,7 +18,7 @@ const http = (figures: Record<string, Record<string, number[]>>) => ({
   ]),
 })
 
-/** The cells behind the name of a measurement. */
+/** The cells after the name of a measurement. */
 function rowOf(what: string, table: string): string[] {
   return (
     tableRows(table)
@@ -43,13 +43,13 @@ describe('the results table', () => {
     assert.deepEqual([ratio, goal, verdict], ['0.90 (0.80–1.00)', 'at least 0.90', 'reached'])
   })
 
-  it('says that a goal was not reached, and that a part was not measured', () => {
+  it('states that a goal was not met, and that a part was not measured', () => {
     const results = http({ read: { ratio: [0.4] }, 'baseline read': { ratio: [0.5] } })
     assert.equal(rowOf('read', resultTable(results)).at(-1), '**not reached**')
     assert.equal(rowOf('page of 50', resultTable(results)).at(-1), 'not measured')
   })
 
-  it('holds a figure without a baseline to its limit', () => {
+  it('compares a number without a baseline with its limit', () => {
     const memory = (megabytes: number) => ({
       start: part([{ name: 'memory', rows: [{ name: 'idle', figures: { megabytes: [megabytes] } }] }]),
     })
@@ -66,7 +66,7 @@ describe('the results table', () => {
     )
   })
 
-  it('uses the last row of a group where the goal says so', () => {
+  it('uses the last row of a group if the goal says so', () => {
     const rows = [1, 0.9].map((ratio) => ({
       name: `${ratio}`,
       figures: { readRatio: [ratio], readsPerSecond: [10] },
@@ -84,7 +84,7 @@ describe('the page', () => {
     start: part([{ name: 'memory', rows: [{ name: 'idle', figures: { megabytes: [megabytes] } }] }]),
   })
 
-  it('says what keeps a goal from being reached, and only then', () => {
+  it('explains why a goal is not met, and only then', () => {
     const obstacle = /^- \*\*idle memory of the installed package\*\*: ./m
     assert.match(makePage(memory(101)), obstacle)
     assert.doesNotMatch(makePage(memory(99)), /What keeps the others/)
@@ -92,7 +92,7 @@ describe('the page', () => {
 })
 
 describe('the results page', () => {
-  it('names the machine and the commit once if all parts share them, and each if not', () => {
+  it('states the machine and the commit once if all parts share them, or for each', () => {
     const [erase, sweep] = [part([]), part([])]
     assert.equal(
       makePage({ erase, sweep }).match(/Measured at commit abc1234 on 2026-11-18 \(erase, sweep\)/g)?.length,
@@ -103,7 +103,7 @@ describe('the results page', () => {
   })
 })
 
-describe('the figures of the benchmarks', () => {
+describe('the numbers of the benchmarks', () => {
   it('keep the values of all rounds, without unknown ones', () => {
     const figures = new Figures()
     figures.add('read', { p50Ms: 1, cpuMicros: null })

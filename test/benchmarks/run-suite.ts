@@ -6,7 +6,7 @@ import type { Results } from '../../benchmarks/report/results.ts'
 
 const execute = promisify(execFile)
 
-/** Runs the benchmarks at toy size as a process of its own, and hands back what they print. */
+/** Runs the benchmarks at toy size in a separate process, and returns the results. */
 export async function runSuite(out: string, ...options: string[]): Promise<Results> {
   const args = [join(root, 'benchmarks/run.ts'), '--size', 'toy', '--out', out, '--json', ...options]
   const { stdout } = await execute(process.execPath, args, { maxBuffer: 2 ** 24 })

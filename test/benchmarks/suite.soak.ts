@@ -8,7 +8,7 @@ import { readResults } from '../../benchmarks/report/results.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runSuite } from './run-suite.ts'
 
-test('every part of the benchmarks runs, and its goals are in the page', async (t) => {
+test('every part of the benchmarks runs, and its goals are on the page', async (t) => {
   const folder = temporaryFolder(t)
   const results = await runSuite(folder, '--set', 'http.stores=SQLite,PostgreSQL with Redis')
   assert.deepEqual(Object.keys(results), Object.keys(parts))
@@ -16,7 +16,7 @@ test('every part of the benchmarks runs, and its goals are in the page', async (
   for (const { what } of goals) assert.ok(page.includes(`\n| ${what} `), what)
 })
 
-test('parts are measured one by one, and the page holds all that were', async (t) => {
+test('parts can be measured separately, and the page contains all of them', async (t) => {
   const folder = temporaryFolder(t)
   const first = await runSuite(folder, '--only', 'erase', '--set', 'erase.quietSeconds=0')
   assert.deepEqual(Object.keys(first), ['erase'])
