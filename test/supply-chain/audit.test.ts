@@ -21,7 +21,7 @@ const advisory = {
 }
 
 describe('npm run audit', { skip: missing('npm') }, () => {
-  it('fails when the registry knows of something, and says what', async () => {
+  it('fails if the registry reports a vulnerability, and prints it', async () => {
     const { code, output } = await auditAt((request, response) => {
       const isQuestion = request.method === 'POST'
       response.end(JSON.stringify(isQuestion ? { pino: [advisory] } : packageOf(request.url ?? '')))
@@ -32,19 +32,19 @@ describe('npm run audit', { skip: missing('npm') }, () => {
   })
 })
 
-describe('the verdict of an audit', () => {
-  it('is to pass when the registry knows of nothing', () => {
+describe('the result of an audit', () => {
+  it('is success if the registry reports nothing', () => {
     const metadata = { vulnerabilities: { total: 0 }, dependencies: { total: 157 } }
     const { passes, says } = auditVerdict({ metadata })
     assert.deepEqual([passes, says], [true, '0 of 157 packages have known vulnerabilities'])
   })
 
-  it('is to pass when the registry cannot be asked', () => {
+  it('is success if the registry cannot be reached', () => {
     const { passes, says } = auditVerdict({ message: '405 Method Not Allowed', statusCode: 405 })
     assert.deepEqual([passes, says], [true, 'skipped: this registry has no advisories (405)'])
   })
 
-  it('is to fail when the registry does', () => {
+  it('is failure if the registry reports a vulnerability', () => {
     const { passes, says } = auditVerdict({ message: '503 Service Unavailable', statusCode: 503 })
     assert.deepEqual([passes, says], [false, 'failed: 503 Service Unavailable'])
     assert.deepEqual(auditVerdict({}), {
@@ -55,14 +55,14 @@ describe('the verdict of an audit', () => {
   })
 })
 
-/** What a registry says of a package: here, that another version of it needs nothing. */
+/** The metadata of a package in a registry, with another version without dependencies. */
 function packageOf(url: string): object {
   const name = decodeURIComponent(url.slice(1))
   const version = '1.0.0'
   return { name, 'dist-tags': { latest: version }, versions: { [version]: { name, version, dist: {} } } }
 }
 
-/** Runs the audit with a registry that answers like this. */
+/** Runs the audit with a registry that responds like this. */
 async function auditAt(answer: RequestListener): Promise<{ code: unknown; output: string }> {
   const server = createServer(answer)
   const env = {

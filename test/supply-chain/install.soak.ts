@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-it('what the lock file names is installed without a script, and is enough to run', (t) => {
+it('the packages of the lock file install without scripts, and suffice to run', (t) => {
   const folder = temporaryFolder(t)
   const run = (program: string, args: string[], env = process.env) =>
     execFileSync(program, args, { cwd: folder, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -38,7 +38,7 @@ const lock: { packages: Record<string, Package> } = JSON.parse(
 const packages = Object.entries(lock.packages)
 const others = packages.filter(([path]) => path.startsWith('node_modules/') && !lock.packages[path]?.link)
 
-/** What the console's pages are built from, which only develops by package.json. */
+/** The packages that are bundled into the console, which package.json lists as development dependencies. */
 const ofPages = [
   ...['commands', 'lang-json', 'language', 'lint', 'state', 'streamparser', 'view'].map(
     (name) => `node_modules/@codemirror/${name}`,
@@ -57,7 +57,7 @@ const ofPages = [
 ]
 
 describe('the lock file', () => {
-  it('has a hash of every package, and names no address', () => {
+  it('has a hash for every package, and no addresses', () => {
     assert.ok(others.length > 100)
     for (const [path, { integrity, resolved, link }] of others) {
       assert.match(integrity ?? '', /^sha512-/, path)
@@ -65,28 +65,28 @@ describe('the lock file', () => {
     }
   })
 
-  it('has nothing that runs and needs an install script, of which none is run anyway', () => {
+  it('has no runtime dependency with an install script, and install scripts are disabled', () => {
     const scripted = packages.filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev)
     assert.deepEqual(scripted, [])
     assert.match(readFileSync(`${root}.npmrc`, 'utf8'), /^ignore-scripts=true$/m)
   })
 })
 
-describe('what a release is made of, as npm run sbom prints it,', { skip: missing('npm') }, () => {
+describe('the output of npm run sbom', { skip: missing('npm') }, () => {
   let sbom: Sbom
   before(() => {
     const { stdout } = spawnSync(process.execPath, [`${root}scripts/sbom.ts`], { encoding: 'utf8' })
     sbom = JSON.parse(stdout)
   })
 
-  it('is a CycloneDX document about this version', () => {
+  it('is a CycloneDX document for this version', () => {
     const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
     const { bomFormat, specVersion, metadata } = sbom
     assert.deepEqual([bomFormat, specVersion], ['CycloneDX', '1.5'])
     assert.partialDeepStrictEqual(metadata.component, { name: 'lethe', version, type: 'application' })
   })
 
-  it('has every package that runs, with the hash of the lock file, and no other', () => {
+  it('has exactly the runtime packages, with the hashes of the lock file', () => {
     const isPart = (path: string, { dev }: Package) => !dev || ofPages.includes(path)
     const expected = others
       .filter(([path, part]) => isPart(path, part))
@@ -106,14 +106,14 @@ describe('what a release is made of, as npm run sbom prints it,', { skip: missin
     }
   })
 
-  it('leads from each part to those it needs, all of which are in it', () => {
+  it('lists the dependencies of each part, all of which are included', () => {
     const known = new Set(sbom.components.map((component) => component['bom-ref']))
     const needed = sbom.dependencies.flatMap(({ dependsOn }) => dependsOn)
     assert.ok(needed.some((ref) => ref.startsWith('pg-protocol@')))
     for (const ref of needed) assert.ok(known.has(ref), ref)
   })
 
-  it('has all that the console’s pages are built from', () => {
+  it('has all packages that the console’s pages import', () => {
     const sources = readdirSync(`${root}console/src`, { recursive: true, encoding: 'utf8' })
     const imported = sources
       .filter((file) => /\.tsx?$/.test(file))
