@@ -8,7 +8,7 @@ const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
 const erasure: Budget = { name: 'erasure', limit: 60, windowMs: 3_600_000 }
 const noon = 1_794_052_800_000
 
-/** A clock that stands still until it is moved. */
+/** A clock that is advanced manually. */
 export function stillClock(start = noon) {
   let now = start
   return {
@@ -28,13 +28,13 @@ export async function takeMany(
   return Promise.all(Array.from({ length: times }, async () => limiter.take(budget, bucketKey)))
 }
 
-/** A limiter, and its time. Some may pass by itself, though much less than a window; `pass` makes it pass immediately. */
+/** A limiter and its time. Some time may pass by itself, but much less than a window; `pass` advances it. */
 export interface TimedLimiter {
   limiter: Pick<Limiter, 'take'>
   pass(ms: number): void | Promise<void>
 }
 
-/** What every limiter does. `open` makes one in which no window has begun. */
+/** The contract of every limiter. `open` creates one without windows. */
 export function limiterContract(
   name: string,
   open: (lifetime: Lifetime) => TimedLimiter | Promise<TimedLimiter>,
@@ -71,7 +71,7 @@ export function limiterContract(
       )
     })
 
-    it('is told apart from the other budgets of the same bucket key', async (t) => {
+    it('is separate from other budgets with the same bucket key', async (t) => {
       const { limiter } = await open(t)
       await takeMany(limiter, perMinute, 'same', 100)
       await takeMany(limiter, perKey, 'same', 20)
@@ -80,7 +80,7 @@ export function limiterContract(
       assert.equal((await limiter.take(erasure, 'same')).remaining, 59)
     })
 
-    it('is every bucket key’s own', async (t) => {
+    it('is separate for each bucket key', async (t) => {
       const { limiter } = await open(t)
       await takeMany(limiter, perMinute, 'a', 100)
       assert.equal((await limiter.take(perMinute, 'a')).granted, false)
@@ -89,7 +89,7 @@ export function limiterContract(
       }
     })
 
-    it('can be as large as the configuration lets it', async (t) => {
+    it('can be as large as the configuration allows', async (t) => {
       const { limiter } = await open(t)
       const large: Budget = { name: 'ip', limit: 999_999_999, windowMs: 86_400_000 }
       const { resetsAt, countedAt, ...state } = await limiter.take(large, 'a')
@@ -99,7 +99,7 @@ export function limiterContract(
   })
 
   describe(`${name}: a window`, { skip }, () => {
-    it('starts with the bucket key’s first request, not with the clock’s minute', async (t) => {
+    it('starts with the first request of the bucket key, not with a minute of the clock', async (t) => {
       const { pass, limiter } = await open(t)
       await pass(12_345)
       const first = await limiter.take(perMinute, 'a')
@@ -113,7 +113,7 @@ export function limiterContract(
       assert.ok(other.resetsAt >= first.resetsAt + 30_000)
     })
 
-    it('lasts as long as its budget says', async (t) => {
+    it('lasts as long as configured', async (t) => {
       const { limiter } = await open(t)
       for (const budget of [perMinute, erasure, { ...perKey, windowMs: 1_000 }]) {
         const { resetsAt, countedAt } = await limiter.take(budget, 'a')
@@ -121,7 +121,7 @@ export function limiterContract(
       }
     })
 
-    it('holds until the instant it resets, and not at the instant itself', async (t) => {
+    it('ends exactly at its reset', async (t) => {
       const { pass, limiter } = await open(t)
       const [first] = await takeMany(limiter, perMinute, 'a', 60)
       assert.ok(first)
@@ -147,7 +147,7 @@ export function limiterContract(
       assert.ok(refusals > 0)
     })
 
-    it('is neither moved nor charged by requests it refuses', async (t) => {
+    it('is neither extended nor charged by refused requests', async (t) => {
       const { pass, limiter } = await open(t)
       const [first] = await takeMany(limiter, perMinute, 'a', 60)
       assert.ok(first)
@@ -164,7 +164,7 @@ export function limiterContract(
       assert.equal(states.filter((state) => state.granted).length, 60)
     })
 
-    it('tells all its requests the same reset', async (t) => {
+    it('reports the same reset for all requests', async (t) => {
       const { pass, limiter } = await open(t)
       const resets = new Set<number>()
       for (let i = 0; i < 10; i++) {
@@ -174,7 +174,7 @@ export function limiterContract(
       assert.equal(resets.size, 1)
     })
 
-    it('lets a client that waits for its reset never be refused', async (t) => {
+    it('never refuses a client that waits for its reset', async (t) => {
       const { pass, limiter } = await open(t)
       let waits = 0
       for (let i = 0; i < 120; i++) {

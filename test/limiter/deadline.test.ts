@@ -8,24 +8,24 @@ import { Deadline, NoAnswer } from '../../src/limiter/deadline.ts'
 const never = new Promise<string>(() => {})
 
 describe('a deadline', () => {
-  it('hands on what is answered, and what goes wrong', async () => {
+  it('passes on results and errors', async () => {
     const deadline = new Deadline()
     assert.equal(await deadline.wait(Promise.resolve('yes'), { waitMs: 40 }), 'yes')
     await assert.rejects(deadline.wait(Promise.reject(new Error('no')), { waitMs: 40 }), { message: 'no' })
   })
 
-  it('ends when nobody is answered', async () => {
+  it('ends if there is no reply', async () => {
     const startedAt = performance.now()
     await assert.rejects(new Deadline().wait(never, { waitMs: 40 }), NoAnswer)
     assert.ok(performance.now() - startedAt >= 35)
   })
 
-  it('is one for all that somebody asks for', async () => {
+  it('is shared by all waits with one budget', async () => {
     const deadline = new Deadline()
     const waitBudget = { waitMs: 500 }
     await assert.rejects(deadline.wait(never, waitBudget), NoAnswer)
     assert.ok(waitBudget.waitMs <= 0)
-    // It does not get the same time again, which others who begin now have.
+    // The budget is used up, unlike that of another wait that starts now.
     const ended: string[] = []
     const waits = { other: { waitMs: 500 }, same: waitBudget }
     const waiting = Object.entries(waits).map(async ([who, budget]) => {
@@ -36,7 +36,7 @@ describe('a deadline', () => {
     assert.deepEqual(ended, ['same', 'other'])
   })
 
-  it('is not tried while others are answered', async () => {
+  it('is not charged while replies arrive', async () => {
     const deadline = new Deadline()
     const waitBudget = { waitMs: 40 }
     deadline.wait(never, waitBudget).catch(() => {})
@@ -48,7 +48,7 @@ describe('a deadline', () => {
     assert.ok(waitBudget.waitMs > 20, `${waitBudget.waitMs} ms are left`)
   })
 
-  it('is hardly tried while this process is busy with something else', async () => {
+  it('is barely charged while this process is busy', async () => {
     const waitBudget = { waitMs: 40 }
     new Deadline().wait(never, waitBudget).catch(() => {})
     for (let i = 0; i < 3; i++) {
@@ -56,11 +56,11 @@ describe('a deadline', () => {
       while (performance.now() < end);
       await setImmediate()
     }
-    // Two ticks more may have come before and after.
+    // One more tick may come before and one after.
     assert.ok(waitBudget.waitMs >= 40 - 5 * 5, `${waitBudget.waitMs} ms are left`)
   })
 
-  it('reads an answer that came while this process was busy, before it ends', async (t) => {
+  it('reads a reply that arrived while this process was busy before it ends', async (t) => {
     const { port1, port2 } = new MessageChannel()
     t.after(() => port1.close())
     const answer = new Deadline().wait(once(port1, 'message'), { waitMs: 5 })

@@ -14,12 +14,12 @@ limiterContract('the limiter in memory', () => {
 })
 
 describe('the limiter in memory', () => {
-  it('can always be reached', () => {
+  it('is always reachable', () => {
     assert.equal(new MemoryLimiter(stillClock().now).isReachable(), true)
   })
 })
 
-describe('the limiter in memory keeps its memory bounded', () => {
+describe('the memory of the limiter in memory is limited', () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage: unknown = runInNewContext('gc')
 
@@ -29,17 +29,17 @@ describe('the limiter in memory keeps its memory bounded', () => {
     return process.memoryUsage().heapUsed
   }
 
-  it('under 50,000 addresses at one instant', () => {
+  it('with 50,000 addresses at the same time', () => {
     const limiter = new MemoryLimiter(stillClock().now, 1_000)
     const before = heapUsed()
     for (let i = 0; i < 50_000; i++) limiter.take(perMinute, `address-${i}`)
     const grown = heapUsed() - before
     assert.ok(grown < 3_000_000, `${grown} bytes more`)
-    // Also keeps the limiter itself from being collected before the measurement.
+    // Also keeps the limiter from being collected before the measurement.
     assert.equal(limiter.take(perMinute, 'address-49999').remaining, 58)
   })
 
-  it('under 50,000 addresses over hours, each gone when its window is', () => {
+  it('with 50,000 addresses over hours, each removed after its window', () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now)
     const before = heapUsed()
@@ -53,8 +53,8 @@ describe('the limiter in memory keeps its memory bounded', () => {
   })
 })
 
-describe('the limiter in memory beyond its number of bucket keys', () => {
-  it('forgets the window that ends first', () => {
+describe('the limiter in memory with too many bucket keys', () => {
+  it('drops the window that ends first', () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now, 3)
     for (const bucketKey of ['a', 'b', 'c', 'd']) {
@@ -66,7 +66,7 @@ describe('the limiter in memory beyond its number of bucket keys', () => {
     assert.equal(limiter.take(perMinute, 'a').remaining, 59)
   })
 
-  it('never holds on to more than that, and never to fewer than it needs', () => {
+  it('keeps no more than its limit, and always the latest', () => {
     const limiter = new MemoryLimiter(stillClock().now, 1)
     assert.equal(limiter.take(perMinute, 'a').remaining, 59)
     assert.equal(limiter.take(perMinute, 'a').remaining, 58)
@@ -74,7 +74,7 @@ describe('the limiter in memory beyond its number of bucket keys', () => {
     assert.equal(limiter.take(perMinute, 'a').remaining, 59)
   })
 
-  it('forgets nobody of another budget', () => {
+  it('drops no window of another budget', () => {
     const limiter = new MemoryLimiter(stillClock().now, 2)
     const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
     limiter.take(perKey, 'key')
@@ -83,8 +83,8 @@ describe('the limiter in memory beyond its number of bucket keys', () => {
   })
 })
 
-describe('the limiter in memory with its clock set back', () => {
-  it('starts a new window instead of stretching it', async () => {
+describe('the limiter in memory after its clock is set back', () => {
+  it('starts a new window instead of extending it', async () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now)
     await takeMany(limiter, perMinute, 'a', 100)
@@ -94,7 +94,7 @@ describe('the limiter in memory with its clock set back', () => {
     assert.equal(state.resetsAt, clock.now() + 60_000)
   })
 
-  it('never refuses anybody for longer than a window', async () => {
+  it('refuses nobody for longer than a window', async () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now)
     for (const step of [0, -10, -59_999, -60_000, -86_400_000, 5, 30_000]) {
@@ -105,7 +105,7 @@ describe('the limiter in memory with its clock set back', () => {
     }
   })
 
-  it('still counts each bucket key on its own, and drops what has ended', () => {
+  it('still counts each bucket key separately, and drops ended windows', () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now, 2)
     limiter.take(perMinute, 'before')

@@ -8,7 +8,7 @@ import { stillClock } from './contract.ts'
 
 const budget: Budget = { name: 'key', limit: 5, windowMs: 1_000 }
 
-/** What Redis does with one bucket key, by a clock of its own. */
+/** Models Redis for one bucket key, with its own clock. */
 class ReferenceRedis {
   readonly #now: () => number
   #window = { count: 0, resetsAt: 0 }
@@ -31,8 +31,8 @@ class ReferenceRedis {
 }
 
 /**
- * What a process has granted, kept for ever: at which instants, and which windows it knew of, since which grant and until when. Windows are
- * those of Redis, from the first grant the process had in one, and its own, which begin with a grant alone while none runs.
+ * Records what a process has granted: the times, and the windows it knew, each from its first grant to its
+ * end. A window is either one of Redis or its own, which starts with a grant while no other is open.
  */
 class ReferenceProcess {
   readonly grants: number[] = []
@@ -49,7 +49,7 @@ class ReferenceProcess {
     this.grants.push(now)
   }
 
-  /** The most that any of the windows holds; of those that still run, when `now` is given. */
+  /** The highest count of a window, of those that are open at `now` if it is given. */
   fullest(now = Number.NEGATIVE_INFINITY): number {
     return Math.max(
       0,
@@ -79,7 +79,7 @@ function start(redisAheadMs: number) {
   const limiter = new MemoryLimiter(clock.now)
   const process = new ReferenceProcess()
 
-  /** As the limiter on Redis takes, with answers that come immediately. */
+  /** Takes like the limiter on Redis with immediate replies. */
   function take(isAlone: boolean): { state: BudgetState; isOfRedis: boolean } {
     if (isAlone) {
       const state = limiter.take(budget, 'a')
@@ -106,8 +106,8 @@ function start(redisAheadMs: number) {
   return { clock, redis, process, take }
 }
 
-describe('what one process grants while Redis comes, goes and forgets', () => {
-  it('is never more than the budget in a window, nor is it less than its windows allow', () => {
+describe('the grants of one process while Redis fails, recovers and loses data', () => {
+  it('never exceed the budget of a window, and are not lower than its windows allow', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 80 }),
@@ -135,7 +135,7 @@ describe('what one process grants while Redis comes, goes and forgets', () => {
     )
   })
 
-  it('is refused for no longer than it says', () => {
+  it('are refused no longer than stated', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, isAlone) => {
         const { clock, redis, take } = start(0)

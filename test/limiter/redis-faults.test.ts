@@ -15,8 +15,8 @@ const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
 const freshRedis = skip ? () => assert.fail(skip) : await reusedRedis({ after })
 
 /**
- * The three steps of a request: what they were told, and how long they took in all. By how much timers came late meanwhile is not
- * the limiter's doing, but that of a busy machine.
+ * The results of the three steps of a request, and the time it lost. Delays of timers are subtracted, because
+ * a busy machine causes them.
  */
 async function request(limiter: Limiter, waitMs = requestWaitMs) {
   const waitBudget = { waitMs }
@@ -30,7 +30,7 @@ async function request(limiter: Limiter, waitMs = requestWaitMs) {
   return { states, lostMs: tookMs - (await lateness.stop()) }
 }
 
-/** Makes requests again and again, eight at a time, until told to stop. */
+/** Sends requests, eight at a time, until stopped. */
 function load(limiter: Limiter, waitMs?: number) {
   let isOn = true
   const states: BudgetState[] = []
@@ -51,7 +51,7 @@ function load(limiter: Limiter, waitMs?: number) {
   }
 }
 
-/** Twice as many endless loops as there are cores, until the test ends. */
+/** Runs twice as many endless loops as there are cores, until the end of the test. */
 function keepCoresBusy(lifetime: Lifetime): void {
   const loops = Array.from({ length: 2 * availableParallelism() }, () =>
     spawn('sh', ['-c', 'while :; do :; done']),
@@ -61,7 +61,7 @@ function keepCoresBusy(lifetime: Lifetime): void {
   })
 }
 
-/** What requests usually lose, and never by far. */
+/** Asserts that requests usually lose at most 50 ms, and never far more. */
 function assertAtMost50Ms(losses: readonly number[]): void {
   const sorted = losses.toSorted((a, b) => a - b)
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0
@@ -73,7 +73,7 @@ const granted = (states: BudgetState[]) => states.filter((state) => state.grante
 const last = (states: BudgetState[]) => states.at(-1)?.isStandIn
 
 describe('a limiter whose Redis is killed under load', { skip }, () => {
-  it('counts for itself, and finds the next one by itself', async (t) => {
+  it('counts in memory, and finds the next one by itself', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const running = load(limiter, Number.POSITIVE_INFINITY)
@@ -96,7 +96,7 @@ describe('a limiter whose Redis is killed under load', { skip }, () => {
 })
 
 describe('a limiter whose Redis hangs', { skip }, () => {
-  it('costs a request no more than 50 ms, and those behind it nothing', async (t) => {
+  it('costs one request at most 50 ms, and later ones nothing', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     const losses: number[] = []
@@ -112,7 +112,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     assertAtMost50Ms(losses)
   })
 
-  it('costs requests under load no more than that', async (t) => {
+  it('costs requests under load no more', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const running = load(limiter)
@@ -129,12 +129,12 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     assert.equal(reports[0], 'lost: no answer')
   })
 
-  it('is lost and found by itself, with one report of each', async (t) => {
+  it('is reported lost and found once each, without requests', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await takeMany(withoutDeadline(limiter), perKey, 'a', 100)
     redis.pause()
-    // Nobody asks: the limiter notices without them.
+    // The limiter notices without requests.
     await until(() => !limiter.isReachable())
     assert.equal((await limiter.take(perKey, 'a')).remaining, 19)
     // Long enough for several attempts, none of which may be reported.
@@ -146,7 +146,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     assert.equal((await withoutDeadline(limiter).take(perKey, 'a')).remaining, 18)
   })
 
-  it('keeps nothing for later while nobody answers', async (t) => {
+  it('queues nothing while there is no reply', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     redis.pause()
@@ -161,7 +161,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
 })
 
 describe('a limiter whose Redis is slow', { skip }, () => {
-  it('costs a request no more than 50 ms either, though each answer comes in time', async (t) => {
+  it('also costs a request at most 50 ms, even if each reply arrives in time', async (t) => {
     const redis = await freshRedis()
     const proxy = await slowProxy(t, redis.port)
     const { limiter, reports } = await openRedisLimiter(t, proxy.url)
@@ -181,12 +181,12 @@ describe('a limiter whose Redis is slow', { skip }, () => {
     assert.deepEqual(new Set(reports), new Set(['lost: no answer', 'found']))
   })
 
-  it('does not use it until it is fast', async (t) => {
+  it('is not used until it is fast', async (t) => {
     const redis = await freshRedis()
     const proxy = await slowProxy(t, redis.port)
     proxy.delayMs = 300
     const { limiter, reports } = await openRedisLimiter(t, proxy.url)
-    // It is there, and answers, but not so that a request could rely on it.
+    // It replies, but too slowly for requests.
     await sleep(700)
     assert.equal(limiter.isReachable(), false)
     assert.deepEqual(reports, ['lost: no answer'])
@@ -196,7 +196,7 @@ describe('a limiter whose Redis is slow', { skip }, () => {
 })
 
 describe('while Redis cannot be reached', { skip }, () => {
-  it('a process holds on to its budgets, on its own', async (t) => {
+  it('a process applies the budgets by itself', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     await redis.kill()
@@ -205,7 +205,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     for (const state of states) assert.equal(state.isStandIn, true)
   })
 
-  it('a limiter opens all the same, and finds Redis when it comes', async (t) => {
+  it('a limiter opens, and finds Redis when it starts', async (t) => {
     const redis = await freshRedis()
     await redis.kill()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
@@ -218,7 +218,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     assert.equal((await withoutDeadline(limiter).take(perKey, 'a')).remaining, 118)
   })
 
-  it('a limiter opens all the same when somebody listens and says nothing', async (t) => {
+  it('a limiter opens if a server accepts connections but does not reply', async (t) => {
     const redis = await freshRedis()
     redis.pause()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
@@ -227,7 +227,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     await until(() => limiter.isReachable())
   })
 
-  it('a limiter can be closed, and looks no further', async (t) => {
+  it('a limiter can be closed, and stops reconnecting', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await redis.kill()
@@ -241,8 +241,8 @@ describe('while Redis cannot be reached', { skip }, () => {
   })
 })
 
-describe('one process, however Redis comes and goes', { skip }, () => {
-  it('grants no more than the budget when Redis falls silent in the middle of a burst', async (t) => {
+describe('one process with an unreliable Redis', { skip }, () => {
+  it('grants no more than the budget if Redis stops replying during a burst', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     const before = await takeMany(withoutDeadline(limiter), perKey, 'a', 100)
@@ -251,7 +251,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     assert.equal(granted(states), 120)
   })
 
-  it('counts what it granted alone when Redis is back', async (t) => {
+  it('counts its own grants after Redis is back', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     redis.pause()
@@ -269,7 +269,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     )
   })
 
-  it('grants exactly the budget to a burst while more than all cores are busy', async (t) => {
+  it('grants exactly the budget in a burst while all cores are overloaded', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     keepCoresBusy(t)
@@ -283,7 +283,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     assert.equal(granted(states), 120)
   })
 
-  it('grants no more through a Redis that is killed and comes back empty, again and again', async (t) => {
+  it('grants no more than the budget if Redis is killed and restarted empty several times', async (t) => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     const states: BudgetState[] = []
@@ -298,8 +298,8 @@ describe('one process, however Redis comes and goes', { skip }, () => {
   })
 })
 
-describe('a Redis that forgets', { skip }, () => {
-  it('its scripts, is given them again', async (t) => {
+describe('a Redis that loses', { skip }, () => {
+  it('its scripts receives them again', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await takeMany(withoutDeadline(limiter), perKey, 'a', 10)
@@ -310,7 +310,7 @@ describe('a Redis that forgets', { skip }, () => {
     assert.deepEqual(reports, [])
   })
 
-  it('all its keys, is reminded by each process of what that one has granted', async (t) => {
+  it('all its keys receives the grants of each process again', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const other = await openRedisLimiter(t, redis.url)
@@ -325,8 +325,8 @@ describe('a Redis that forgets', { skip }, () => {
   })
 })
 
-describe('a Redis that refuses', { skip }, () => {
-  it('a wrong password, is no Redis, until it takes it', async (t) => {
+describe('a Redis that rejects', { skip }, () => {
+  it('a password counts as lost until it accepts it', async (t) => {
     const redis = await startRedis(t, ['--requirepass', 'sesame'])
     const url = (password: string) => redis.url.replace('//', `//:${password}@`)
     const right = await openRedisLimiter(t, url('sesame'))
@@ -341,12 +341,12 @@ describe('a Redis that refuses', { skip }, () => {
     assert.deepEqual(wrong.reports, ['lost: WRONGPASS', 'found'])
   })
 
-  it('to write, is no Redis, until it is a primary again', async (t) => {
+  it('writes counts as lost until it is a primary again', async (t) => {
     const [primary, replica] = [await startRedis(t), await freshRedis()]
     const { limiter, reports } = await openRedisLimiter(t, replica.url)
     await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port))
     await until(async () => (await withoutDeadline(limiter).take(perKey, 'a')).isStandIn)
-    // Long enough for several attempts, each of which finds somebody who answers.
+    // Long enough for several attempts, each of which connects.
     await sleep(500)
     assert.deepEqual(reports, ['lost: READONLY'])
     await replica.ask('REPLICAOF', 'NO', 'ONE')
@@ -354,7 +354,7 @@ describe('a Redis that refuses', { skip }, () => {
     assert.equal(reports.length, 2)
   })
 
-  it('for want of memory, is no Redis, until it has some', async (t) => {
+  it('writes without memory counts as lost until it has some', async (t) => {
     const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1')
@@ -364,7 +364,7 @@ describe('a Redis that refuses', { skip }, () => {
     await until(() => limiter.isReachable())
   })
 
-  it('a command, is never quoted: it repeats what it was told', async (t) => {
+  it('a command is never quoted, because its error repeats the arguments', async (t) => {
     const redis = await startRedis(t, ['--rename-command', 'AUTH', '', '--rename-command', 'EVAL', ''])
     const withPassword = await openRedisLimiter(t, redis.url.replace('//', '//lethe:hunter2@'))
     const without = await openRedisLimiter(t, redis.url)

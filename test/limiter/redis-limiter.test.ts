@@ -11,7 +11,7 @@ const skip = noRedis
 const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
 const url = skip ? '' : await anyRedis({ after })
 
-/** What the clock of Redis says, in milliseconds. */
+/** The time of Redis in milliseconds. */
 async function serverNow(): Promise<number> {
   const time = await askRedis(url, 'TIME')
   assert.ok(Array.isArray(time))
@@ -37,7 +37,7 @@ describe('limiters on one Redis', { skip }, () => {
     assert.equal(new Set(states.map(({ resetsAt }) => resetsAt)).size, 1)
   })
 
-  it('ask once for all requests of a moment, and tell each what is its own', async (t) => {
+  it('batch the requests of one turn, and return the state of each', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const [spent, fresh] = [randomUUID(), randomUUID()]
     await takeMany(withoutDeadline(limiter), perKey, spent, 118)
@@ -49,7 +49,7 @@ describe('limiters on one Redis', { skip }, () => {
         withoutDeadline(limiter).take(perKey, i % 2 === 0 ? spent : fresh),
       ),
     )
-    // A heartbeat of this limiter, or of one of another test, may come in between.
+    // Heartbeats of this limiter, or of another test, may come in between.
     assert.ok((await calls()) - before < 10)
     const remaining = (parity: number) =>
       states.filter((_, i) => i % 2 === parity).map((state) => state.remaining)
@@ -61,14 +61,14 @@ describe('limiters on one Redis', { skip }, () => {
     assert.equal(states.filter(({ granted }) => !granted).length, 48)
   })
 
-  it('go by the clock of Redis, not by their own', async (t) => {
+  it('use the clock of Redis, not their own', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const before = await serverNow()
     const { countedAt } = await withoutDeadline(limiter).take(perKey, randomUUID())
     assert.ok(countedAt >= before && countedAt <= (await serverNow()))
   })
 
-  it('let a client that really waits for its reset go on', async (t) => {
+  it('allow a client that waits for its reset to continue', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const short: Budget = { name: 'key', limit: 3, windowMs: 200 }
     const bucketKey = randomUUID()
@@ -81,17 +81,17 @@ describe('limiters on one Redis', { skip }, () => {
     assert.deepEqual(states.map(({ granted }) => granted).sort(), [false, true, true, true])
   })
 
-  it('are neither asked nor blamed by a request without time left to wait', async (t) => {
+  it('are neither asked nor reported lost for a request without time to wait', async (t) => {
     const { limiter, reports } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     assert.equal((await limiter.take(perKey, bucketKey, { waitMs: 0 })).isStandIn, true)
     assert.equal(limiter.isReachable(), true)
-    // What was granted without them counts on.
+    // The grant without Redis is counted.
     assert.equal((await withoutDeadline(limiter).take(perKey, bucketKey)).remaining, 118)
     assert.deepEqual(reports, [])
   })
 
-  it('agree when one of them grants fewer than another', async (t) => {
+  it('use the same counts with different limits', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     await takeMany(withoutDeadline(limiter), perKey, bucketKey, 50)
@@ -116,14 +116,14 @@ describe('a window in Redis', { skip }, () => {
     assert.ok(before + leftMs < resetsAt + 1_000 && after + leftMs > resetsAt - 1_000)
   })
 
-  it('is not written to by a request it refuses', async (t) => {
+  it('is not changed by a refused request', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     await takeMany(withoutDeadline(limiter), { ...perKey, limit: 2 }, bucketKey, 50)
     assert.match(String(await askRedis(url, 'GET', `lethe:key:${bucketKey}`)), /^2 \d+$/)
   })
 
-  it('starts again instead of being stretched when the clock of Redis is set back', async (t) => {
+  it('starts again instead of being extended if the clock of Redis is set back', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     const late = (await serverNow()) + 3_600_000
@@ -133,7 +133,7 @@ describe('a window in Redis', { skip }, () => {
     assert.ok(Number(await askRedis(url, 'PTTL', `lethe:key:${bucketKey}`)) <= 60_000)
   })
 
-  it('starts again in the place of another value', async (t) => {
+  it('replaces an invalid value', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const bucketKey = randomUUID()
     await askRedis(url, 'SET', `lethe:key:${bucketKey}`, 'something else', 'PX', '60000')
