@@ -22,7 +22,7 @@ async function filled(events = 6_000) {
 }
 
 describe('deleting a tracker', () => {
-  it('goes on where it was stopped, and ends with nothing left', async () => {
+  it('continues after an interruption, and leaves nothing', async () => {
     const { trackerId, organisationId } = await filled()
     await deleteTracker(deps(), trackerId, 'Shop')
     const stopping = new AbortController()
@@ -42,7 +42,7 @@ describe('deleting a tracker', () => {
     )
   })
 
-  it('is a validation_error with another name, also when it was renamed meanwhile', async () => {
+  it('is a validation_error with a wrong name, even if it was renamed meanwhile', async () => {
     const { trackerId, organisationId } = await filled(3)
     const wrong = await failure('validation_error', () => deleteTracker(deps(), trackerId, 'shop'))
     assert.match(JSON.stringify(wrong), /nothing was deleted/)
@@ -62,7 +62,7 @@ describe('deleting a tracker', () => {
     assert.equal((await deps().trackers.find(trackerId))?.name, 'Other')
   })
 
-  it('in the middle of an import leaves lines that are bad, and a count that is right', async () => {
+  it('during an import makes its lines bad, with a correct count', async () => {
     const { trackerId } = await filled(3)
     const ingest = {
       ...deps().ingest,
@@ -94,7 +94,7 @@ describe('deleting a tracker', () => {
 })
 
 describe('deleting an organisation', () => {
-  it('leaves its activity for as long as activity is kept, and then nothing', async () => {
+  it('keeps its activity for the retention window, and then deletes it', async () => {
     const { organisationId } = await filled(3)
     await deleteOrganisation(deps(), organisationId, 'Acme')
     await finishDeletions(deps())

@@ -44,7 +44,7 @@ describe('whether a scrub is due', () => {
     })
   }
 
-  it('goes by the hour that is set', () => {
+  it('depends on the configured hour', () => {
     const midnight = at('2026-11-15T00:00:00.000Z')
     for (let scrubHour = 0; scrubHour < 24; scrubHour++) {
       const state = { lastAt: midnight + scrubHour * hour - 1, isDue: true }
@@ -54,7 +54,7 @@ describe('whether a scrub is due', () => {
   })
 })
 
-/** A store of its own for a test, with the maintenance of one or more services on it. */
+/** A store for one test, with the maintenance of one or more services. */
 async function openMaintained(t: TestContext) {
   const lifetime = inReverse(t)
   const address = await emptyStore(lifetime)
@@ -77,7 +77,7 @@ async function openMaintained(t: TestContext) {
     moveClock(to: Instant) {
       now = to
     },
-    /** Something that has aged out on every plan. */
+    /** Adds events that have expired on every plan. */
     async addAged(subjectId: string, count = 1) {
       await store.ingest.ingest(
         Array.from({ length: count }, (_, i) =>
@@ -87,10 +87,10 @@ async function openMaintained(t: TestContext) {
       )
     },
     hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
-    /** Begins the maintenance on a store, some of its ports changed; it stops with the test at the latest. */
+    /** Starts the maintenance of a store, with some ports replaced; it stops with the test at the latest. */
     keep(own: Store = store, rules: Partial<MaintenanceSchedule> = {}, policy = defaultPolicy) {
       const passes: SweepPass[] = []
-      /** What those deleted that found something. */
+      /** The totals of the passes that deleted something. */
       const swept: SweptTotals[] = []
       const durations: number[] = []
       const errors: unknown[] = []
@@ -128,7 +128,7 @@ async function openMaintained(t: TestContext) {
         },
       )
       lifetime.after(() => maintenance.stop())
-      /** Waits until so many rounds are over, and the next is on its way. */
+      /** Waits until this number of rounds have ended, and the next is scheduled. */
       async function ended(count: number): Promise<void> {
         await until(() => rounds.ended >= count)
         await nextTurn()
@@ -139,7 +139,7 @@ async function openMaintained(t: TestContext) {
   }
 }
 
-/** A gate before a sweep: `reached` when it has come, and open from `open()` on. */
+/** Blocks a sweep: `reached` resolves when it starts, and `open()` lets it continue. */
 function gated(store: Store) {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
@@ -152,7 +152,7 @@ function gated(store: Store) {
 }
 
 describe('the maintenance of a service', () => {
-  it('sweeps immediately, and again after every interval', async (t) => {
+  it('sweeps at startup and after every interval', async (t) => {
     const { keep, addAged, hasAged } = await openMaintained(t)
     await addAged('anna')
     const maintenance = keep()
@@ -173,7 +173,7 @@ describe('the maintenance of a service', () => {
     assert.deepEqual(maintenance.errors, [])
   })
 
-  it('tells of a shorter window once, and of how many there are each time', async (t) => {
+  it('reports a shortened window once, and the number of waiting ones each time', async (t) => {
     const { keep, store, addAged, hasAged, moveClock } = await openMaintained(t)
     await addAged('anna')
     await rememberWindows(store, keeping(36_500), 'acme')
@@ -193,14 +193,14 @@ describe('the maintenance of a service', () => {
     assert.equal(await hasAged('anna'), false)
   })
 
-  it('keeps another process from deleting by a shorter window, also while it is that one’s turn', async (t) => {
+  it('prevents another process from deleting by a shorter window, even while that process holds the lock', async (t) => {
     const { keep, store, openStore, addAged, hasAged, moveClock } = await openMaintained(t)
     await addAged('anna')
     const long = { ...defaultPolicy, retentionDays: { ...defaultPolicy.retentionDays, free: 36_500 } }
     await rememberWindows(store, long, 'acme')
     const other = await openStore()
     await other.maintenance.withMaintenanceLock(async () => {
-      // It has the turn, and sweeps without the variable that this process has.
+      // The other process holds the lock, and sweeps without the variable of this process.
       const sweep = () => sweepAged({ ...other, ...defaultPolicy, clock: () => noon + 2 * day })
       await other.retention.settleWindows({ policy: defaultPolicy, now: noon, rule: 'grace' })
       moveClock(noon + day)
@@ -212,7 +212,7 @@ describe('the maintenance of a service', () => {
     })
   })
 
-  it('finishes deletions that broke off, and sweeps though that fails', async (t) => {
+  it('finishes interrupted deletions, and sweeps even if that fails', async (t) => {
     const { keep, store, addAged, hasAged } = await openMaintained(t)
     await addAged('anna')
     const doomed = { id: 'blog', organisationId: 'acme', name: 'Blog', createdAt: 1 }
@@ -233,7 +233,7 @@ describe('the maintenance of a service', () => {
     assert.deepEqual([await store.deletions.listTrackers(), maintenance.errors], [[], []])
   })
 
-  it('tells of every pass, of one that found nothing too', async (t) => {
+  it('reports every pass, even without deletions', async (t) => {
     const { keep } = await openMaintained(t)
     const maintenance = keep()
     await maintenance.ended(1)
@@ -244,7 +244,7 @@ describe('the maintenance of a service', () => {
     assert.deepEqual([others, maintenance.errors], [[], []])
   })
 
-  it('tells what a pass deleted before it failed', async (t) => {
+  it('reports what a pass deleted before it failed', async (t) => {
     const { keep, addAged, store } = await openMaintained(t)
     await addAged('busy', 5_100)
     let steps = 0
@@ -256,7 +256,7 @@ describe('the maintenance of a service', () => {
     assert.equal(maintenance.errors.length, 1)
   })
 
-  it('is done by one of two at a time, and by the other when its turn comes', async (t) => {
+  it('runs in one of two processes at a time, and in the other one later', async (t) => {
     const { keep, addAged, hasAged, store, openStore } = await openMaintained(t)
     await addAged('anna')
     const gate = gated(store)
@@ -276,7 +276,7 @@ describe('the maintenance of a service', () => {
     assert.deepEqual(second.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 }])
   })
 
-  it('reports an error, and goes on after the interval', async (t) => {
+  it('reports an error, and continues after the interval', async (t) => {
     const { keep, addAged, store } = await openMaintained(t)
     await addAged('anna')
     const disk = new Error('the disk is full')
@@ -292,7 +292,7 @@ describe('the maintenance of a service', () => {
     assert.deepEqual(maintenance.errors, [disk])
   })
 
-  it('once stopped has finished the step it was in, and begins no other', async (t) => {
+  it('finishes its current step when stopped, and starts no other', async (t) => {
     const { keep, addAged, hasAged, store } = await openMaintained(t)
     await store.maintenance.scrub(noon - 2 * day)
     await addAged('busy', 5_100)
@@ -333,7 +333,7 @@ describe('the maintenance of a service', () => {
 describe('the nightly scrub', () => {
   const three = at('2026-11-16T03:00:00.000Z')
 
-  it('comes at its hour when something was deleted, once', async (t) => {
+  it('runs once at its hour if something was deleted', async (t) => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     await addAged('anna')
@@ -356,7 +356,7 @@ describe('the nightly scrub', () => {
     assert.deepEqual(maintenance.errors, [])
   })
 
-  it('is made up for by a service that starts after it', async (t) => {
+  it('is caught up on by a service that starts later', async (t) => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     await addAged('anna')
@@ -366,7 +366,7 @@ describe('the nightly scrub', () => {
     assert.deepEqual(await store.maintenance.scrubState(), { lastAt: three + 5 * hour, isDue: false })
   })
 
-  it('does not come when nothing was deleted, or when it is off', async (t) => {
+  it('does not run if nothing was deleted or it is off', async (t) => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     moveClock(three)
@@ -377,7 +377,7 @@ describe('the nightly scrub', () => {
     assert.deepEqual(await store.maintenance.scrubState(), { lastAt: noon, isDue: true })
   })
 
-  it('that fails is reported, and tried again in the next round', async (t) => {
+  it('is reported if it fails, and retried in the next round', async (t) => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     await addAged('anna')
@@ -396,7 +396,7 @@ describe('the nightly scrub', () => {
     assert.deepEqual(await store.maintenance.scrubState(), { lastAt: three, isDue: false })
   })
 
-  it('that fails again and again is tried ever more seldom, at least once a day, and sweeps go on', async (t) => {
+  it('is retried at increasing intervals, at least once a day, if it keeps failing, while sweeps continue', async (t) => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     await addAged('anna')
@@ -419,7 +419,7 @@ describe('the nightly scrub', () => {
     assert.equal(maintenance.passes.length, 16)
   })
 
-  it('is stopped with the service, without an error', async (t) => {
+  it('stops with the service, without an error', async (t) => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     await addAged('anna')

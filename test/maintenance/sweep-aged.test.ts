@@ -30,7 +30,7 @@ async function newTracker(plan: Plan, { isRemembered = true } = {}): Promise<Tra
   return { organisationId, trackerId, since: always }
 }
 
-/** One event of each subject, so many milliseconds ago. */
+/** Stores an event of each subject, this many milliseconds ago. */
 async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>): Promise<void> {
   await deps().ingest.ingest(
     Object.entries(agesMs).map(([subjectId, ageMs]) =>
@@ -40,7 +40,7 @@ async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>):
   )
 }
 
-/** So many events of one subject, all aged out: each more than a step takes. */
+/** Stores this many expired events of one subject, more than fit into a step. */
 async function fillLarge({ trackerId }: TrackerView, count: number, ageMs = 5_000 * day): Promise<void> {
   await deps().ingest.ingest(
     Array.from({ length: count }, (_, i) =>
@@ -56,11 +56,11 @@ async function subjectsOf(tracker: TrackerView): Promise<string[]> {
   return (page?.rows ?? []).map(({ subjectId }) => subjectId)
 }
 
-describe('sweeping what has aged out', () => {
-  // Nothing of one test is left for the next.
+describe('sweeping expired data', () => {
+  // Leaves nothing for the next test.
   afterEach(() => sweep({}, { clock: () => noon + 99_999 * day }))
 
-  it('goes by the window of each organisation’s plan', async () => {
+  it('applies the window of each organisation’s plan', async () => {
     const trackers = new Map<Plan, TrackerView>()
     for (const plan of plans) {
       const tracker = await newTracker(plan)
@@ -75,7 +75,7 @@ describe('sweeping what has aged out', () => {
     assert.deepEqual(await sweep(), nothing)
   })
 
-  it('goes by the windows it is given, and by the plan of the moment, a shorter one a day later', async () => {
+  it('applies the given windows and the current plan, and a shorter one after a day', async () => {
     const tracker = await newTracker('starter')
     const { organisationId } = tracker
     const retentionDays = { free: 15, starter: 25, pro: 25_000, business: 25_000 }
@@ -92,7 +92,7 @@ describe('sweeping what has aged out', () => {
     assert.deepEqual(await subjectsOf(tracker), ['a'])
   })
 
-  it('deletes nothing without the variable by which the store was swept', async () => {
+  it('deletes nothing without the variable that previous sweeps had', async () => {
     const tracker = await newTracker('free')
     const retentionDays = { ...defaultRetentionDays, free: 3_650 }
     await fill(tracker, { a: 900 * day })
@@ -101,7 +101,7 @@ describe('sweeping what has aged out', () => {
     for (let ms = 0; ms < day; ms += hour) {
       assert.deepEqual(await sweep({}, { clock: () => noon + ms }), nothing)
     }
-    // A process with the variable sets the others back, for as long as it sweeps.
+    // A sweep with the variable restarts the waiting time of the others.
     await sweep({}, { retentionDays, clock: () => noon + day - 1 })
     assert.deepEqual(await sweep({}, { clock: () => noon + day + hour }), nothing)
     assert.deepEqual(await sweep({}, { clock: () => noon + 2 * day }), nothing)
@@ -109,7 +109,7 @@ describe('sweeping what has aged out', () => {
     assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, activity: 0, requests: 0 })
   })
 
-  it('waits for a day in a store that remembers no window, as after an upgrade', async () => {
+  it('waits for a day if the store has no window, as after an upgrade', async () => {
     const tracker = await newTracker('free', { isRemembered: false })
     await fill(tracker, { a: 900 * day })
     assert.deepEqual(await sweep(), nothing)
@@ -117,7 +117,7 @@ describe('sweeping what has aged out', () => {
     assert.partialDeepStrictEqual(await sweep({}, { clock: () => noon + day }), { events: 1 })
   })
 
-  it('deletes closed requests by the window of the activity, a shorter one a day later', async () => {
+  it('deletes closed requests by the window of the activity, and a shorter one after a day', async () => {
     const { organisationId } = await newTracker('free')
     await storeRequest(deps(), organisationId, { receivedAt: noon - 90 * day })
     const closed = ['cancelled', noon - 60 * day] as const
@@ -129,7 +129,7 @@ describe('sweeping what has aged out', () => {
     assert.equal(await deps().privacyRequests.find(ref), null)
   })
 
-  it('reads the plan for each step: once it is longer, a running pass deletes nothing more', async () => {
+  it('reads the plan for each step, so that a running pass stops when it becomes longer', async () => {
     const tracker = await newTracker('free')
     await fill(tracker, { first: 300 * day })
     await fillLarge(tracker, 5_100, 300 * day)
@@ -147,7 +147,7 @@ describe('sweeping what has aged out', () => {
     assert.equal(left.events, 5_101 - swept.events)
   })
 
-  it('reads the clock for each step, and takes none while it is in doubt', async () => {
+  it('reads the clock for each step, and stops if the clock is doubtful', async () => {
     const tracker = await newTracker('free')
     await fillLarge(tracker, 10_100)
     const times: number[] = []
@@ -166,7 +166,7 @@ describe('sweeping what has aged out', () => {
     assert.equal(swept.events, 10_000)
   })
 
-  it('goes by the clock', async () => {
+  it('depends on the clock', async () => {
     const tracker = await newTracker('free')
     await fill(tracker, { a: 0 })
     const after = (ms: number) => sweep({}, { clock: () => noon + ms })
@@ -181,7 +181,7 @@ describe('sweeping what has aged out', () => {
     assert.deepEqual(await subjectsOf(tracker), [])
   })
 
-  it('reaches every tracker of an organisation', async () => {
+  it('covers every tracker of an organisation', async () => {
     const first = await newTracker('free')
     const second = { ...first, trackerId: fresh('tracker') }
     const { organisationId, trackerId } = second
@@ -191,7 +191,7 @@ describe('sweeping what has aged out', () => {
     for (const tracker of [first, second]) assert.deepEqual(await subjectsOf(tracker), ['young'])
   })
 
-  it('goes in steps, and tells after each what was deleted so far', async () => {
+  it('works in steps, and reports the totals after each', async () => {
     const tracker = await newTracker('free')
     await fillLarge(tracker, 5_100)
     const reports: SweptCounts[] = []
@@ -204,7 +204,7 @@ describe('sweeping what has aged out', () => {
     for (const [i, { events }] of own.entries()) assert.ok(events >= (own[i - 1]?.events ?? 0))
   })
 
-  it('ends early between two steps when it is told to, and goes on the next time', async () => {
+  it('can be stopped between two steps, and continues the next time', async () => {
     const [first, second] = [await newTracker('free'), await newTracker('free')]
     await fillLarge(first, 5_100)
     await fill(second, { busy: 5_000 * day })
@@ -230,14 +230,14 @@ describe('sweeping what has aged out', () => {
     })
   })
 
-  it('does nothing when it was told to end before it began', async () => {
+  it('does nothing if stopped before the start', async () => {
     const tracker = await newTracker('free')
     await fill(tracker, { aged: 200 * day })
     assert.deepEqual(await sweep({ signal: AbortSignal.abort() }), nothing)
     assert.deepEqual(await subjectsOf(tracker), ['aged'])
   })
 
-  it('lets other work have its turn between two trackers, though there is nothing to do', async () => {
+  it('yields between trackers, even if there is nothing to do', async () => {
     const { organisationId } = await newTracker('free')
     for (let i = 0; i < 30; i++) {
       await deps().trackers.create({ id: fresh('tracker'), organisationId, name: 'Shop', createdAt: i })
