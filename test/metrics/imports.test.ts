@@ -32,8 +32,8 @@ const reasons = ['bad', 'too_old', 'of_erased']
 const refused = (samples: Parameters<typeof sampleValue>[0]) =>
   reasons.map((reason) => sampleValue(samples, 'lethe_lines_refused_total', { reason }))
 
-describe('lines that imports refused', () => {
-  test('are told by the service on whose store they ran, for each reason', async () => {
+describe('lines refused by imports', () => {
+  test('are reported by reason, by the service on the same store', async () => {
     assert.deepEqual(refused(await readMetrics(shop.metricsUrl)), [0, 0, 0])
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key, method: 'DELETE' }))
     const old = anHourAgo - 10_000 * 86_400_000
@@ -46,7 +46,7 @@ describe('lines that imports refused', () => {
     assert.deepEqual(refused(await readMetrics(shop.metricsUrl)), [4, 2, 1])
   })
 
-  test('are told as they were known last while the store does not answer, and not as none', async (t) => {
+  test('keep their last known values while the store does not respond, instead of zero', async (t) => {
     const ingest = { ...shop.services.ingest }
     const metrics = openMetrics({
       store: { ...shop.services, ingest },

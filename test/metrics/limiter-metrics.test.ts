@@ -5,7 +5,7 @@ import type { WaitBudget } from '../../src/domain/budget.ts'
 import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
 import { limiterMetrics } from '../../src/metrics/metrics.ts'
 
-it('a limiter that is measured still hears who asks, and how long they wait', async () => {
+it('the metrics pass the bucket key and the wait budget on to the limiter', async () => {
   const waitBudgets: (WaitBudget | undefined)[] = []
   const limiter = new MemoryLimiter(() => 0)
   const measured = limiterMetrics(new Registry(), {

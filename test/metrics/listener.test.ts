@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 
 const service = await startTestService({ after }, { LETHE_METRICS_PORT: '0' })
 
-/** Takes a port, until the test ends or it is given back. */
+/** Listens on a port until it is closed or the test ends. */
 async function takePort(t: TestContext): Promise<{ port: number; close(): void }> {
   const server = createServer()
   const close = () => void server.close()
@@ -22,7 +22,7 @@ async function takePort(t: TestContext): Promise<{ port: number; close(): void }
   return { port: await listen(server), close }
 }
 
-/** Fails unless a text keeps to what OpenMetrics asks beyond the format of Prometheus. */
+/** Asserts the rules of OpenMetrics that the Prometheus format does not have. */
 function assertOpenMetrics(text: string): void {
   assert.ok(text.endsWith('\n# EOF\n'))
   const lines = text.slice(0, -1).split('\n')
@@ -51,26 +51,26 @@ function assertOpenMetrics(text: string): void {
 }
 
 describe('the listener of the metrics', () => {
-  it('is off unless it is asked for', async (t) => {
+  it('is off by default', async (t) => {
     for (const env of [{}, { LETHE_METRICS_PORT: 'off' }]) {
       const { metricsUrl } = await startTestService(t, env)
       assert.equal(metricsUrl, null)
     }
   })
 
-  it('is apart from the API, which knows nothing of it', async () => {
+  it('is separate from the API, which does not serve metrics', async () => {
     assert.notEqual(new URL(service.metricsUrl ?? '').port, new URL(service.url).port)
     assert.equal((await service.ask('/metrics')).status, 401)
   })
 
-  it('listens where it is told to', async (t) => {
+  it('listens on the configured host', async (t) => {
     const env = { LETHE_METRICS_PORT: '0', LETHE_METRICS_HOST: '::1' }
     const { metricsUrl } = await startTestService(t, env)
     assert.match(metricsUrl ?? '', /^http:\/\/\[::1\]:\d+\/metrics$/)
     assert.match(await readText(metricsUrl), /^lethe_build_info/m)
   })
 
-  it('answers GET /metrics, and with a plain 404 anything else', async () => {
+  it('responds to GET /metrics, and with a plain 404 to all other requests', async () => {
     const { metricsUrl } = service
     const at = (path: string) => new URL(path, metricsUrl ?? '')
     assert.equal((await fetch(at('/metrics?collect=all'))).status, 200)
@@ -90,14 +90,14 @@ describe('the listener of the metrics', () => {
     }
   })
 
-  it('answers HEAD as it answers GET, without the body', async () => {
+  it('responds to HEAD like GET, without the body', async () => {
     const head = await fetch(service.metricsUrl ?? '', { method: 'HEAD' })
     assert.deepEqual([head.status, await head.text()], [200, ''])
     assert.equal(head.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
     assert.ok(Number(head.headers.get('content-length')) > 1_000)
   })
 
-  it('answers in OpenMetrics if the client prefers it', async () => {
+  it('responds in OpenMetrics if the client prefers it', async () => {
     await service.ask('/healthz')
     const read = async (accept: string) => {
       const response = await fetch(service.metricsUrl ?? '', { headers: { accept } })
@@ -105,7 +105,7 @@ describe('the listener of the metrics', () => {
       return { type: response.headers.get('content-type') ?? '', text: await response.text() }
     }
     const names = async () => samplesOf((await read('')).text).map(({ name }) => name)
-    // The first sweep brings samples of its own.
+    // The first sweep adds samples.
     await until(async () => (await names()).includes('lethe_sweep_completed_timestamp_seconds'))
     for (const accept of [
       'application/openmetrics-text',
@@ -131,7 +131,7 @@ describe('the listener of the metrics', () => {
     }
   })
 
-  it('hangs up on a client that takes too long', async (t) => {
+  it('disconnects a client that is too slow', async (t) => {
     const { port, close } = await openMetricsListener({
       host: '127.0.0.1',
       port: 0,
@@ -145,7 +145,7 @@ describe('the listener of the metrics', () => {
     assert.match(await slow.rest(), /^HTTP\/1\.1 408 /)
   })
 
-  it('belongs to one service: two in a process are measured apart', async (t) => {
+  it('belongs to one service: two in a process are measured separately', async (t) => {
     const [one, other] = [
       await startTestService(t, { LETHE_METRICS_PORT: '0' }),
       await startTestService(t, { LETHE_METRICS_PORT: '0' }),
@@ -157,7 +157,7 @@ describe('the listener of the metrics', () => {
     assert.deepEqual(globalRegistry.getMetricsAsArray(), [])
   })
 
-  it('tells a failed reading from a good one, and the log why', async (t) => {
+  it('counts failed reads separately, and logs the reason', async (t) => {
     const errors: unknown[] = []
     const broken = new Error('no such gauge')
     const { port, close } = await openMetricsListener({
@@ -174,7 +174,7 @@ describe('the listener of the metrics', () => {
     assert.deepEqual(errors, [broken])
   })
 
-  it('is named in the log, and stops with the service, even if a client holds a connection', async (t) => {
+  it('is in the log, and stops with the service, even if a client holds a connection', async (t) => {
     const server = await startServe(commandLine(t), { LETHE_METRICS_PORT: '0' })
     const [, metricsUrl = ''] = await server.waitFor('stdout', /"metricsUrl":"([^"]+)"/)
     await readText(metricsUrl)
@@ -188,7 +188,7 @@ describe('the listener of the metrics', () => {
     slow.hangUp()
   })
 
-  it('stops the start when its port is taken, with one line that names it and exit code 1', async (t) => {
+  it('prevents startup if its port is in use, with one line that names it and exit code 1', async (t) => {
     const { port } = await takePort(t)
     const env = { LETHE_METRICS_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
     const outcome = await commandLine(t).run(['serve'], { env })
@@ -199,7 +199,7 @@ describe('the listener of the metrics', () => {
     )
   })
 
-  it('closes again when the port of the API is taken', async (t) => {
+  it('closes if the port of the API is in use', async (t) => {
     const [taken, free] = [await takePort(t), await takePort(t)]
     free.close()
     const env = { LETHE_METRICS_PORT: String(free.port), LETHE_PORT: String(taken.port) }
@@ -209,7 +209,7 @@ describe('the listener of the metrics', () => {
     await assert.rejects(fetch(`http://127.0.0.1:${free.port}/metrics`))
   })
 
-  it('writes what promtool takes', { skip: missing('promtool') }, async (t) => {
+  it('writes output that promtool accepts', { skip: missing('promtool') }, async (t) => {
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
       input: await everyMetric(t),
       encoding: 'utf8',

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, requests: 0 }
 const noon = 1_794_052_800_000
 
-/** The metrics of an maintenance, told by hand, under a clock that stands still until it is moved. */
+/** The metrics of maintenance, reported manually with a fake clock. */
 function measure() {
   const registry = new Registry()
   let now = noon
@@ -25,7 +25,7 @@ function measure() {
 }
 
 describe('the lag of sweeps', () => {
-  test('is not known before the first complete pass', async () => {
+  test('is unknown before the first complete pass', async () => {
     const { onSwept, read } = measure()
     assert.equal(await read('lethe_sweep_lag_seconds'), null)
     onSwept({ swept: nothing, begunAt: noon, durationMs: 5, isComplete: false })
@@ -33,7 +33,7 @@ describe('the lag of sweeps', () => {
     assert.equal(await read('lethe_sweep_completed_timestamp_seconds'), null)
   })
 
-  test('counts from the beginning of the last complete pass, and grows until the next', async () => {
+  test('counts from the start of the last complete pass, and grows until the next', async () => {
     const { onSwept, moveClock, read } = measure()
     moveClock(noon + 4_000)
     onSwept({ swept: nothing, begunAt: noon, durationMs: 4_000, isComplete: true })
@@ -46,7 +46,7 @@ describe('the lag of sweeps', () => {
     assert.equal(await read('lethe_sweep_lag_seconds'), 0)
   })
 
-  test('is never negative, should the clock be set back', async () => {
+  test('is never negative, even if the clock is set back', async () => {
     const { onSwept, moveClock, read } = measure()
     onSwept({ swept: nothing, begunAt: noon, durationMs: 1, isComplete: true })
     moveClock(noon - 60_000)
@@ -54,8 +54,8 @@ describe('the lag of sweeps', () => {
   })
 })
 
-describe('what maintenance tells', () => {
-  test('is counted: rows, passes by their outcome, scrubs, failures', async () => {
+describe('reports of maintenance', () => {
+  test('are counted: rows, passes by outcome, scrubs, failures', async () => {
     const { onSwept, onScrubbed, onError, read } = measure()
     const swept = { subjects: 1, sessions: 2, events: 30, activity: 4, requests: 3 }
     onSwept({ swept, begunAt: noon, durationMs: 500, isComplete: true })
@@ -82,7 +82,7 @@ describe('a service', { concurrency: true }, () => {
     return { shop, read }
   }
 
-  test('tells of its sweeps and its scrub', async (t) => {
+  test('reports its sweeps and its scrub', async (t) => {
     const { shop, read } = await startSwept(t)
     await shop.ingest(visit('old', { startedAt: Date.now() - 999 * 86_400_000, events: 4 }))
     await shop.services.maintenance.scrub(Date.now() - 3 * 86_400_000)
@@ -95,7 +95,7 @@ describe('a service', { concurrency: true }, () => {
     assert.equal(await read('lethe_upkeep_failures_total'), 0)
   })
 
-  test('tells of sweeps that fail', async (t) => {
+  test('reports failed sweeps', async (t) => {
     const { shop, read } = await startSwept(t)
     let failures = 0
     shop.services.retention.sweep = () => {

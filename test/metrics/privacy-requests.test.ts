@@ -14,8 +14,8 @@ const due = (samples: Parameters<typeof sampleValue>[0]) =>
   ['overdue', 'within_7_days'].map((due) => sampleValue(samples, 'lethe_privacy_requests_due', { due }))
 const scrape = async () => due(await readMetrics(service.metricsUrl))
 
-describe('the privacy requests that are due', () => {
-  test('are counted over all organisations, as of now', async () => {
+describe('due privacy requests', () => {
+  test('are counted across all organisations, at the current time', async () => {
     assert.deepEqual(await scrape(), [0, 0])
     const now = services.clock()
     for (const owner of [await service.createOrganisation(), await service.createOrganisation()]) {
@@ -29,7 +29,7 @@ describe('the privacy requests that are due', () => {
     assert.deepEqual(await scrape(), [4, 4])
   })
 
-  test('are not told while the store does not respond', async (t) => {
+  test('are not reported while the store does not respond', async (t) => {
     const requestReports = { ...services.requestReports }
     const metrics = openMetrics({
       store: { ...services, requestReports },

@@ -22,7 +22,7 @@ function countOf(samples: readonly Sample[], labels: Record<string, string>): nu
   return sampleValue(samples, `${duration}_count`, labels) ?? 0
 }
 
-/** Fails unless `ask` is counted once, with these labels. */
+/** Asserts that `ask` is counted once, with these labels. */
 async function assertCounted(labels: Record<string, string>, ask: () => Promise<unknown>): Promise<void> {
   const before = countOf(await readMetrics(metricsUrl), labels)
   await ask()
@@ -72,7 +72,7 @@ describe('a request is counted once', () => {
   ]
   for (const [what, labels, ask] of cases) test(what, () => assertCounted(labels, ask))
 
-  test('whose client left before its answer, without a status', async () => {
+  test('if its client disconnects early, without a status', async () => {
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
     const { list: kept } = shop.services.sessions
@@ -95,7 +95,7 @@ describe('a request is counted once', () => {
 describe('the duration of requests', () => {
   const bounds = ['0.0005', '0.001', '0.0025', '0.005', '0.01', '0.025', '0.05', '0.1', '0.25']
 
-  test('falls into the bucket whose bound it does not exceed, and into all behind it', () => {
+  test('is in the bucket of its upper bound, and in all larger ones', () => {
     const durations = new RequestDurations()
     for (const durationMs of [0.5, 0.50001, 3, 99_999]) durations.note('/healthz', 'GET', 200, durationMs)
     const samples = samplesOf(durations.text())
@@ -107,7 +107,7 @@ describe('the duration of requests', () => {
     assert.ok(Math.abs((sampleValue(samples, `${duration}_sum`) ?? 0) - 100.00300001) < 1e-6)
   })
 
-  test('is the time a client waited', async () => {
+  test('is the time that a client waited', async () => {
     const before = await readMetrics(metricsUrl)
     await shop.ask(subjectPath('anna'), { key })
     await until(async () => {
@@ -122,7 +122,7 @@ describe('the duration of requests', () => {
 })
 
 describe('no label', () => {
-  test('ever holds an id, a key, an address or a path, whatever clients send', async () => {
+  test('contains an ID, a key, an address or a path, whatever clients send', async () => {
     const tracker = 'tracker-marker'
     const subject = 'subject-marker'
     const path = subjectPath(subject, tracker)
@@ -165,7 +165,7 @@ describe('no label', () => {
     }
   })
 
-  test('has other values than those of closed lists', async () => {
+  test('has values outside a closed list', async () => {
     const closed: Record<string, readonly string[]> = {
       route: [...apiRoutes.map(({ path }) => path), ...publicPaths, 'unknown'],
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'],
@@ -187,7 +187,7 @@ describe('no label', () => {
     }
   })
 
-  test('has a value that a stranger without a key can multiply', async (t) => {
+  test('has values that a client without a key can multiply', async (t) => {
     const { url, metricsUrl } = await startShop(t, { env, scopes: ['analytics:view'] })
     const templates = [...apiRoutes, ...consoleRoutes].map(({ path }) => path)
     const methods = ['GET', 'POST', 'REPORT']
@@ -214,7 +214,7 @@ describe('no label', () => {
   })
 })
 
-/** The series of routes, whatever their statuses: when the console's budget is spent is a matter of time. */
+/** The series of routes without their statuses, which depend on when the budget of the console is used up. */
 async function seriesOf(metricsUrl: string | null): Promise<string[]> {
   const series = (await readMetrics(metricsUrl))
     .filter(({ labels }) => labels.route !== undefined)

@@ -20,7 +20,7 @@ const read = async (name: string, labels: Record<string, string> = {}, from = me
   sampleValue(await readMetrics(from), name, labels)
 
 describe('erasures', () => {
-  test('are counted by how they ended, with the rows that were there', async () => {
+  test('are counted by outcome, with their rows', async () => {
     await shop.ingest(visit('anna', { events: 3 }))
     const erase = (subjectId: string, trackerId?: string) =>
       shop.ask(subjectPath(subjectId, trackerId), { key, method: 'DELETE' })
@@ -36,8 +36,8 @@ describe('erasures', () => {
   })
 })
 
-describe('an erasure that is counted', () => {
-  test('is in the activity as every other', async () => {
+describe('a counted erasure', () => {
+  test('is in the activity like any other', async () => {
     dataOf(await shop.ask(subjectPath('nobody'), { key, method: 'DELETE' }))
     const query = { limit: 1, after: null, requestId: null }
     const { rows } = await shop.services.activity.list(shop.organisationId, query)
@@ -45,8 +45,8 @@ describe('an erasure that is counted', () => {
   })
 })
 
-describe('an erasure that fails', () => {
-  test('is counted as such, and fails for its caller', async (t) => {
+describe('a failed erasure', () => {
+  test('is counted as failed, and rejects', async (t) => {
     const broken = { ...shop.services, ping: async () => {}, subjects: { ...shop.services.subjects } }
     broken.subjects.erase = () => Promise.reject(new Error('the disk is full'))
     const metrics = openMetrics({
@@ -62,7 +62,7 @@ describe('an erasure that fails', () => {
 })
 
 describe('refusals', () => {
-  test('are counted by the budget that refused', async (t) => {
+  test('are counted by the budget that was exceeded', async (t) => {
     const limits = { LETHE_LIMIT_IP: '6/minute', LETHE_LIMIT_KEY: '3/minute', LETHE_LIMIT_ERASURE: '1/hour' }
     const own = await startShop(t, { env: { ...env, ...limits }, scopes })
     const refusals = async () =>
@@ -85,13 +85,13 @@ describe('refusals', () => {
   })
 })
 
-describe('the parts', () => {
-  test('are told as reachable', async () => {
+describe('the components', () => {
+  test('are reported as reachable', async () => {
     assert.equal(await read('lethe_store_reachable'), 1)
     assert.equal(await read('lethe_limiter_reachable'), 1)
   })
 
-  test('are told when they are not', async (t) => {
+  test('are reported as unreachable', async (t) => {
     t.mock.method(MemoryLimiter.prototype, 'isReachable', () => false)
     const { ping } = shop.services
     shop.services.ping = () => Promise.reject(new Error('gone'))
@@ -101,7 +101,7 @@ describe('the parts', () => {
     assert.equal(await read('lethe_store_reachable'), 1)
   })
 
-  test('tell of their connections where there are several, and not of any where there is none', async (t) => {
+  test('report their connections if they have a pool, and otherwise none', async (t) => {
     const samples = samplesOf(await everyMetric(t))
     for (const [state, count] of [
       ['open', 5],
@@ -115,7 +115,7 @@ describe('the parts', () => {
 })
 
 describe('the process', () => {
-  test('tells its version, its start, its memory and its CPU time', async () => {
+  test('reports its version, start time, memory and CPU time', async () => {
     const samples = await readMetrics(metricsUrl)
     assert.equal(sampleValue(samples, 'lethe_build_info', { node: process.version }), 1)
     const startedAt = sampleValue(samples, 'process_start_time_seconds') ?? 0
@@ -127,17 +127,17 @@ describe('the process', () => {
     assert.ok(((await read('process_cpu_seconds_total')) ?? 0) >= cpu)
   })
 
-  test('tells for how long its event loop was held up, since the last reading', async () => {
+  test('reports the delay of its event loop since the last read', async () => {
     const longest = () => read('lethe_event_loop_delay_seconds', { statistic: 'max' })
     await until(async () => {
       await longest()
-      // It needs a look at the idle loop first, to compare with.
+      // It needs to observe the idle loop first.
       await passTime(30)
       const end = performance.now() + 150
       while (performance.now() < end);
       return ((await longest()) ?? 0) > 0.1
     })
-    // On a busy machine this process may just have been held up once more.
+    // On a busy machine, this process may have been delayed again.
     await until(
       async () => ((await read('lethe_event_loop_delay_seconds', { statistic: 'median' })) ?? 1) < 0.1,
     )
