@@ -4,7 +4,7 @@ import { ConfigError, explainConfig, readConfig, readStoreAddress, variables } f
 import { createKeyString } from '../src/domain/api-key.ts'
 import { clientAddress } from '../src/http/client-address.ts'
 
-/** The message with which a value is refused. */
+/** The message with which a value is rejected. */
 function refusal(variable: string, value: string): string {
   try {
     readConfig({ ...besides(variable), [variable]: value })
@@ -40,18 +40,18 @@ describe('the configuration', () => {
     assert.deepEqual(readConfig({}).trustedProxies, [])
   })
 
-  it('takes an empty value, or one of spaces, as the default', () => {
+  it('treats an empty or blank value as the default', () => {
     for (const blank of ['', '   ', '\t']) {
       const env = Object.fromEntries(Object.keys(variables).map((name) => [name, blank]))
       assert.deepEqual(readConfig(env), readConfig({}))
     }
   })
 
-  it('passes over the spaces around a value', () => {
+  it('ignores spaces around a value', () => {
     assert.equal(readConfig({ LETHE_PORT: ' 9000 \n' }).port, 9000)
   })
 
-  it('reads nothing but its own variables', () => {
+  it('reads only its own variables', () => {
     const others = { PORT: '1', HOST: 'elsewhere', LOG_LEVEL: 'trace', OTEL_SERVICE_NAME: 'other' }
     assert.deepEqual(readConfig({ ...others, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), readConfig({}))
   })
@@ -63,9 +63,9 @@ const keyString = createKeyString('0123456789ABCDEF', {
   base62: (length) => 'x'.repeat(length),
 })
 
-/** What a variable needs to have an effect. */
+/** Other variables that a variable needs to have an effect. */
 function besides(variable: string): Record<string, string> {
-  // OpenTelemetry's variables count only if something is exported.
+  // The variables of OpenTelemetry only count if something is exported.
   if (variable.startsWith('OTEL_')) return { LETHE_OTLP: 'traces,metrics' }
   if (!variable.startsWith('LETHE_OIDC_')) return {}
   return { LETHE_OIDC_ISSUER: 'https://id.example', LETHE_OIDC_CLIENT_ID: 'lethe' }
@@ -308,7 +308,10 @@ const bad: Record<string, string[]> = {
   LETHE_API_KEY: ['hunter2', `${keyString}x`, keyString.slice(0, -1), `Bearer ${keyString}`],
 }
 
-/** What must not stand on a terminal or in a log, whatever is wrong with it: it may hold a password, a key or a secret. */
+/**
+ * Variables whose values must not be printed or logged, because even an invalid one may contain a password,
+ * key or secret.
+ */
 const secret = [
   ...['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_LIMITER', 'LETHE_PUBLIC_URL', 'LETHE_URL', 'LETHE_SECRET_FILE'],
   'LETHE_OIDC_CLIENT_SECRET_FILE',
@@ -316,7 +319,7 @@ const secret = [
 
 for (const variable of Object.keys(variables)) {
   describe(variable, () => {
-    it('takes what it says it takes', () => {
+    it('accepts documented values', () => {
       const cases = good[variable] ?? []
       assert.ok(cases.length > 0, `no good value of ${variable} is tested`)
       for (const [text, part] of cases) {
@@ -324,7 +327,7 @@ for (const variable of Object.keys(variables)) {
       }
     })
 
-    it('refuses anything else in one line that names it, what it got and what it takes', () => {
+    it('rejects other values in one line with its name, the value and the accepted values', () => {
       const cases = bad[variable] ?? []
       assert.ok(cases.length > 0, `no bad value of ${variable} is tested`)
       const accepts = Object.entries(variables).find(([name]) => name === variable)?.[1].accepts ?? ''
@@ -341,7 +344,7 @@ for (const variable of Object.keys(variables)) {
 }
 
 describe('an identity provider', () => {
-  it('needs a client ID, and is left out without an issuer', () => {
+  it('needs a client ID, and is unset without an issuer', () => {
     const alone = { LETHE_OIDC_ISSUER: 'https://id.example' }
     assert.throws(() => readConfig(alone), /together with LETHE_OIDC_CLIENT_ID/)
     assert.equal(
@@ -356,7 +359,7 @@ describe('an identity provider', () => {
   })
 })
 
-describe('a refused value', () => {
+describe('a rejected value', () => {
   for (const [what, url] of [
     ['', 'mysql://lethe:hunter2@db.example/lethe'],
     [' without a user', 'mysql://:hunter2@db.example/lethe'],
@@ -393,7 +396,7 @@ describe('a refused value', () => {
     ...['db.example:5432:lethe:lethe:hunter2', 'lethe/hunter2', 'hunter2'],
     ...['sqlite:data/lethe.db?key=hunter2'],
   ]) {
-    it(`is not repeated at all where it may be a password: ${text.replace('hunter2', '…')}`, () => {
+    it(`is not repeated at all if it may be a password: ${text.replace('hunter2', '…')}`, () => {
       for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL', 'LETHE_PUBLIC_URL']) {
         const env = { [variable]: text }
         const told = `${refusal(variable, text)} ${JSON.stringify(explainConfig(env))}`
@@ -411,7 +414,7 @@ describe('a refused value', () => {
     })
   }
 
-  it('stays on one line whatever stands in it', () => {
+  it('stays on one line, whatever it contains', () => {
     for (const variable of ['LETHE_HOST', 'LETHE_PORT', 'LETHE_LIMIT_IP']) {
       assert.match(refusal(variable, 'first\nsecond\u001b[2J'), /^[^\p{Cc}]+$/u)
     }
@@ -419,15 +422,15 @@ describe('a refused value', () => {
 })
 
 describe('the trusted proxies', () => {
-  // A range that is read differently from what was meant decides whose word on client addresses is believed.
+  // A range that is parsed differently than intended would trust the wrong proxies.
   for (const range of ['10/8', '10.1/16', '012.0.0.1/8', '0x0a.0.0.0/8']) {
-    it(`cannot be the abbreviated or octal range ${range}, which readers take differently`, () => {
+    it(`cannot be the abbreviated or octal range ${range}, which is ambiguous`, () => {
       assert.match(refusal('LETHE_TRUSTED_PROXIES', range), /^LETHE_TRUSTED_PROXIES is /)
     })
   }
 
   for (const range of ['0.0.0.0/0', '::/0', '10.0.0.0/8', 'fd00::/8', '::ffff:10.0.0.0/104', '192.0.2.1']) {
-    it(`either refuse ${range} by the variable's name, or the service starts with it`, () => {
+    it(`either reject ${range} with the variable’s name, or the service starts with it`, () => {
       let proxies: string[]
       try {
         proxies = readConfig({ LETHE_TRUSTED_PROXIES: range }).trustedProxies
@@ -440,34 +443,34 @@ describe('the trusted proxies', () => {
   }
 })
 
-describe('a variable that begins with LETHE_ and is none of ours', () => {
+describe('an unknown variable that starts with LETHE_', () => {
   for (const [name, nearest] of [
     ['LETHE_STOER', 'LETHE_STORE'],
     ['LETHE_LIMIT_ERASURES', 'LETHE_LIMIT_ERASURE'],
     ['LETHE_RETENTION', 'LETHE_RETENTION_DAYS'],
     ['LETHE_', 'LETHE_URL'],
   ] as const) {
-    it(`stops the start: ${name} may be ${nearest}`, () => {
+    it(`prevents startup: ${name} may be ${nearest}`, () => {
       assert.equal(refusal(name, 'hunter2'), `${name} is not a variable of Lethe; the nearest is ${nearest}.`)
     })
   }
 
-  it('is refused empty as well, and before a wrong value of another', () => {
+  it('is rejected even if it is empty, and before an invalid value of another', () => {
     assert.throws(() => readConfig({ LETHE_PROT: '', LETHE_PORT: 'x' }), /LETHE_PROT .* LETHE_PORT\./)
   })
 
-  it('is on one line whatever its name holds', () => {
+  it('is on one line, whatever its name contains', () => {
     assert.equal(refusal('LETHE_\n\u001b[31m', 'x').includes('\n'), false)
   })
 
-  it('may be for the tests, which have a prefix of their own', () => {
+  it('may be for the tests, which have their own prefix', () => {
     assert.deepEqual(
       readConfig({ LETHE_TEST_SEED: '7', LETHE_TEST_POSTGRES: 'postgres://a' }),
       readConfig({}),
     )
   })
 
-  it('is none of ours only with that beginning', () => {
+  it('must have exactly this prefix', () => {
     assert.deepEqual(readConfig({ LETHEAN: '1', MY_LETHE_STORE: 'x' }), readConfig({}))
   })
 })

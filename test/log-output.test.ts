@@ -5,7 +5,7 @@ import { until } from './support/until.ts'
 
 const line = (number: number, length = 20) => `${String(number).padEnd(length - 1, '.')}\n`
 
-/** An output to something that does what the test says, and what came of it. */
+/** An output whose writes are controlled by the test, and its results. */
 function outputTo(writeSome: (bytes: Buffer) => number) {
   const told: [number, string][] = []
   let text = ''
@@ -32,7 +32,7 @@ function failure(code: string): Error {
 }
 
 describe('the log output', () => {
-  it('writes every line in its order, however little is taken at a time', async () => {
+  it('writes every line in order, however few bytes each write accepts', async () => {
     const { output, text } = outputTo((bytes) => Math.min(7, bytes.length))
     const lines = Array.from({ length: 100 }, (_, at) => line(at))
     for (const each of lines) output.write(each)
@@ -40,7 +40,7 @@ describe('the log output', () => {
     assert.equal(output.droppedLines, 0)
   })
 
-  it('keeps its lines for a later reader, up to a bound, and counts those beyond it', async () => {
+  it('keeps its lines for a slow reader, up to a limit, and counts dropped ones', async () => {
     let isRead = false
     const { output, told, text } = outputTo((bytes) => {
       if (!isRead) throw failure('EAGAIN')
@@ -59,7 +59,7 @@ describe('the log output', () => {
     assert.deepEqual([told.length, output.droppedLines], [1, 10])
   })
 
-  it('drops what a full disk refuses, and begins a new line behind one that was cut off', async () => {
+  it('drops lines while the disk is full, and starts a new line after a truncated one', async () => {
     let room = 30
     const { output, told, text } = outputTo((bytes) => {
       if (room === 0) throw failure('ENOSPC')
@@ -79,7 +79,7 @@ describe('the log output', () => {
     assert.equal(text(), `${line(1)}${line(2).slice(0, 10)}\n${line(5)}`)
   })
 
-  it('does not count a line that lacks only its end', async () => {
+  it('does not count a line that only lacks its ending', async () => {
     let room = line(1).length - 1
     const { output, told, text } = outputTo((bytes) => {
       if (room === 0) throw failure('ENOSPC')
@@ -98,7 +98,7 @@ describe('the log output', () => {
   })
 
   for (const code of ['EPIPE', 'EIO']) {
-    it(`goes on after ${code}`, async () => {
+    it(`continues after ${code}`, async () => {
       let isBroken = true
       const { output, told, text } = outputTo((bytes) => {
         if (isBroken) throw failure(code)
@@ -113,7 +113,7 @@ describe('the log output', () => {
     })
   }
 
-  it('writes at its end what waits, and gives up on a reader that takes nothing', () => {
+  it('writes the waiting lines at the end, unless the reader accepts nothing', () => {
     const { output } = outputTo(() => assert.fail('it is over'))
     output.write(line(1))
     output.write(line(2))

@@ -1,6 +1,6 @@
-// Runs test files with Node's own runner: `npm test` most of them, `npm run test:system` those of whole processes, which take longer,
-// `npm run test:browser` those that drive a browser. Most of what a small file costs is to load the program, so the files of a folder
-// share a few processes, one file after the other, and come bundled with it. Files that are named run each in a process of its own.
+// Runs test files with Node's test runner: `npm test` runs most of them, `npm run test:system` slow tests of
+// whole processes, `npm run test:browser` those with a browser. The files of a folder share a few processes
+// and a bundle with the program, which is slow to load. Files given as arguments run in separate processes.
 import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,17 +10,20 @@ import { sharePostgres } from './support/fresh-database.ts'
 import type { PostgresServer } from './support/postgres.ts'
 import { quickFolder } from './support/quick-folder.ts'
 
-/** What a command runs, in the order in which it begins: files in a process of their own, then folders whose files share a few. */
+/**
+ * The files and folders of a suite, in their order: files with their own process, then folders whose files
+ * share processes.
+ */
 interface Suite {
   alone: string[]
   shared: Record<string, number>
 }
 
-/** A file is in the first suite that names it, so the last one is everything else. */
+/** A file belongs to the first suite that lists it, so the last suite contains all others. */
 const suites: Record<string, Suite> = {
   '--browser': { alone: [], shared: { 'test/browser': 3 } },
-  // Whole processes that are killed, starved, flooded and fuzzed, what is shipped, installed and followed to the letter, and the console
-  // once more on PostgreSQL.
+  // Whole processes that are killed, throttled, overloaded and fuzzed; packages, installations and guides;
+  // and the console on PostgreSQL.
   '--system': {
     alone: [
       'test/robustness/fuzz/on-postgres.test.ts',
@@ -40,7 +43,8 @@ const suites: Record<string, Suite> = {
     },
   },
   '': {
-    // The longest come first. The last two change their process for good, or judge every statement made in it.
+    // The slowest come first. The last two change their process permanently, or inspect every statement in
+    // it.
     alone: [
       'test/storage/postgres/store.test.ts',
       'test/http/on-postgres.test.ts',
@@ -58,19 +62,24 @@ const suites: Record<string, Suite> = {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** A test that takes longer hangs, however slow or busy the machine is: the longest take most of a minute on a fast one. */
+/**
+ * A test that takes longer hangs, even on a slow machine: the longest take most of a minute on a fast one.
+ */
 const settings = [
   '--test-global-setup=test/support/global-setup.ts',
-  // More than processors: much of what tests do is to wait, for other processes and for time.
+  // More than there are processors, because tests often wait for other processes or timers.
   '--test-concurrency=6',
   '--test-timeout=600000',
   '--enable-source-maps',
 ]
 
-/** A change is judged by itself and not by luck: what is generated is the same in every run. The soak plays other numbers each time. */
+/**
+ * Generated data is the same in every run, so that results depend only on the code. The soak test uses other
+ * seeds.
+ */
 const { LETHE_TEST_SEED = '20261117' } = process.env
 
-/** The test files of a suite, in groups that share a process, in the order in which they are to begin. */
+/** The test files of a suite, in groups that share a process, in the order in which they start. */
 function plan(wanted: string): string[][] {
   const taken = new Set<string>()
   const take = (pattern: string) => {
@@ -88,11 +97,11 @@ function plan(wanted: string): string[][] {
   throw new Error(`No suite is named ${wanted}`)
 }
 
-/** Writes a module that runs each group, and bundles them with the program: tells where they are, and it. */
+/** Writes a module that runs each group, and bundles them with the program. Returns the paths of both. */
 function bundleGroups(folder: string, suite: string): Promise<{ program: string; tests: string[] }> {
   const inRoot = (file: string) => JSON.stringify(join(root, file))
   const entries = plan(suite).map((files, number) => {
-    // The runner sorts what it is given, so the order is in the name.
+    // The runner sorts its arguments, so the order is part of the name.
     const path = join(folder, `${String(number).padStart(3, '0')}.ts`)
     const loads = files.map((file) => `  ${JSON.stringify(file)}: () => import(${inRoot(file)}),\n`)
     const imported = `import { runTestFiles } from ${inRoot('test/support/run-test-files.ts')}\n`
@@ -103,7 +112,7 @@ function bundleGroups(folder: string, suite: string): Promise<{ program: string;
 }
 
 const folder = quickFolder()
-// PostgreSQL, which does not run as root, has its files in there too.
+// PostgreSQL, which does not run as root, also stores its files there.
 chmodSync(folder, 0o711)
 Object.assign(process.env, { TMPDIR: folder, LETHE_TEST_SEED })
 let server: PostgresServer | null = null
@@ -111,7 +120,7 @@ try {
   const tests = process.argv.slice(2)
   const [suite = ''] = tests
   if (tests.length === 0 || suite in suites) {
-    // Side by side: the server mostly waits for its files.
+    // Concurrently, because starting the server is mostly I/O.
     const [bundled, shared] = await Promise.all([bundleGroups(folder, suite), sharePostgres()])
     server = shared
     process.env.LETHE_TEST_PROGRAM = bundled.program

@@ -11,7 +11,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 import { testSecretFile } from './support/test-keyring.ts'
 import { until } from './support/until.ts'
 
-/** A service that is about to start, on a store that gets ready to write as it is told to. */
+/** A service about to start, on a store whose preparation the test controls. */
 async function startWith(
   t: TestContext,
   prepareToWrite: () => Promise<void>,
@@ -44,7 +44,7 @@ async function startWith(
 }
 
 describe('the start of a service', () => {
-  it('is over only when its store is ready to write', async (t) => {
+  it('completes only after its store is ready to write', async (t) => {
     const { promise: prepared, resolve: finish } = Promise.withResolvers<void>()
     let hasBegun = false
     const { start } = await startWith(t, () => {
@@ -63,14 +63,14 @@ describe('the start of a service', () => {
     await (await started).stop()
   })
 
-  it('fails, with everything closed, when its store cannot get ready', async (t) => {
+  it('fails and closes everything if its store cannot be prepared', async (t) => {
     const broken = new Error('The writer thread ended.')
     const { start, closings } = await startWith(t, () => Promise.reject(broken))
     await assert.rejects(start, broken)
     assert.equal(closings(), 1)
   })
 
-  it('fails, with everything closed, when exports could not wait where they should', async (t) => {
+  it('fails and closes everything if the spool folder cannot be used', async (t) => {
     const missing = join(temporaryFolder(t), 'missing')
     const { start, closings } = await startWith(t, async () => {}, { LETHE_SPOOL_DIR: missing })
     await assert.rejects(start, {
