@@ -9,7 +9,7 @@ import type {
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import { newApiKey } from '../../support/new-api-key.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { type Fixture, walk } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -151,15 +151,12 @@ export function activityContract(fixture: Fixture): void {
     it('records an erasure with its counts, even if zero, and without the subject’s ID', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start }),
-          ...['e1', 'e2'].map((eventId) =>
-            eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId }),
-          ),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start }),
+        ...['e1', 'e2'].map((eventId) =>
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId }),
+        ),
+      ])
       const erased = (at: number) => note(organisationId, { kind: 'subject.erased', target: trackerId, at })
       const [first, second] = [erased(start), erased(start + 1)]
       await eraseIn(fixture.store, tracker, 'anna', first)

@@ -7,7 +7,7 @@ import { type SubjectQuery, subjectSorts } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
 import { someIdentifiers } from './ingest.ts'
@@ -99,7 +99,7 @@ class Walk {
     const doubled = this.#random.shuffle([...batch, ...batch.slice(0, this.#random.integer(3))])
     this.said = `ingested ${JSON.stringify(doubled)}`
     // The model does not count the rows that were already stored.
-    const { unchanged: _, ...added } = await this.#fixture.store.ingest.ingest(doubled, testKeys)
+    const { unchanged: _, ...added } = await this.#fixture.ingest(doubled)
     assert.deepEqual(added, model.ingest(doubled))
   }
 

@@ -4,7 +4,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { everySubject, type Fixture, walk } from './fixture.ts'
 
@@ -37,10 +37,7 @@ function visitsOf(trackerId: string, subjectId: string): IncomingRow[] {
 export function ageingContract(fixture: Fixture): void {
   async function fill(...rows: ((trackerId: string) => IncomingRow[])[]): Promise<TrackerView> {
     const tracker = await fixture.createTracker()
-    await fixture.store.ingest.ingest(
-      rows.flatMap((make) => make(tracker.trackerId)),
-      testKeys,
-    )
+    await fixture.ingest(rows.flatMap((make) => make(tracker.trackerId)))
     return tracker
   }
   const anna = (trackerId: string) => visitsOf(trackerId, 'anna')
@@ -299,18 +296,15 @@ export function ageingContract(fixture: Fixture): void {
     /** Fails if any of Anna's sessions or events were kept: they would become visible again. */
     async function assertStartsAgain(tracker: TrackerView): Promise<void> {
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          eventRow({
-            trackerId,
-            subjectId: 'anna',
-            sessionId: 'new',
-            eventId: 'new',
-            occurredAt: since + 9 * day,
-          }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        eventRow({
+          trackerId,
+          subjectId: 'anna',
+          sessionId: 'new',
+          eventId: 'new',
+          occurredAt: since + 9 * day,
+        }),
+      ])
       const [whole] = await fixture.readAll(tracker)
       assert.deepEqual(whole?.record.counts, { sessions: 1, events: 1 })
       assert.equal(whole?.sessions.length, 1)

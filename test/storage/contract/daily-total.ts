@@ -5,7 +5,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -42,18 +42,15 @@ export function dailyTotalContract(fixture: Fixture): void {
       const { trackerId } = tracker
       const event = (eventId: string, name: string, occurredAt: number) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId, name, occurredAt })
-      await fixture.store.ingest.ingest(
-        [
-          event('e1', 'pageview', midnight - 1),
-          event('e2', 'pageview', midnight),
-          event('e3', 'pageview', midnight + day - 1),
-          event('e4', 'purchase', midnight + day - 1),
-          event('e5', 'purchase', midnight + day),
-          sessionRow({ trackerId, subjectId: 'ben', sessionId: 's1', startedAt: midnight }),
-          sessionRow({ trackerId, subjectId: 'ben', sessionId: 's2', startedAt: midnight + 3 * day }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        event('e1', 'pageview', midnight - 1),
+        event('e2', 'pageview', midnight),
+        event('e3', 'pageview', midnight + day - 1),
+        event('e4', 'purchase', midnight + day - 1),
+        event('e5', 'purchase', midnight + day),
+        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's1', startedAt: midnight }),
+        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's2', startedAt: midnight + 3 * day }),
+      ])
       assert.deepEqual(await totals(tracker), [
         { day: today - 1, sessions: 1, events: { pageview: 1 } },
         { day: today, sessions: 1, events: { pageview: 2, purchase: 1 } },
@@ -66,11 +63,10 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const instants = [-day - 1, -day, -1, 0, day - 1, at('0000-01-01T00:00:00.000Z')]
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         instants.map((occurredAt, i) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt }),
         ),
-        testKeys,
       )
       assert.deepEqual(await totals(tracker), [
         { day: -719_528, sessions: 1, events: { pageview: 1 } },
@@ -83,11 +79,10 @@ export function dailyTotalContract(fixture: Fixture): void {
     it('are listed from one day to another, both included', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         [0, 1, 2, 3, 4].map((i) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt: i * day }),
         ),
-        testKeys,
       )
       const days = async (from: number, to: number) =>
         (await totals(tracker, from, to)).map((total) => total.day)
@@ -102,11 +97,10 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const names = ['__proto__', 'constructor', 'toString', ' ', '🦦', 'Pageview', 'pageview', '7', "';--"]
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         names.map((name) =>
           eventRow({ trackerId, subjectId: 'anna', eventId: name, name, occurredAt: midnight }),
         ),
-        testKeys,
       )
       const [total] = await totals(tracker)
       assert.deepEqual(new Map(Object.entries(total?.events ?? {})), new Map(names.map((name) => [name, 1])))
@@ -121,14 +115,11 @@ export function dailyTotalContract(fixture: Fixture): void {
       // The last name happened twice. Of the others, the first ones are listed.
       const count = maxNames + 50
       const numbers = Array.from({ length: count }, (_, number) => number)
-      await fixture.store.ingest.ingest(
-        [
-          ...numbers.map((number) => event(`${number}`, number, midnight)),
-          event('once more', count - 1, midnight + 1),
-          event('tomorrow', 7, midnight + day),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        ...numbers.map((number) => event(`${number}`, number, midnight)),
+        event('once more', count - 1, midnight + 1),
+        event('tomorrow', 7, midnight + day),
+      ])
       const days = await fixture.store.dailyTotals.list(tracker, -1e6, 1e6)
       assert.ok(days)
       const told = [
@@ -149,7 +140,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       assert.deepEqual(await totals(tracker), [])
-      await fixture.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })], testKeys)
+      await fixture.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
       const organisationId = await fixture.createOrganisation()
       for (const foreign of [
         { ...tracker, organisationId },
@@ -167,7 +158,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const rows = [tracker, sibling, sibling].map(({ trackerId }, i) =>
         eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}`, occurredAt: midnight }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       assert.deepEqual(await totals(tracker), [{ day: today, sessions: 1, events: { pageview: 1 } }])
       assert.deepEqual(await totals(sibling), [{ day: today, sessions: 1, events: { pageview: 2 } }])
     })
@@ -184,10 +175,7 @@ export function dailyTotalContract(fixture: Fixture): void {
           : eventRow({ ...session, eventId: `e${i}`, name: `n${i % 4}`, occurredAt: startedAt })
       })
       const first = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        rows.map((row) => ({ ...row, trackerId: first.trackerId })),
-        testKeys,
-      )
+      await fixture.ingest(rows.map((row) => ({ ...row, trackerId: first.trackerId })))
       const expected = await totals(first)
       const added = expected.flatMap((total) => Object.values(total.events)).reduce((a, b) => a + b)
       assert.equal(added, 80)
@@ -195,10 +183,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
       for (let next = 0; next < own.length; next += 10) {
         // Batches overlap, like those of an import that was interrupted and restarted.
-        await fixture.store.ingest.ingest(
-          own.slice(Math.max(0, next - random.integer(15)), next + 10),
-          testKeys,
-        )
+        await fixture.ingest(own.slice(Math.max(0, next - random.integer(15)), next + 10))
       }
       assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}`)
     })
@@ -207,10 +192,9 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const say = (startedAt: number, sessionId = 's1') =>
-        fixture.store.ingest.ingest(
-          [sessionRow({ trackerId, subjectId: 'anna', sessionId, startedAt, endedAt: midnight + day })],
-          testKeys,
-        )
+        fixture.ingest([
+          sessionRow({ trackerId, subjectId: 'anna', sessionId, startedAt, endedAt: midnight + day }),
+        ])
       await say(midnight)
       await say(midnight, 's2')
       await say(midnight - day)
@@ -233,26 +217,22 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const session = { trackerId, subjectId: 'anna', sessionId: 's' }
-      await fixture.store.ingest.ingest([sessionRow({ ...session, startedAt: midnight })], testKeys)
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({ ...session, startedAt: midnight - day }),
-          eventRow({ ...session, eventId: 'e', occurredAt: midnight - 3 * day }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([sessionRow({ ...session, startedAt: midnight })])
+      await fixture.ingest([
+        sessionRow({ ...session, startedAt: midnight - day }),
+        eventRow({ ...session, eventId: 'e', occurredAt: midnight - 3 * day }),
+      ])
       assert.deepEqual(await totals(tracker), [{ day: today - 3, sessions: 1, events: { pageview: 1 } }])
     })
 
     it('is kept after erasure, after retention, and after both', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         ['anna', 'ben', 'cleo'].flatMap((subjectId, i) => [
           sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: midnight + i * day }),
           eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: midnight + i * day }),
         ]),
-        testKeys,
       )
       const before = await totals(tracker)
       assert.equal(before.length, 3)
@@ -284,7 +264,7 @@ export function dailyTotalContract(fixture: Fixture): void {
         ...on(101, 'sale', 4),
         ...on(101, 'a', 2),
       ]
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       const { dailyTotals } = fixture.store
       const names = [
         { name: 'pageview', count: 5 },

@@ -92,7 +92,7 @@ export function deletionRaceContract(fixture: Fixture): void {
       const rows = Array.from({ length: 200 }, (_, i) =>
         eventRow({ trackerId, subjectId: `s${i % 10}`, eventId: `e${i}` }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       await deleteTracker(fixture, tracker)
       const parts = await Promise.all([1, 2, 3].map(() => removeAll(fixture, trackerId, 40)))
       assert.equal(

@@ -5,7 +5,7 @@ import type { TrackerRef, TrackerView } from '../../../src/domain/tracker.ts'
 import { newSignIn } from '../../support/console.ts'
 import { newApiKey } from '../../support/new-api-key.ts'
 import { at, eventRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { keeping } from '../../support/windows.ts'
 import { everySubject, type Fixture } from './fixture.ts'
 import { addJoined, addMember, kindsOf, memberNote } from './member.ts'
@@ -54,7 +54,7 @@ export function deletionContract(fixture: Fixture): void {
         occurredAt: start + i,
       }),
     )
-    await fixture.store.ingest.ingest(rows, testKeys)
+    await fixture.ingest(rows)
   }
 
   const pendingIds = async () => (await fixture.store.deletions.listTrackers()).map(({ id }) => id)

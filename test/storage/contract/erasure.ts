@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import { eraseIn, testKeyring, testMark } from '../../support/test-keyring.ts'
 import { everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -12,19 +12,16 @@ const nothing = { sessions: 0, events: 0 }
 export function erasureContract(fixture: Fixture): void {
   /** Adds a subject with three events and two sessions, one of them without events. */
   async function addSubject({ trackerId }: TrackerView, subjectId: string): Promise<void> {
-    await fixture.store.ingest.ingest(
-      [
-        sessionRow({
-          trackerId,
-          subjectId,
-          sessionId: 's1',
-          startedAt: start,
-          attributes: { country: 'DE' },
-        }),
-        ...['e1', 'e2', 'e3'].map((eventId) => eventRow({ trackerId, subjectId, sessionId: 's2', eventId })),
-      ],
-      testKeys,
-    )
+    await fixture.ingest([
+      sessionRow({
+        trackerId,
+        subjectId,
+        sessionId: 's1',
+        startedAt: start,
+        attributes: { country: 'DE' },
+      }),
+      ...['e1', 'e2', 'e3'].map((eventId) => eventRow({ trackerId, subjectId, sessionId: 's2', eventId })),
+    ])
   }
 
   describe('erasing a subject', () => {
@@ -53,10 +50,7 @@ export function erasureContract(fixture: Fixture): void {
 
     it('deletes a subject that has only sessions', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
-        testKeys,
-      )
+      await fixture.ingest([sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })])
       assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), { sessions: 1, events: 0 })
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
@@ -109,7 +103,7 @@ export function erasureContract(fixture: Fixture): void {
           occurredAt: start + i,
         })
         const [added, erased] = await Promise.all([
-          fixture.store.ingest.ingest([event], testKeys),
+          fixture.ingest([event]),
           eraseIn(fixture.store, tracker, 'anna'),
         ])
         assert.equal(added.events + (added.ofErased ?? 0), 1)
@@ -136,7 +130,7 @@ export function erasureContract(fixture: Fixture): void {
         event('aged', 'new'),
         event('ahead', 'e', later),
       ]
-      await fixture.store.ingest.ingest([...large, ...unusual], testKeys)
+      await fixture.ingest([...large, ...unusual])
       const whole = { sessions: 2, events: 3 }
       const asked: [view: TrackerView, subjectId: string, counts: typeof whole | null][] = [
         [tracker, 'ben', whole],
@@ -189,7 +183,7 @@ export function erasureContract(fixture: Fixture): void {
         eventId: 'e9',
         occurredAt: later,
       })
-      assert.deepEqual(await fixture.store.ingest.ingest([event], testKeys), {
+      assert.deepEqual(await fixture.ingest([event]), {
         subjects: 1,
         sessions: 1,
         events: 1,

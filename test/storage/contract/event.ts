@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
 import { byCodePoints, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -16,7 +15,7 @@ export function eventContract(fixture: Fixture): void {
           eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId, occurredAt }),
         ),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       const expected = rows
         .sort((a, b) => b.occurredAt - a.occurredAt || byCodePoints(b.eventId, a.eventId))
         .map(({ eventId, occurredAt }) => ({ eventId, occurredAt }))
@@ -39,7 +38,7 @@ export function eventContract(fixture: Fixture): void {
         name: 'add to cart 🛒',
         properties: { product: 'lamp', price: 12.5 },
       })
-      await fixture.store.ingest.ingest([event], testKeys)
+      await fixture.ingest([event])
       const { type: _type, trackerId: _trackerId, subjectId: _subjectId, ...stored } = event
       const query = { limit: 1, after: null, sessionId: null }
       assert.deepEqual(await fixture.store.events.list(tracker, 'anna', query), {
@@ -51,12 +50,11 @@ export function eventContract(fixture: Fixture): void {
     it('are only those of this subject', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         ['anna', 'ben'].flatMap((subjectId) => [
           eventRow({ trackerId, subjectId, eventId: 'shared', name: subjectId }),
           eventRow({ trackerId, subjectId, eventId: `of ${subjectId}`, name: subjectId }),
         ]),
-        testKeys,
       )
       for (const sessionId of [null, 'session']) {
         const listed = await fixture.listEvents(tracker, 'ben', { sessionId })
@@ -72,10 +70,7 @@ export function eventContract(fixture: Fixture): void {
 
     it('are null if the subject or tracker does not exist or is not visible', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })],
-        testKeys,
-      )
+      await fixture.ingest([eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })])
       const organisationId = await fixture.createOrganisation()
       for (const sessionId of [null, 'session']) {
         for (const after of [null, { occurredAt: start + 1, eventId: 'x' }]) {
@@ -93,20 +88,14 @@ export function eventContract(fixture: Fixture): void {
 
     it('are an empty page if the subject has only sessions', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
-        testKeys,
-      )
+      await fixture.ingest([sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })])
       assert.deepEqual(await fixture.listEvents(tracker, 'anna'), [])
       assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId: 's' }), [])
     })
 
     it('are an empty page, not null, after the end', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })],
-        testKeys,
-      )
+      await fixture.ingest([eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })])
       for (const sessionId of [null, 'session']) {
         const query = { limit: 10, after: { occurredAt: start, eventId: 'e' }, sessionId }
         assert.deepEqual(await fixture.store.events.list(tracker, 'anna', query), { rows: [], next: null })
@@ -128,7 +117,7 @@ export function eventContract(fixture: Fixture): void {
           occurredAt: start + Math.floor(i / 4),
         }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       for (const sessionId of sessionIds) {
         const expected = rows
           .filter((row) => row.sessionId === sessionId)
@@ -150,15 +139,12 @@ export function eventContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const instants = [start - 100, start, start + 5, start + 10, start + 100]
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
-          ...instants.map((occurredAt) =>
-            eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt }),
-          ),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
+        ...instants.map((occurredAt) =>
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt }),
+        ),
+      ])
       for (const limit of [1, 200]) {
         const listed = await fixture.listEvents(tracker, 'anna', { sessionId: 's', limit })
         assert.deepEqual(
@@ -170,13 +156,10 @@ export function eventContract(fixture: Fixture): void {
 
     it('are none if the session is unknown', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [
-          eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e' }),
-          eventRow({ trackerId: tracker.trackerId, subjectId: 'ben', sessionId: 'of ben', eventId: 'e' }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e' }),
+        eventRow({ trackerId: tracker.trackerId, subjectId: 'ben', sessionId: 'of ben', eventId: 'e' }),
+      ])
       for (const sessionId of ['', 'S', 's ', '%', 'of ben']) {
         const query = { limit: 10, after: null, sessionId }
         assert.deepEqual(await fixture.store.events.list(tracker, 'anna', query), { rows: [], next: null })

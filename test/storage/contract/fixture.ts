@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { IncomingRow, IngestResult } from '../../../src/domain/ingest.ts'
 import type { MaybePromise } from '../../../src/domain/maybe-promise.ts'
 import type { Page } from '../../../src/domain/page.ts'
 import type { Event, EventPosition, Session, SessionPosition } from '../../../src/domain/session.ts'
@@ -12,6 +13,7 @@ import type {
 import type { SubjectIdentifier } from '../../../src/domain/subject-identifier.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
 /** Everything that can be read of a subject. */
@@ -56,6 +58,10 @@ export class Fixture {
     const tracker = { id, organisationId: owner, name: id, createdAt: 1 }
     assert.equal(await this.store.trackers.create(tracker), true)
     return { organisationId: owner, trackerId: id, since: always }
+  }
+
+  ingest(rows: readonly IncomingRow[]): Promise<IngestResult> {
+    return this.store.ingest.ingest(rows, testKeys)
   }
 
   /** All subjects of a tracker, read page by page. */

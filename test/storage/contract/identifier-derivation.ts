@@ -5,7 +5,7 @@ import type { Page } from '../../../src/domain/page.ts'
 import type { SubjectIdentifier } from '../../../src/domain/subject-identifier.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -13,9 +13,6 @@ const start = at('2026-11-01T10:00:00.000Z')
 const subjectId = 'anna'
 
 export function identifierDerivationContract(fixture: Fixture): void {
-  const ingest = (rows: Parameters<typeof fixture.store.ingest.ingest>[0]) =>
-    fixture.store.ingest.ingest(rows, testKeys)
-
   async function identifiersOf(view: TrackerView): Promise<SubjectIdentifier[] | undefined> {
     return (await fixture.store.subjects.read(view, subjectId))?.identifiers
   }
@@ -40,7 +37,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
   async function withVisit() {
     const tracker = await fixture.createTracker()
     const of = { trackerId: tracker.trackerId, subjectId, sessionId: 's' }
-    await ingest([
+    await fixture.ingest([
       sessionRow({ ...of, startedAt: start, endedAt: start + 20, attributes: { mail: 'ada@example.com' } }),
       eventRow({ ...of, eventId: 'e', occurredAt: start + 10, properties: { user_id: 42 } }),
     ])
@@ -57,7 +54,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
     const rows = identifiers.map((identifiers, i) =>
       eventRow({ ...of, eventId: `more-${i}`, occurredAt: start + 1, identifiers }),
     )
-    await ingest(rows)
+    await fixture.ingest(rows)
     const [first, second] = ['first@example.com', 'second@example.com'].map((value) => ({ ...email, value }))
     assert.ok(first && second)
     const derived = [userId, email, first, second]
@@ -74,7 +71,9 @@ export function identifierDerivationContract(fixture: Fixture): void {
   describe('what identifiers are derived from', () => {
     it('are a subject’s rows in order, with the collected data that may hold a field', async () => {
       const { tracker, of } = await withVisit()
-      await ingest([eventRow({ ...of, eventId: 'other', occurredAt: start + 11, properties: { user: 1 } })])
+      await fixture.ingest([
+        eventRow({ ...of, eventId: 'other', occurredAt: start + 11, properties: { user: 1 } }),
+      ])
       assert.deepEqual(await rowsOf(tracker, { kind: 'event', fields: ['user_id', 'more'] }), [
         { id: 'e', at: start + 10, facts: { user_id: 42 } },
         { id: 'other', at: start + 11, facts: null },
@@ -89,7 +88,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       const rows = names.map((name, i) =>
         eventRow({ trackerId: tracker.trackerId, subjectId, eventId: `e${i}`, properties: { [name]: 'x' } }),
       )
-      await ingest(rows)
+      await fixture.ingest(rows)
       for (const name of names) {
         const found = await rowsOf(tracker, { kind: 'event', fields: [name] })
         const facts = found.flatMap(({ facts }) => (facts === null ? [] : [facts]))
@@ -99,7 +98,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
 
     it('do not include rows that have aged out, or older data of a session', async () => {
       const { tracker, of } = await withVisit()
-      await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 30 })])
+      await fixture.ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 30 })])
       const view = { ...tracker, since: start + 25 }
       assert.deepEqual(await rowsOf(view, { kind: 'event', fields: ['user_id'] }), [
         { id: 'later', at: start + 30, facts: null },
@@ -123,8 +122,8 @@ export function identifierDerivationContract(fixture: Fixture): void {
       const large = Array.from({ length: 5 }, (_, i) =>
         eventRow({ ...of, eventId: `large${i}`, properties: { n: i, text: 'x'.repeat(500_000) } }),
       )
-      await ingest(many)
-      await ingest(large)
+      await fixture.ingest(many)
+      await fixture.ingest(large)
       const events = await rowsOf(tracker, { kind: 'event', fields: ['n'] })
       assert.deepEqual(
         events.map(({ id }) => id).sort(),
@@ -165,13 +164,13 @@ export function identifierDerivationContract(fixture: Fixture): void {
     it('equals an imported one, and is kept longer if its row is newer', async () => {
       const { tracker, of, userId } = await withVisit()
       const { derivation } = fixture.store
-      await ingest([eventRow({ ...of, eventId: 'old', identifiers: { userId: '42' } })])
+      await fixture.ingest([eventRow({ ...of, eventId: 'old', identifiers: { userId: '42' } })])
       assert.deepEqual((await derivation.missing(tracker, [userId])).counts, { added: 0, renewed: 1 })
       assert.deepEqual(await derivation.add(tracker, [userId]), { added: 0, renewed: 1 })
       assert.deepEqual(await identifiersOf({ ...tracker, since: start + 10 }), [
         { name: 'userId', value: '42' },
       ])
-      await ingest([
+      await fixture.ingest([
         eventRow({ ...of, eventId: 'new', occurredAt: start + 15, identifiers: { userId: '42' } }),
       ])
       assert.deepEqual(await derivation.add(tracker, [userId]), { added: 0, renewed: 0 })
@@ -180,7 +179,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
     it('ages out with its row, swept or not', async () => {
       const { tracker, of, email, userId } = await withVisit()
       const { derivation, retention } = fixture.store
-      await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 40 })])
+      await fixture.ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 40 })])
       // Everything that remains of the subject is then newer than the session's attributes.
       await retention.sweep(tracker.trackerId, stepBefore(start + 15, 100))
       assert.deepEqual(await derivation.add(tracker, [email, userId]), { added: 1, renewed: 0 })
@@ -195,7 +194,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
       await eraseIn(fixture.store, tracker, subjectId)
       assert.deepEqual(await derivation.add(tracker, [email, userId]), { added: 0, renewed: 0 })
       const later = { startedAt: start + 100, endedAt: start + 120, attributes: { mail: 'b@example.com' } }
-      await ingest([sessionRow({ ...of, ...later })])
+      await fixture.ingest([sessionRow({ ...of, ...later })])
       assert.deepEqual(await derivation.add(tracker, [email, userId]), { added: 0, renewed: 0 })
       assert.deepEqual(await identifiersOf(tracker), [])
     })
@@ -206,7 +205,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
         const add = () => fixture.store.derivation.add(tracker, [email, userId])
         const erase = () => eraseIn(fixture.store, tracker, subjectId)
         await Promise.all(round % 2 === 0 ? [add(), erase()] : [erase(), add()])
-        await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 100 })])
+        await fixture.ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 100 })])
         assert.deepEqual(await identifiersOf(tracker), [])
         const identifier = { name: 'email', value: 'ada@example.com' }
         const query = { sought: { identifier }, limit: 10, after: null }

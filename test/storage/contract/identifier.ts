@@ -11,9 +11,6 @@ const start = at('2026-11-01T10:00:00.000Z')
 const subjectId = 'anna'
 
 export function identifierContract(fixture: Fixture): void {
-  const ingest = (rows: Parameters<typeof fixture.store.ingest.ingest>[0]) =>
-    fixture.store.ingest.ingest(rows, testKeys)
-
   async function identifiersOf(view: TrackerView): Promise<SubjectIdentifier[] | undefined> {
     return (await fixture.store.subjects.read(view, subjectId))?.identifiers
   }
@@ -22,7 +19,7 @@ export function identifierContract(fixture: Fixture): void {
     it('are all those of its sessions and events, each once, by name and value', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
-      await ingest([
+      await fixture.ingest([
         sessionRow({ ...of, sessionId: 's', identifiers: { userId: '42', email: 'ada@example.com' } }),
         eventRow({ ...of, eventId: 'e1', identifiers: { userId: '42' } }),
         eventRow({ ...of, eventId: 'e2', identifiers: { email: 'ada@work.example' } }),
@@ -36,7 +33,7 @@ export function identifierContract(fixture: Fixture): void {
 
     it('are empty if no row has any', async () => {
       const tracker = await fixture.createTracker()
-      await ingest([eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })])
+      await fixture.ingest([eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })])
       assert.deepEqual(await identifiersOf(tracker), [])
     })
 
@@ -46,7 +43,7 @@ export function identifierContract(fixture: Fixture): void {
       const written = ['Ada@Example.com', 'ADA@example.com', 'ada@example.com']
       for (const [i, email] of written.entries()) {
         const identifiers = { email, userId: email }
-        await ingest([eventRow({ ...of, eventId: `e${i}`, occurredAt: start - i, identifiers })])
+        await fixture.ingest([eventRow({ ...of, eventId: `e${i}`, occurredAt: start - i, identifiers })])
       }
       assert.deepEqual(await identifiersOf(tracker), [
         { name: 'email', value: 'Ada@Example.com' },
@@ -59,9 +56,9 @@ export function identifierContract(fixture: Fixture): void {
     it('grow if a stored row is ingested again with more, without adding a row', async () => {
       const tracker = await fixture.createTracker()
       const event = eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })
-      await ingest([event])
+      await fixture.ingest([event])
       const before = await fixture.store.subjects.read(tracker, subjectId)
-      const added = await ingest([{ ...event, identifiers: { userId: '42' } }])
+      const added = await fixture.ingest([{ ...event, identifiers: { userId: '42' } }])
       assert.deepEqual(added, { subjects: 0, sessions: 0, events: 0, unchanged: 1 })
       const identifiers = [{ name: 'userId', value: '42' }]
       assert.deepEqual(await fixture.store.subjects.read(tracker, subjectId), { ...before, identifiers })
@@ -70,9 +67,9 @@ export function identifierContract(fixture: Fixture): void {
     it('are deleted with their subject', async () => {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
-      await ingest([eventRow({ ...of, eventId: 'e', identifiers: { userId: '42' } })])
+      await fixture.ingest([eventRow({ ...of, eventId: 'e', identifiers: { userId: '42' } })])
       assert.deepEqual(await eraseIn(fixture.store, tracker, subjectId), { sessions: 1, events: 1 })
-      await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 1 })])
+      await fixture.ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 1 })])
       assert.deepEqual(await identifiersOf(tracker), [])
     })
 
@@ -80,7 +77,7 @@ export function identifierContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId }
       await fixture.store.subjects.erase(tracker, subjectId, testMark(tracker, subjectId, start))
-      await ingest([
+      await fixture.ingest([
         eventRow({ ...of, eventId: 'old', occurredAt: start, identifiers: { userId: '1' } }),
         eventRow({ ...of, eventId: 'new', occurredAt: start + 1, identifiers: { userId: '2' } }),
       ])
@@ -91,7 +88,7 @@ export function identifierContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const of = { trackerId: tracker.trackerId, subjectId, sessionId: 's' }
       const lasting = { occurredAt: start + 10, identifiers: { email: 'ada@example.com' } }
-      await ingest([
+      await fixture.ingest([
         eventRow({ ...of, eventId: 'e1', identifiers: { userId: '42', email: 'ADA@example.com' } }),
         eventRow({ ...of, eventId: 'e2', ...lasting }),
       ])
@@ -104,8 +101,8 @@ export function identifierContract(fixture: Fixture): void {
     it('age out with the row of a session, even if later rows extend the session', async () => {
       const tracker = await fixture.createTracker()
       const session = sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 's' })
-      await ingest([{ ...session, endedAt: start + 10 }])
-      await ingest([{ ...session, identifiers: { userId: '42' } }])
+      await fixture.ingest([{ ...session, endedAt: start + 10 }])
+      await fixture.ingest([{ ...session, identifiers: { userId: '42' } }])
       assert.deepEqual(await identifiersOf({ ...tracker, since: start + 1 }), [])
       const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(start + 1, 100))
       assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
@@ -122,25 +119,29 @@ export function identifierContract(fixture: Fixture): void {
         Array.from({ length: count }, (_, i) =>
           row(from + i, { userId: `${from + i}`, email: `a@${from + i}.example` }),
         )
-      assert.equal((await ingest(many(0, 499))).refused, undefined)
-      const full = await ingest([...many(499, 2), row(501, { userId: '7' }), row(502, { userId: 'last' })])
+      assert.equal((await fixture.ingest(many(0, 499))).refused, undefined)
+      const full = await fixture.ingest([
+        ...many(499, 2),
+        row(501, { userId: '7' }),
+        row(502, { userId: 'last' }),
+      ])
       const refused = [{ trackerId, rows: 2, reason: 'identifiers' }]
       assert.deepEqual(full, { subjects: 0, sessions: 0, events: 2, refused })
       assert.equal((await identifiersOf(tracker))?.length, 1_000)
-      const again = await ingest([row(503, { email: 'A@8.example' }), row(504, { userId: 'more' })])
+      const again = await fixture.ingest([row(503, { email: 'A@8.example' }), row(504, { userId: 'more' })])
       assert.deepEqual(again, {
         ...full,
         events: 1,
         refused: [{ trackerId, rows: 1, reason: 'identifiers' }],
       })
       const before = await fixture.store.subjects.read(tracker, subjectId)
-      assert.deepEqual(await ingest([row(9_000, { userId: 'more' })]), {
+      assert.deepEqual(await fixture.ingest([row(9_000, { userId: 'more' })]), {
         ...again,
         events: 0,
       })
       assert.deepEqual(await fixture.store.subjects.read(tracker, subjectId), before)
       const bob = eventRow({ trackerId, subjectId: 'bob', eventId: 'b', identifiers: { userId: 'more' } })
-      assert.equal((await ingest([bob])).events, 1)
+      assert.equal((await fixture.ingest([bob])).events, 1)
     })
 
     it('lose those that a tombstone refuses after a restore', async () => {

@@ -20,12 +20,12 @@ export function ingestContract(fixture: Fixture): void {
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2' }),
         eventRow({ trackerId, subjectId: 'ben', sessionId: 's1', eventId: 'e1' }),
       ]
-      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+      assert.deepEqual(await fixture.ingest(rows), {
         subjects: 2,
         sessions: 3,
         events: 3,
       })
-      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+      assert.deepEqual(await fixture.ingest(rows), {
         subjects: 0,
         sessions: 0,
         events: 0,
@@ -43,12 +43,9 @@ export function ingestContract(fixture: Fixture): void {
         eventId: 'e1',
         occurredAt: start,
       })
-      await fixture.store.ingest.ingest([session, event], testKeys)
+      await fixture.ingest([session, event])
       const longer = { ...session, endedAt: session.endedAt + minute }
-      const added = await fixture.store.ingest.ingest(
-        [longer, session, event, { ...event, eventId: 'e2' }],
-        testKeys,
-      )
+      const added = await fixture.ingest([longer, session, event, { ...event, eventId: 'e2' }])
       assert.deepEqual(added, { subjects: 0, sessions: 0, events: 1, unchanged: 2 })
     })
 
@@ -56,12 +53,12 @@ export function ingestContract(fixture: Fixture): void {
       const { trackerId } = await fixture.createTracker()
       const event = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
       const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 'session' })
-      const added = await fixture.store.ingest.ingest([event, session, event, session], testKeys)
+      const added = await fixture.ingest([event, session, event, session])
       assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1, unchanged: 1 })
     })
 
     it('can be empty', async () => {
-      assert.deepEqual(await fixture.store.ingest.ingest([], testKeys), {
+      assert.deepEqual(await fixture.ingest([]), {
         subjects: 0,
         sessions: 0,
         events: 0,
@@ -77,10 +74,10 @@ export function ingestContract(fixture: Fixture): void {
         eventRow({ trackerId, subjectId: 'dan', eventId: 'e1', occurredAt: 2 ** 70 }),
         ...['emil', 'fay'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
       ]
-      await assert.rejects(fixture.store.ingest.ingest(rows, testKeys))
+      await assert.rejects(fixture.ingest(rows))
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       const good = rows.filter(({ subjectId }) => subjectId !== 'dan')
-      assert.deepEqual(await fixture.store.ingest.ingest(good, testKeys), {
+      assert.deepEqual(await fixture.ingest(good), {
         subjects: 5,
         sessions: 5,
         events: 5,
@@ -90,14 +87,11 @@ export function ingestContract(fixture: Fixture): void {
     it('leaves out rows of an unknown tracker, and returns how many', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      const added = await fixture.store.ingest.ingest(
-        [
-          eventRow({ trackerId: 'nothing', subjectId: 'anna', eventId: 'e1' }),
-          eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' }),
-          sessionRow({ trackerId: 'nothing', subjectId: 'ben', sessionId: 's' }),
-        ],
-        testKeys,
-      )
+      const added = await fixture.ingest([
+        eventRow({ trackerId: 'nothing', subjectId: 'anna', eventId: 'e1' }),
+        eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' }),
+        sessionRow({ trackerId: 'nothing', subjectId: 'ben', sessionId: 's' }),
+      ])
       const refused = [{ trackerId: 'nothing', rows: 2 }]
       assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1, refused })
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
@@ -105,9 +99,8 @@ export function ingestContract(fixture: Fixture): void {
 
     it('can have rows of several trackers', async () => {
       const trackers = [await fixture.createTracker(), await fixture.createTracker()]
-      const added = await fixture.store.ingest.ingest(
+      const added = await fixture.ingest(
         trackers.map(({ trackerId }) => eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })),
-        testKeys,
       )
       assert.deepEqual(added, { subjects: 2, sessions: 2, events: 2 })
       for (const tracker of trackers) assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
@@ -182,13 +175,10 @@ export function ingestContract(fixture: Fixture): void {
     it('of an unknown session opens it', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
+      ])
       assert.deepEqual(await fixture.listSessions(tracker, 'anna'), [
         { sessionId: 's', startedAt: start + 1, endedAt: start + 2, counts: { events: 2 }, attributes: {} },
       ])
@@ -197,10 +187,7 @@ export function ingestContract(fixture: Fixture): void {
     it('is identified by its ID and its instant', async () => {
       const tracker = await fixture.createTracker()
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'same' })
-      const added = await fixture.store.ingest.ingest(
-        [event, { ...event, occurredAt: event.occurredAt + 1 }],
-        testKeys,
-      )
+      const added = await fixture.ingest([event, { ...event, occurredAt: event.occurredAt + 1 }])
       assert.equal(added.events, 2)
       assert.equal((await fixture.listEvents(tracker, 'anna')).length, 2)
     })
@@ -208,13 +195,12 @@ export function ingestContract(fixture: Fixture): void {
     it('extends the span of its session and its subject', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 })],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
+      ])
       for (const occurredAt of [start - 5, start + 20]) {
         const event = eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt })
-        await fixture.store.ingest.ingest([event], testKeys)
+        await fixture.ingest([event])
       }
       const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual([session?.startedAt, session?.endedAt], [start - 5, start + 20])
@@ -225,13 +211,10 @@ export function ingestContract(fixture: Fixture): void {
     it('within its session does not change the span', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 5 }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 5 }),
+      ])
       const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 10])
     })
@@ -243,7 +226,7 @@ export function ingestContract(fixture: Fixture): void {
           "__proto__":{"a":1},"":"empty name","nested":{"a":{"b":true}}}`,
       )
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e', properties })
-      await fixture.store.ingest.ingest([event], testKeys)
+      await fixture.ingest([event])
       const [stored] = await fixture.listEvents(tracker, 'anna')
       assert.equal(JSON.stringify(stored?.properties), JSON.stringify(properties))
     })
@@ -253,18 +236,15 @@ export function ingestContract(fixture: Fixture): void {
     it('that is ingested again spans all its rows', async () => {
       const tracker = await fixture.createTracker()
       const say = (startedAt: number, endedAt: number) =>
-        fixture.store.ingest.ingest(
-          [
-            sessionRow({
-              trackerId: tracker.trackerId,
-              subjectId: 'anna',
-              sessionId: 's',
-              startedAt,
-              endedAt,
-            }),
-          ],
-          testKeys,
-        )
+        fixture.ingest([
+          sessionRow({
+            trackerId: tracker.trackerId,
+            subjectId: 'anna',
+            sessionId: 's',
+            startedAt,
+            endedAt,
+          }),
+        ])
       await say(start + 10, start + 20)
       await say(start + 15, start + 30)
       await say(start, start + 12)
@@ -276,19 +256,16 @@ export function ingestContract(fixture: Fixture): void {
     it('has the attributes of the row with the latest end', async () => {
       const tracker = await fixture.createTracker()
       const say = (endedAt: number, country: string) =>
-        fixture.store.ingest.ingest(
-          [
-            sessionRow({
-              trackerId: tracker.trackerId,
-              subjectId: 'anna',
-              sessionId: 's',
-              startedAt: start,
-              endedAt,
-              attributes: { country },
-            }),
-          ],
-          testKeys,
-        )
+        fixture.ingest([
+          sessionRow({
+            trackerId: tracker.trackerId,
+            subjectId: 'anna',
+            sessionId: 's',
+            startedAt: start,
+            endedAt,
+            attributes: { country },
+          }),
+        ])
       await say(start + 20, 'DE')
       await say(start + 10, 'FR')
       assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'DE' })
@@ -309,7 +286,7 @@ export function ingestContract(fixture: Fixture): void {
             sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', attributes: { country } }),
           )
           for (let next = 0; next < rows.length; next += batchSize) {
-            await fixture.store.ingest.ingest(rows.slice(next, next + batchSize), testKeys)
+            await fixture.ingest(rows.slice(next, next + batchSize))
           }
           known.push((await fixture.store.subjects.read(tracker, 'anna'))?.attributes)
         }
@@ -348,7 +325,7 @@ export function ingestContract(fixture: Fixture): void {
           attributes,
         }),
       ]
-      for (const row of rows) await fixture.store.ingest.ingest([row], testKeys)
+      for (const row of rows) await fixture.ingest([row])
       const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(session?.attributes, attributes)
       assert.equal(session?.endedAt, start + 99)
@@ -368,7 +345,7 @@ export function ingestContract(fixture: Fixture): void {
           const size = round === 0 ? shuffled.length : 1 + random.integer(25)
           // Batches overlap, like those of an import that was interrupted and restarted.
           const batch = shuffled.slice(Math.max(0, next - random.integer(10)), next + size)
-          const counts = await fixture.store.ingest.ingest(batch, testKeys)
+          const counts = await fixture.ingest(batch)
           added.subjects += counts.subjects
           added.sessions += counts.sessions
           added.events += counts.events

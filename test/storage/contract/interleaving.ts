@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { maxPlainEvents } from '../../../src/storage/rules/interleaving.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -94,7 +94,7 @@ export function interleavingContract(fixture: Fixture): void {
       it(`are its own, page by page, ${how}`, async () => {
         const tracker = await fixture.createTracker()
         const batches = history(tracker.trackerId)
-        for (const batch of batches) await fixture.store.ingest.ingest(batch, testKeys)
+        for (const batch of batches) await fixture.ingest(batch)
         const all = await fixture.listEvents(tracker, 'anna')
         const sent = batches.flat().filter((row) => row.type === 'event')
         assert.equal(all.length, sent.length)
@@ -112,10 +112,7 @@ export function interleavingContract(fixture: Fixture): void {
     it('and their counts leave out aged data', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [...visits(trackerId, 0, many), ...longSession(trackerId, [0, 500, 1000])],
-        testKeys,
-      )
+      await fixture.ingest([...visits(trackerId, 0, many), ...longSession(trackerId, [0, 500, 1000])])
       const view = { ...tracker, since: start + 600 * 10 }
       const sessions = await fixture.listSessions(view, 'anna')
       assert.equal(sessions.find(({ sessionId }) => sessionId === 'long')?.counts.events, 1)

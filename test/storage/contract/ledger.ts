@@ -5,7 +5,7 @@ import { hashesOfPath, hashLeaf, headAt, inclusionPath } from '../../../src/doma
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { inclusionProof, rootOf } from '../../support/make-receipt.ts'
 import { at, eventRow } from '../../support/rows.ts'
-import { testKeyring, testKeys, testMark, testSecret } from '../../support/test-keyring.ts'
+import { testKeyring, testMark, testSecret } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -28,10 +28,7 @@ export function ledgerContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       assert.equal(await fixture.store.ledger.head(organisationId), null)
-      await fixture.store.ingest.ingest(
-        [eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start })],
-        testKeys,
-      )
+      await fixture.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start })])
       const records: string[] = []
       for (const [index, subjectId] of ['anna', 'anna', 'nobody', 'ben', 'cleo'].entries()) {
         const { counts, record, proof } = await erase(tracker, subjectId)
@@ -173,7 +170,7 @@ export function ledgerContract(fixture: Fixture): void {
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId, occurredAt })
       const rows = [row('e1', start - 1), row('e2', start), row('e3', start + 1)]
       await erase(tracker, 'anna', start)
-      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+      assert.deepEqual(await fixture.ingest(rows), {
         ...{ subjects: 1, sessions: 1, events: 1, ofErased: 2 },
       })
       assert.deepEqual(
@@ -188,9 +185,9 @@ export function ledgerContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = [eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start + 3_600_000 })]
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       await erase(tracker, 'anna', start)
-      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+      assert.deepEqual(await fixture.ingest(rows), {
         ...{ subjects: 0, sessions: 0, events: 0, ofErased: 1 },
       })
     })
@@ -222,10 +219,7 @@ export function ledgerContract(fixture: Fixture): void {
         const rows = Array.from({ length: 3 }, (_, number) =>
           eventRow({ trackerId, subjectId, eventId: `e${i}-${number}`, occurredAt: start - number }),
         )
-        const [added, erased] = await Promise.all([
-          fixture.store.ingest.ingest(rows, testKeys),
-          erase(tracker, subjectId, start),
-        ])
+        const [added, erased] = await Promise.all([fixture.ingest(rows), erase(tracker, subjectId, start)])
         return { stored: added.events, refused: added.ofErased ?? 0, erased: erased.counts.events }
       })
       const outcomes = await Promise.all(races)

@@ -209,11 +209,10 @@ export function maintenanceContract(
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const subjectIds = ['anna', 'ben', 'cleo']
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         subjectIds.map((subjectId, i) =>
           eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: start + i }),
         ),
-        testKeys,
       )
       return tracker
     }
@@ -252,7 +251,7 @@ export function maintenanceContract(
       assert.equal(await isDue(), true)
       await scrub()
       const late = eventRow({ trackerId, subjectId: 'ben', eventId: 'late', occurredAt: start + 9 })
-      await fixture.store.ingest.ingest([late], testKeys)
+      await fixture.ingest([late])
       assert.equal(await isDue(), false)
       await fixture.store.retention.sweep(trackerId, stepBefore(start + 2, 100))
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben', 'cleo'])
@@ -278,13 +277,10 @@ export function maintenanceContract(
       await eraseIn(fixture.store, { ...tracker, organisationId: 'nobody' }, 'anna')
       // This session started long ago but has not aged out.
       const session = { trackerId: tracker.trackerId, subjectId: 'dan', sessionId: 's' }
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
-          eventRow({ ...session, eventId: 'e', occurredAt: start }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
+        eventRow({ ...session, eventId: 'e', occurredAt: start }),
+      ])
       const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(start, 100))
       assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
       assert.equal(await isDue(), false)

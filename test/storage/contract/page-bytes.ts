@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { maxPageBytes } from '../../../src/domain/page.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -19,7 +18,7 @@ export function pageBytesContract(fixture: Fixture): void {
           ...{ occurredAt: start - number, properties: { text: text(bytes) } },
         }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       for (const sessionId of [null, 'session']) {
         const query = { limit: 200, after: null, sessionId }
         const page = await fixture.store.events.list(tracker, 'anna', query)
@@ -41,23 +40,20 @@ export function pageBytesContract(fixture: Fixture): void {
       const { trackerId } = tracker
       // The newest event is listed first.
       const textOf = (number: number) => ({ text: text(number === 2 ? maxPageBytes + 1 : 1) })
-      await fixture.store.ingest.ingest(
-        [
-          ...[1, 2].map((number) =>
-            eventRow({
-              ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
-              properties: textOf(number),
-            }),
-          ),
-          ...[1, 2].map((number) =>
-            sessionRow({
-              ...{ trackerId, subjectId: 'ben', sessionId: `s${number}`, startedAt: start + number },
-              attributes: textOf(number),
-            }),
-          ),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        ...[1, 2].map((number) =>
+          eventRow({
+            ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
+            properties: textOf(number),
+          }),
+        ),
+        ...[1, 2].map((number) =>
+          sessionRow({
+            ...{ trackerId, subjectId: 'ben', sessionId: `s${number}`, startedAt: start + number },
+            attributes: textOf(number),
+          }),
+        ),
+      ])
       const query = { limit: 200, after: null }
       const events = await fixture.store.events.list(tracker, 'anna', { ...query, sessionId: null })
       assert.deepEqual(events?.next, { occurredAt: start + 2, eventId: 'e2' })
@@ -83,7 +79,7 @@ export function pageBytesContract(fixture: Fixture): void {
           attributes: { text: text(200_000) },
         }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       const all = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(
         all.map(({ sessionId, attributes }) => [sessionId, attributes]),
@@ -109,7 +105,7 @@ export function pageBytesContract(fixture: Fixture): void {
           ...{ occurredAt: start - number, properties: { text: '東'.repeat(80_000) } },
         }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       const page = await fixture.store.events.list(tracker, 'anna', {
         limit: 200,
         after: null,

@@ -17,7 +17,7 @@ import {
 import type { RequestStart } from '../../../src/domain/request-group.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
-import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import { eraseIn, testKeyring, testMark } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { type Fixture, walk } from './fixture.ts'
 
@@ -110,9 +110,8 @@ export function privacyRequestContract(fixture: Fixture): void {
   /** Creates a running request with two subjects of a tracker, each with one event, leased to `one`. */
   async function run(tracker: TrackerView, subjectIds = ['anna', 'bert']): Promise<NewPrivacyRequest> {
     const { trackerId, organisationId } = tracker
-    await fixture.store.ingest.ingest(
+    await fixture.ingest(
       ['anna', 'bert'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e' })),
-      testKeys,
     )
     const request = await create(organisationId)
     const starter = { startedBy: actor, requestId: 'req-1', found: nothing }

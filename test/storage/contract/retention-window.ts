@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import type { ActivityNote } from '../../../src/domain/activity.ts'
 import type { RetentionPolicy, WindowRule } from '../../../src/domain/retention.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
 import { keeping } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -27,11 +26,10 @@ export function retentionWindowContract(fixture: Fixture): void {
 
   /** Adds one subject per age in days, each with one event of that age. */
   async function fill(trackerId: string, ages: readonly number[]): Promise<void> {
-    await fixture.store.ingest.ingest(
+    await fixture.ingest(
       ages.map((age) =>
         eventRow({ trackerId, subjectId: `s${age}`, eventId: 'e', occurredAt: now - age * day }),
       ),
-      testKeys,
     )
   }
 
@@ -135,10 +133,10 @@ export function retentionWindowContract(fixture: Fixture): void {
     const session = (subjectId: string, startedAt: number, endedAt: number) =>
       sessionRow({ trackerId, subjectId, sessionId: 's', startedAt, endedAt })
     await fill(trackerId, [1, 3])
-    await fixture.store.ingest.ingest(
-      [session('over', now - 5 * day, now - day), session('old', now - 5 * day, now - 4 * day)],
-      testKeys,
-    )
+    await fixture.ingest([
+      session('over', now - 5 * day, now - day),
+      session('old', now - 5 * day, now - 4 * day),
+    ])
     const counts = await fixture.store.retention.countBefore(trackerId, now - 2 * day)
     assert.deepEqual(counts, { subjects: 2, sessions: 2, events: 1 })
     const none = { subjects: 0, sessions: 0, events: 0 }

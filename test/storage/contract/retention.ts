@@ -4,7 +4,6 @@ import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -44,18 +43,15 @@ export function retentionContract(fixture: Fixture): void {
       eventRow({ trackerId, subjectId, sessionId, eventId: `${sessionId}-1`, occurredAt: startedAt }),
       eventRow({ trackerId, subjectId, sessionId, eventId: `${sessionId}-2`, occurredAt: endedAt }),
     ]
-    await fixture.store.ingest.ingest(
-      [
-        ...visit('aged', 's1', since - 3 * day, since - 2 * day),
-        ...visit('aged', 's2', since - 2 * day, since - 1),
-        ...visit('partly', 's1', since - 3 * day, since - 2 * day),
-        ...visit('partly', 's2', since - 2 * day, since),
-        ...visit('partly', 's3', since + 1, since + day),
-        ...visit('young', 's1', since, since + day),
-        sessionRow({ trackerId, subjectId: 'silent', sessionId: 's', startedAt: since - day }),
-      ],
-      testKeys,
-    )
+    await fixture.ingest([
+      ...visit('aged', 's1', since - 3 * day, since - 2 * day),
+      ...visit('aged', 's2', since - 2 * day, since - 1),
+      ...visit('partly', 's1', since - 3 * day, since - 2 * day),
+      ...visit('partly', 's2', since - 2 * day, since),
+      ...visit('partly', 's3', since + 1, since + day),
+      ...visit('young', 's1', since, since + day),
+      sessionRow({ trackerId, subjectId: 'silent', sessionId: 's', startedAt: since - day }),
+    ])
   }
 
   /** Fails unless every count equals the number of rows. */
@@ -83,15 +79,12 @@ export function retentionContract(fixture: Fixture): void {
     it('keeps what is exactly as old as the window', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: since - 1 }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: since }),
-          sessionRow({ trackerId, subjectId: 'ben', sessionId: 's', startedAt: since - day, endedAt: since }),
-          sessionRow({ trackerId, subjectId: 'cleo', sessionId: 's', startedAt: since - 1 }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: since - 1 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: since }),
+        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's', startedAt: since - day, endedAt: since }),
+        sessionRow({ trackerId, subjectId: 'cleo', sessionId: 's', startedAt: since - 1 }),
+      ])
       assert.deepEqual(sum(await sweep(trackerId, since)), { subjects: 1, sessions: 1, events: 1 })
       const [anna, ben, ...others] = await fixture.readAll(tracker)
       assert.deepEqual(others, [])
@@ -162,7 +155,7 @@ export function retentionContract(fixture: Fixture): void {
         eventId: 'e',
         occurredAt: since,
       })
-      assert.deepEqual(await fixture.store.ingest.ingest([event], testKeys), {
+      assert.deepEqual(await fixture.ingest([event]), {
         subjects: 1,
         sessions: 1,
         events: 1,
@@ -178,25 +171,22 @@ export function retentionContract(fixture: Fixture): void {
      * Adds 80 aged events in 20 sessions, and a session that crosses the limit with one event on either side.
      */
     async function fillLarge({ trackerId }: TrackerView, subjectId: string): Promise<void> {
-      await fixture.store.ingest.ingest(
-        [
-          ...Array.from({ length: 80 }, (_, i) =>
-            eventRow({
-              ...{ trackerId, subjectId, sessionId: `s${i % 20}`, eventId: `e${i}` },
-              occurredAt: since - day + i,
-            }),
-          ),
+      await fixture.ingest([
+        ...Array.from({ length: 80 }, (_, i) =>
           eventRow({
-            trackerId,
-            subjectId,
-            sessionId: 'over',
-            eventId: 'before',
-            occurredAt: since - 2 * day,
+            ...{ trackerId, subjectId, sessionId: `s${i % 20}`, eventId: `e${i}` },
+            occurredAt: since - day + i,
           }),
-          eventRow({ trackerId, subjectId, sessionId: 'over', eventId: 'after', occurredAt: since + day }),
-        ],
-        testKeys,
-      )
+        ),
+        eventRow({
+          trackerId,
+          subjectId,
+          sessionId: 'over',
+          eventId: 'before',
+          occurredAt: since - 2 * day,
+        }),
+        eventRow({ trackerId, subjectId, sessionId: 'over', eventId: 'after', occurredAt: since + day }),
+      ])
     }
 
     it('takes several for a large subject, each within its row limit', async () => {
@@ -232,14 +222,11 @@ export function retentionContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const row = (sessionId: string, startedAt: Instant, endedAt: Instant) =>
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId, startedAt, endedAt })
-      await fixture.store.ingest.ingest(
-        [
-          row('long', since - 9 * day, since - day),
-          row('short', since - 8 * day, since - 7 * day),
-          row('shorter', since - 6 * day, since - 5 * day),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        row('long', since - 9 * day, since - day),
+        row('short', since - 8 * day, since - 7 * day),
+        row('shorter', since - 6 * day, since - 5 * day),
+      ])
       for (const left of [2, 1]) {
         await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
         for (const earlier of [always, since - 20 * day, since - 4 * day]) {
@@ -264,17 +251,14 @@ export function retentionContract(fixture: Fixture): void {
       const { trackerId } = tracker
       const event = (number: number, occurredAt: Instant) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: `e${number}`, occurredAt })
-      await fixture.store.ingest.ingest(
-        [1, 2, 3].map((number) => event(number, since - number)),
-        testKeys,
-      )
+      await fixture.ingest([1, 2, 3].map((number) => event(number, since - number)))
       // Room for the events only: their session would be deleted in the next step.
       assert.partialDeepStrictEqual(await fixture.store.retention.sweep(trackerId, stepBefore(since, 3)), {
         events: 3,
       })
       await assertCounted(tracker)
       // An event that arrives late extends that session into the window.
-      await fixture.store.ingest.ingest([event(4, since)], testKeys)
+      await fixture.ingest([event(4, since)])
       await sweep(trackerId, since)
       await assertCounted(tracker)
       assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.counts, {
@@ -287,11 +271,10 @@ export function retentionContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const [maxRows, count] = [50, 40]
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         Array.from({ length: count }, (_, i) =>
           eventRow({ trackerId, subjectId: `visitor-${i}`, eventId: 'e', occurredAt: since - 1 - i }),
         ),
-        testKeys,
       )
       const steps = await sweep(trackerId, since, maxRows)
       assert.ok(steps.length > 1, `${steps.length} steps`)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
 import { byCodePoints, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -20,7 +19,7 @@ export function sessionContract(fixture: Fixture): void {
           startedAt: start + 1 + (i % 3),
         }),
       ])
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       const expected = rows
         .sort((a, b) => b.startedAt - a.startedAt || byCodePoints(b.sessionId, a.sessionId))
         .map(({ sessionId }) => sessionId)
@@ -37,21 +36,18 @@ export function sessionContract(fixture: Fixture): void {
     it('have their span, number of events and attributes', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({
-            trackerId,
-            subjectId: 'anna',
-            sessionId: 's1',
-            startedAt: start,
-            endedAt: start + 60,
-            attributes: { country: 'DE', nested: { list: [1, null] } },
-          }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start + 30 }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 40 }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({
+          trackerId,
+          subjectId: 'anna',
+          sessionId: 's1',
+          startedAt: start,
+          endedAt: start + 60,
+          attributes: { country: 'DE', nested: { list: [1, null] } },
+        }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start + 30 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 40 }),
+      ])
       assert.deepEqual(await fixture.store.sessions.list(tracker, 'anna', { limit: 2, after: null }), {
         rows: [
           {
@@ -75,12 +71,11 @@ export function sessionContract(fixture: Fixture): void {
 
     it('are only those of this subject', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         ['anna', 'ben'].flatMap((subjectId) => [
           sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 'shared' }),
           sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: `of ${subjectId}` }),
         ]),
-        testKeys,
       )
       const listed = await fixture.listSessions(tracker, 'ben')
       assert.deepEqual(
@@ -91,10 +86,7 @@ export function sessionContract(fixture: Fixture): void {
 
     it('are null if the subject or tracker does not exist or is not visible', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
-        testKeys,
-      )
+      await fixture.ingest([sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })])
       const organisationId = await fixture.createOrganisation()
       for (const after of [null, { startedAt: start + 1, sessionId: 'x' }]) {
         const query = { limit: 10, after }
@@ -110,10 +102,7 @@ export function sessionContract(fixture: Fixture): void {
 
     it('are an empty page, not null, after the end', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
-        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
-        testKeys,
-      )
+      await fixture.ingest([sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })])
       const after = { startedAt: start - 1, sessionId: 's' }
       assert.deepEqual(await fixture.store.sessions.list(tracker, 'anna', { limit: 10, after }), {
         rows: [],

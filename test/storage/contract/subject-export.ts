@@ -7,7 +7,7 @@ import type { ExportedEvent, ExportedSession, ExportPart } from '../../../src/do
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { maxSnapshotMs } from '../../../src/storage/rules/export.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -43,7 +43,7 @@ export function subjectExportContract(fixture: Fixture): void {
       const event = { trackerId, subjectId, sessionId: `s${i % 7}`, eventId: `e${i}`, occurredAt: start + i }
       return eventRow({ ...event, properties })
     })
-    await fixture.store.ingest.ingest(events, testKeys)
+    await fixture.ingest(events)
     return tracker
   }
 
@@ -54,7 +54,7 @@ export function subjectExportContract(fixture: Fixture): void {
       const attributes = { country: 'DE' }
       const session = sessionRow({ trackerId, subjectId, sessionId: 's3', startedAt: start - 9, attributes })
       const identifiers = { email: 'ada@example.com' }
-      await fixture.store.ingest.ingest([{ ...session, identifiers }], testKeys)
+      await fixture.ingest([{ ...session, identifiers }])
       const found = await exportOf(tracker)
       assert.deepEqual(found?.record, await fixture.store.subjects.read(tracker, subjectId))
       const sessions = (await fixture.listSessions(tracker, subjectId)).reverse()
@@ -81,7 +81,7 @@ export function subjectExportContract(fixture: Fixture): void {
         const added = [earlier, later].map((occurredAt) =>
           eventRow({ trackerId, subjectId, sessionId: 's1', eventId: `at ${occurredAt}`, occurredAt }),
         )
-        await fixture.store.ingest.ingest(added, testKeys)
+        await fixture.ingest(added)
       })
       assert.ok(eventParts > 2, `${eventParts} parts`)
       assert.deepEqual(found?.record, before)
@@ -111,14 +111,11 @@ export function subjectExportContract(fixture: Fixture): void {
       const { trackerId } = tracker
       const sessionOf = (i: number) =>
         sessionRow({ trackerId, subjectId, sessionId: `s${i}`, startedAt: start + i })
-      await fixture.store.ingest.ingest(
-        Array.from({ length: 700 }, (_, i) => sessionOf(i)),
-        testKeys,
-      )
+      await fixture.ingest(Array.from({ length: 700 }, (_, i) => sessionOf(i)))
       let parts = 0
       const broken = exportOf(tracker, async ({ kind }) => {
         if (kind !== 'sessions' || ++parts > 1) return
-        await fixture.store.ingest.ingest([sessionOf(700)], testKeys)
+        await fixture.ingest([sessionOf(700)])
         await delay(maxSnapshotMs + 1)
       })
       await assert.rejects(broken, /has changed while it was exported/)

@@ -4,7 +4,7 @@ import type { SubjectQuery, SubjectSummary } from '../../../src/domain/subject.t
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { byCodePoints, everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -77,11 +77,10 @@ export function subjectListContract(fixture: Fixture): void {
     ids: readonly string[],
     instantOf: (i: number) => number = (i) => start + i,
   ) {
-    await fixture.store.ingest.ingest(
+    await fixture.ingest(
       ids.map((subjectId, i) =>
         eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e', occurredAt: instantOf(i) }),
       ),
-      testKeys,
     )
   }
 
@@ -105,14 +104,11 @@ export function subjectListContract(fixture: Fixture): void {
     it('have the times they were seen, and their counts', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest(
-        [
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 9 }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e3', occurredAt: start + 5 }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 9 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e3', occurredAt: start + 5 }),
+      ])
       assert.deepEqual(await fixture.store.subjects.list(tracker, everySubject), {
         rows: [
           {
@@ -224,7 +220,7 @@ export function subjectListContract(fixture: Fixture): void {
         eventId: 'later',
         occurredAt: start + 50,
       })
-      await fixture.store.ingest.ingest([again], testKeys)
+      await fixture.ingest([again])
       assert.deepEqual(await fixture.listSubjectIds(tracker, { sort: 'lastSeenAt' }), ['ben', 'cleo', 'anna'])
       assert.deepEqual(await fixture.listSubjectIds(tracker, { sort: '-lastSeenAt' }), [
         'anna',

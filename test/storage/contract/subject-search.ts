@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { FoundSubject, Sought } from '../../../src/domain/subject-search.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { byCodePoints, type Fixture, walk } from './fixture.ts'
 
@@ -19,7 +19,7 @@ export function subjectSearchContract(fixture: Fixture): void {
     occurredAt = start,
   ): Promise<void> {
     const event = { trackerId, subjectId, eventId: `e${occurredAt}`, occurredAt, identifiers }
-    await fixture.store.ingest.ingest([eventRow(event)], testKeys)
+    await fixture.ingest([eventRow(event)])
   }
 
   async function search(
@@ -147,7 +147,7 @@ export function subjectSearchContract(fixture: Fixture): void {
       const rows = Array.from({ length: 20 }, (_, i) =>
         eventRow({ trackerId, subjectId: `s${i}`, eventId: 'e', occurredAt: start + (i % 4), identifiers }),
       )
-      await fixture.store.ingest.ingest(rows, testKeys)
+      await fixture.ingest(rows)
       const all = await found(shop, ada)
       assert.equal(all.length, 20)
       for (const limit of [1, 7, 20]) assert.deepEqual(await found(shop, ada, limit), all)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -12,21 +11,18 @@ export function subjectContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const attributes = { country: 'DE', browser: 'Firefox' }
-      await fixture.store.ingest.ingest(
-        [
-          sessionRow({
-            trackerId,
-            subjectId: 'anna',
-            sessionId: 's',
-            startedAt: start,
-            endedAt: start + 9,
-            attributes,
-          }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
-        ],
-        testKeys,
-      )
+      await fixture.ingest([
+        sessionRow({
+          trackerId,
+          subjectId: 'anna',
+          sessionId: 's',
+          startedAt: start,
+          endedAt: start + 9,
+          attributes,
+        }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
+      ])
       assert.deepEqual(await fixture.store.subjects.read(tracker, 'anna'), {
         subjectId: 'anna',
         firstSeenAt: start,
@@ -48,8 +44,8 @@ export function subjectContract(fixture: Fixture): void {
           endedAt,
           attributes: { from: sessionId },
         })
-      await fixture.store.ingest.ingest([session('newest', start + 50, start + 51)], testKeys)
-      await fixture.store.ingest.ingest([session('older', start, start + 100)], testKeys)
+      await fixture.ingest([session('newest', start + 50, start + 51)])
+      await fixture.ingest([session('older', start, start + 100)])
       const record = await fixture.store.subjects.read(tracker, 'anna')
       assert.deepEqual(record?.attributes, { from: 'newest' })
       assert.equal(record?.lastSeenAt, start + 100)
@@ -57,7 +53,7 @@ export function subjectContract(fixture: Fixture): void {
 
     it('uses the first in the session list, of sessions that started at the same time', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         ['a', '\uffff', '🦦', 'z'].map((sessionId) =>
           sessionRow({
             trackerId: tracker.trackerId,
@@ -66,7 +62,6 @@ export function subjectContract(fixture: Fixture): void {
             attributes: { from: sessionId },
           }),
         ),
-        testKeys,
       )
       const [first] = await fixture.listSessions(tracker, 'anna')
       assert.equal(first?.sessionId, '🦦')
@@ -76,7 +71,7 @@ export function subjectContract(fixture: Fixture): void {
     it('answers each of many concurrent reads with its own subject', async () => {
       const [mine, theirs] = [await fixture.createTracker(), await fixture.createTracker()]
       const names = Array.from({ length: 20 }, (_, number) => `visitor-${number}`)
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         [mine, theirs].flatMap(({ trackerId }) =>
           names.flatMap((subjectId, number) => [
             sessionRow({
@@ -90,7 +85,6 @@ export function subjectContract(fixture: Fixture): void {
             eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: start + number }),
           ]),
         ),
-        testKeys,
       )
       const later = { ...mine, since: start + 10 }
       const foreign = { ...mine, organisationId: theirs.organisationId }
@@ -113,10 +107,7 @@ export function subjectContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const empty = await fixture.createTracker(tracker.organisationId)
       const organisationId = await fixture.createOrganisation()
-      await fixture.store.ingest.ingest(
-        [eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })],
-        testKeys,
-      )
+      await fixture.ingest([eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })])
       assert.ok(await fixture.store.subjects.read(tracker, 'anna'))
       for (const subjectId of ['ann', 'annaa', 'Anna', 'anna ', '%', 'anna%', '']) {
         assert.equal(await fixture.store.subjects.read(tracker, subjectId), null, subjectId)
@@ -132,7 +123,7 @@ export function subjectContract(fixture: Fixture): void {
         const events = Array.from({ length: i + 1 }, (_, n) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${n}`, eventId: `e${n}` }),
         )
-        await fixture.store.ingest.ingest(events, testKeys)
+        await fixture.ingest(events)
       }
       for (const [i, tracker] of trackers.entries()) {
         const record = await fixture.store.subjects.read(tracker, 'anna')
@@ -151,10 +142,7 @@ export function subjectContract(fixture: Fixture): void {
       ] as const
       for (const [trackerId, subjectId] of pairs) {
         await fixture.store.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
-        await fixture.store.ingest.ingest(
-          [eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })],
-          testKeys,
-        )
+        await fixture.ingest([eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })])
       }
       for (const [trackerId, subjectId] of pairs) {
         const events = await fixture.listEvents({ organisationId, trackerId, since: always }, subjectId)
@@ -170,11 +158,10 @@ export function subjectContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       assert.equal(await fixture.store.subjects.count(tracker, 10), 0)
-      await fixture.store.ingest.ingest(
+      await fixture.ingest(
         ['a', 'b', 'c'].map((subjectId, i) =>
           sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: start + i, endedAt: start + i }),
         ),
-        testKeys,
       )
       assert.equal(await fixture.store.subjects.count(tracker, 10), 3)
       assert.equal(await fixture.store.subjects.count(tracker, 2), 2)
