@@ -304,7 +304,7 @@ export function ingestContract(fixture: Fixture): void {
         const tracker = await fixture.createTracker()
         for (const attributes of order) {
           const session = { trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', attributes }
-          await fixture.store.ingest.ingest([sessionRow(session)], testKeys)
+          await fixture.ingest([sessionRow(session)])
         }
         assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, more)
       }

@@ -151,7 +151,7 @@ export function subjectExportContract(fixture: Fixture): void {
         }),
       )
       const event = { trackerId, subjectId, sessionId: 's700', eventId: 'e', occurredAt: start + 800 }
-      await fixture.store.ingest.ingest([...sessions, eventRow(event)], testKeys)
+      await fixture.ingest([...sessions, eventRow(event)])
       const found = await exportOf({ ...tracker, since }, async ({ kind }) => {
         if (kind === 'sessions') await delay(maxSnapshotMs + 1)
       })
