@@ -1,5 +1,5 @@
 /** The output of `npm audit --json`: a report, or the reason why there is none. */
-export interface AuditOutcome {
+interface AuditOutcome {
   metadata?: { vulnerabilities: { total: number }; dependencies: { total: number } }
   message?: string
   statusCode?: number

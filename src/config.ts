@@ -69,7 +69,7 @@ export interface Config {
   apiKey: string
 }
 
-export interface SingleSignOnConfig {
+interface SingleSignOnConfig {
   issuer: string
   clientId: string
   /** `null` for a public client. */
@@ -243,7 +243,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   })
 }
 
-export interface Setting {
+interface Setting {
   /** May also be the name of an unknown variable. */
   variable: string
   /** Without secrets; `null` if empty. */

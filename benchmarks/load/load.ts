@@ -45,7 +45,7 @@ export function loadGenerator(name: string | undefined): LoadGenerator {
 }
 
 /** The figures of one round. */
-export interface Round {
+interface Round {
   requests: number
   requestsPerSecond: number
   p50Ms: number

@@ -9,7 +9,7 @@ export interface SteadyRequest {
 }
 
 /** The durations of requests in ms: median, 99th and 99.9th percentile, and the longest. */
-export interface Latency {
+interface Latency {
   requests: number
   p50Ms: number
   p99Ms: number

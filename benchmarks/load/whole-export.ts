@@ -6,7 +6,7 @@ import { parentPort, Worker } from 'node:worker_threads'
 
 const mark = Buffer.from('"eventId":')
 
-export interface WholeExport {
+interface WholeExport {
   tookMs: number
   firstMs: number
   bodyBytes: number

@@ -10,7 +10,7 @@ import { type BenchStore, emptyStore } from './empty-store.ts'
 import { createDatabase, postgresVersion } from './postgres-database.ts'
 
 /** A kind of store, on which several can be created. */
-export interface GrowingStores {
+interface GrowingStores {
   create(name: string): Promise<GrowingStore>
   notes: string[]
   versions: Record<string, string>

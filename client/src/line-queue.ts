@@ -1,5 +1,5 @@
 /** The first lines of a queue, as NDJSON. */
-export interface QueuedBatch {
+interface QueuedBatch {
   lines: readonly string[]
   text: string
 }

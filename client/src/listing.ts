@@ -3,7 +3,7 @@ import { UnexpectedAnswerError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A page with the state of the budgets. */
-export interface ReadPage<Page> {
+interface ReadPage<Page> {
   page: Page
   requestId: string
   budgets: readonly Budget[]

@@ -27,7 +27,7 @@ export async function isIncluded(
 }
 
 /** A hash of a proof, combined with the hash of everything below. */
-export interface CombinedHashes {
+interface CombinedHashes {
   sibling: Bytes
   isSiblingLeft: boolean
   combined: Bytes

@@ -3,7 +3,7 @@ import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
 import { longestTimerMs, type Runtime } from './runtime.ts'
 
 /** A request whose response is read in pieces, each of which may take `timeoutMs`. */
-export interface OutgoingStream extends Outgoing {
+interface OutgoingStream extends Outgoing {
   /** For the start of the response. */
   leftMs: number
 }

@@ -4,14 +4,14 @@ import { hex, isKeyName, parseVerifierKey, type VerifierKey } from './verifier-k
 import { verifyEd25519 } from './web-crypto.ts'
 
 /** A C2SP signed-note with valid signatures. */
-export interface OpenedNote {
+interface OpenedNote {
   /** The signed text, with its last newline. */
   text: string
   /** The given keys that signed it, at least one. */
   signers: VerifierKey[]
 }
 
-export interface Signature {
+interface Signature {
   name: string
   keyId: string
   bytes: Bytes

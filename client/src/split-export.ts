@@ -1,5 +1,5 @@
 /** A part of the JSON of an export: the beginning, then the items of its two lists, then the rest. */
-export type ExportText =
+type ExportText =
   | { kind: 'record'; text: string }
   | { kind: 'session' | 'event'; text: string }
   | { kind: 'end'; text: string }

@@ -5,7 +5,7 @@ import type { Request } from './types.ts'
 export type Urgency = 'overdue' | 'soon' | 'later'
 
 /** The time limit of a request as it stands at an instant. */
-export interface Deadline {
+interface Deadline {
   urgency: Urgency
   /** Calendar days until it is due, or since it was. */
   days: number

@@ -1,5 +1,5 @@
 /** A piece of a reply text as it is shown: plain, or in place of a placeholder. */
-export interface PreviewPart {
+interface PreviewPart {
   text: string
   kind: 'plain' | 'filled' | 'unknown'
 }

@@ -6,7 +6,7 @@ import type { architectures } from './make-deb.ts'
 import { root } from './root.ts'
 
 /** The contents of an image. */
-export interface ImageParts {
+interface ImageParts {
   target: keyof typeof architectures
   version: string
   revision: string

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from './root.ts'
 
 /** The fields of a package.json that are read. */
-export interface Manifest {
+interface Manifest {
   name: string
   version: string
   description: string

@@ -22,7 +22,7 @@ export interface Release {
 }
 
 /** What could not be built, and why. */
-export interface Missing {
+interface Missing {
   what: string
   why: string
 }

@@ -1,6 +1,6 @@
 import { releaseNotes } from './release-notes.ts'
 
-export interface ReleaseFacts {
+interface ReleaseFacts {
   /** The requested version; `undefined` if none was given. */
   version: string | undefined
   /** The version in package.json. */

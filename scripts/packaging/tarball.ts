@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 
-export interface TarballFile {
+interface TarballFile {
   name: string
   content: Uint8Array
   isExecutable?: boolean

@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a progress line shows. */
-export interface ProgressView {
+interface ProgressView {
   /** From 0 to 1; `null` if the total is unknown. */
   share: number | null
   /** The number of units done. */
@@ -114,7 +114,7 @@ export function grouped(number: number): string {
   return number.toLocaleString('en')
 }
 
-export function duration(ms: number): string {
+function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   const pair = (number: number) => String(number).padStart(2, '0')
   const minutes = `${pair(Math.floor(seconds / 60) % 60)}:${pair(seconds % 60)}`

@@ -126,7 +126,7 @@ const helpVariables: Record<string, readonly (keyof typeof variables)[]> = {
 }
 
 /** Adds the variables that a command needs to its help. */
-export function addEnvironmentHelp(program: Command): void {
+function addEnvironmentHelp(program: Command): void {
   addVariables(program, program.name())
   for (const command of program.commands) addToAll(command, command.name())
 }

@@ -16,7 +16,7 @@ export interface ConvertSummary {
   reasons: Map<string, ReasonCount>
 }
 
-export interface ReasonCount {
+interface ReasonCount {
   records: number
   /** The first of them. */
   file: string

@@ -5,7 +5,7 @@ import { UsageProblem } from './format.ts'
 /** How a field's text is read. Times are ISO 8601 unless a unit of Unix time is given. */
 const readings = ['text', 'number', 'boolean', 'seconds', 'milliseconds'] as const
 
-export type Reading = (typeof readings)[number]
+type Reading = (typeof readings)[number]
 
 /** Where a field of the import format comes from: a column, or always the same value. */
 export type FieldSource = { column: string; as: Reading | undefined } | { value: string | number | boolean }

@@ -20,7 +20,7 @@ interface KnownSession {
 }
 
 /** Beyond this, the sessions that were seen least recently are forgotten. */
-export const maxKnownSessions = 20_000
+const maxKnownSessions = 20_000
 /** Keeps the memory of known sessions small. */
 export const maxAttributeLength = 1_024
 

@@ -11,7 +11,7 @@ import {
 import type { RequestExclusion } from './request-handling.ts'
 
 /** What remains of a request when it is closed. */
-export interface ClosedRequest
+interface ClosedRequest
   extends Pick<
     PrivacyRequest,
     | ('kind' | 'reference' | 'receivedAt' | 'dueAt' | 'extendedAt' | 'extensionReason' | 'rejectionReason')

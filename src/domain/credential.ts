@@ -19,7 +19,7 @@ export interface CredentialProof {
   lastFour: string
 }
 
-export interface CredentialFormat {
+interface CredentialFormat {
   pattern: RegExp
   create(id: string, randomness: Randomness): string
   /** The ID in a string; `null` if the string is damaged or of another form. */

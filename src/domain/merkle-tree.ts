@@ -12,7 +12,7 @@ export function hashLeaf(record: string): Buffer {
   return hash('sha256', Buffer.concat([leafPrefix, Buffer.from(record)]), 'buffer')
 }
 
-export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
+function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ActivityNote } from './activity.ts'
 import { createToken, type Randomness } from './randomness.ts'
 
-export const recoveryCodeCount = 10
+const recoveryCodeCount = 10
 
 /** 120 bits, so that a fast hash is enough to store it. */
 const codeBytes = 15

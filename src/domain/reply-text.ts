@@ -11,7 +11,7 @@ import { isPrintable } from './organisation-profile.ts'
 // a default in each language, which an organisation can replace.
 
 /** The outcomes of each kind of request, in the order in which they come up. */
-export const replyOutcomes = {
+const replyOutcomes = {
   access: ['received', 'more-information', 'extended', 'copy-ready', 'nothing-held', 'rejected'],
   erasure: ['received', 'more-information', 'extended', 'erased', 'nothing-held', 'rejected'],
 } as const
@@ -67,7 +67,7 @@ export interface ReplyFacts {
   verifyLink: string | null
 }
 
-export type Placeholder = keyof ReplyFacts
+type Placeholder = keyof ReplyFacts
 
 const always = ['organisation', 'contact', 'reference', 'receivedAt', 'dueAt', 'today'] as const
 const counts = ['subjects', 'sessions', 'events'] as const

@@ -10,7 +10,7 @@ export type ReportedRequest = Pick<
 
 export type ReceivedPosition = Pick<PrivacyRequest, 'receivedAt' | 'id'>
 
-export interface ReceivedQuery {
+interface ReceivedQuery {
   /** Inclusive. */
   from: Instant
   /** Exclusive. */
@@ -20,7 +20,7 @@ export interface ReceivedQuery {
 }
 
 /** How many requests of all organisations are not closed. */
-export interface DueRequests {
+interface DueRequests {
   overdue: number
   /** Due by a later instant, which is not included. */
   soon: number

@@ -111,7 +111,7 @@ export interface SignInStore {
   list(memberId: string): Promise<SignIn[]>
 }
 
-export interface MemberWithPassword {
+interface MemberWithPassword {
   member: Member
   passwordHash: string
 }

@@ -73,7 +73,7 @@ function clientDataOf(clientDataJSON: string): Record<string, unknown> | null {
 }
 
 /** The ID of a member that an authenticator stores, which names nobody. */
-export function userHandle(memberId: string): string {
+function userHandle(memberId: string): string {
   return Buffer.from(memberId).toString('base64url')
 }
 

@@ -4,13 +4,13 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { readSendQueues } from './streamed-body.ts'
 
-export interface Exchange {
+interface Exchange {
   request: IncomingMessage
   response: ServerResponse
 }
 
 /** An exchange with the caller's organisation and the number of unread response bytes. */
-export interface AnsweredExchange extends Exchange {
+interface AnsweredExchange extends Exchange {
   readonly owner: string | null
   unreadBytes: number
 }

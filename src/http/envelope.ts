@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, maxProblems } from '../domain/errors.ts'
 import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
 
-export const Meta = object(
+const Meta = object(
   {
     requestId: text({
       minLength: 1,

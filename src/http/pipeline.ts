@@ -54,7 +54,7 @@ const largeBodyBounds = { permits: 16, maxWaitingEach: 100, waitTimeoutMs: 20_00
 const batchBounds = { permits: 32, permitsEach: 8, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
 
 /** Returns the reason to refuse a request, or `null`. */
-export type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
+type Middleware = (context: RequestContext) => MaybePromise<LetheError | null>
 
 /** Records requests for their spans. */
 export interface RequestTraces {

@@ -25,7 +25,7 @@ export const errorStatus: Record<ErrorCode, 400 | 401 | 403 | 404 | 422 | 429 | 
   internal_error: 500,
 }
 
-export interface ResponderDeps {
+interface ResponderDeps {
   clock: Clock
   randomness: Randomness
   logger: Logger
@@ -194,7 +194,7 @@ export function responder(deps: ResponderDeps): Responder {
   }
 }
 
-export interface FailureContext {
+interface FailureContext {
   requestId: string
   now: Instant
   budget: BudgetState | null

@@ -6,7 +6,7 @@ import type { Access, PipelineName, Route, RouteMatch } from './request-context.
 import { bodilessHeaders } from './response-headers.ts'
 import { defineRoute } from './route.ts'
 
-export type Router = (method: string, url: string) => RouteMatch
+type Router = (method: string, url: string) => RouteMatch
 
 /** The entry of a path in the route table. */
 interface PathEntry {

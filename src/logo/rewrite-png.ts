@@ -16,7 +16,7 @@ interface Header {
   hasPalette: boolean
 }
 
-export interface SafePng {
+interface SafePng {
   bytes: Buffer
   width: number
   height: number

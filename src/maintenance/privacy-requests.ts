@@ -22,7 +22,7 @@ const sliceMs = 500
 const retryMs = 5_000
 
 /** A request that was started with a key is limited by its budget; one that a member started, by the pace. */
-export interface RequestLimits {
+interface RequestLimits {
   paceMs: number
   /** The longest that a request waits for a budget. */
   budgetWindowMs: number

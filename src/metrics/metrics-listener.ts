@@ -6,7 +6,7 @@ import { acceptsOpenMetrics, toOpenMetrics } from './metrics.ts'
 /** An `import` of node:http would also load Node's web APIs. */
 const { createServer } = process.getBuiltinModule('node:http')
 
-export interface MetricsListenerDeps {
+interface MetricsListenerDeps {
   host: string
   port: number
   timeouts: ServerOptions

@@ -14,7 +14,7 @@ import { processMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'
 
-export interface MeteredDeps {
+interface MeteredDeps {
   store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'requestReports' | 'connections' | 'logHeldMs'>
   limiter: Omit<Limiter, 'close'>
   journal?: Pick<Journal, 'waitingLines'> | undefined
@@ -88,7 +88,7 @@ export function toOpenMetrics(text: string): string {
 }
 
 /** Imports run in other processes, so this exposes the store's count, which is the same in every process. */
-export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'refusedLines'>): void {
+function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'refusedLines'>): void {
   let known: RefusedLines | null = null
   new Counter({
     name: 'lethe_lines_refused_total',
@@ -104,7 +104,7 @@ export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'ref
   })
 }
 
-export function journalMetrics(
+function journalMetrics(
   registry: Registry,
   journal: Pick<Journal, 'waitingLines'>,
 ): Pick<JournalReports, 'onFailed'> {

@@ -22,7 +22,7 @@ export interface AdmissionDeps {
 }
 
 /** The member, or the organisations among which the person has to choose. */
-export type Admission = ConnectedMember | { organisations: { id: string; name: string }[] }
+type Admission = ConnectedMember | { organisations: { id: string; name: string }[] }
 
 /**
  * Finds the member that an identity belongs to: one who is connected with the account, who was invited with

@@ -34,7 +34,7 @@ export async function saveApprovalRule(
   if (!(await deps.approvals.saveRule(organisationId, above, note))) throw notFound('This organisation')
 }
 
-export type Verdict = 'approve' | 'decline'
+type Verdict = 'approve' | 'decline'
 
 /** Approves or declines the erasure of a request. Throws `forbidden` for the member who asked for it. */
 export async function decideRequest(

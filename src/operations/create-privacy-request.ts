@@ -21,7 +21,7 @@ import { requireRequest, toRequestId, withFound } from './privacy-request.ts'
 import { countFound, namesFound, type RequestSearchDeps, searchRequest } from './search-request.ts'
 
 /** How many months an organisation has to answer, and by how many it may extend that. */
-export const monthsToAnswer = 1
+const monthsToAnswer = 1
 export const monthsOfExtension = 2
 
 export interface WantedRequest {

@@ -11,7 +11,7 @@ import { FoundIdentifiers, type IdentifierSource } from './find-people.ts'
 import { requireOrganisation } from './organisation.ts'
 import { requireTracker } from './tracker.ts'
 
-export interface DerivationOptions {
+interface DerivationOptions {
   sources: readonly IdentifierSource[]
   dryRun?: boolean
   /** Called after every step with the result and the share done, from 0 to 1; `null` if it is unknown. */

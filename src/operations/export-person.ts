@@ -17,7 +17,7 @@ interface PersonExportDeps {
 }
 
 /** Whose data is exported, for which request. */
-export interface PersonExport {
+interface PersonExport {
   requestId: string
   subjects: readonly SubjectRef[]
 }

@@ -11,7 +11,7 @@ import {
 import { addCounts, maxGroupSize } from './group-activity.ts'
 
 /** Consecutive entries of one request, or of requests with one reference, listed as one. */
-export interface ErasureGroup {
+interface ErasureGroup {
   newest: DescribedEntry
   request: NamedRequest | null
   /** Who erased; `null` if that is no longer recorded, or if every entry says that nothing was held. */

@@ -16,7 +16,7 @@ import type { RequestGroupStore } from '../domain/request-group.ts'
 /** `pending` is open or running. */
 export const inboxStates = ['pending', 'all', 'open', 'running', 'done', 'rejected', 'cancelled'] as const
 
-export interface InboxOptions {
+interface InboxOptions {
   limit?: number
   cursor?: string
   state?: (typeof inboxStates)[number]
@@ -28,7 +28,7 @@ export interface InboxOptions {
   reference?: string
 }
 
-export interface InboxPlan {
+interface InboxPlan {
   limit: number
   after: PrivacyRequestQuery['after']
   filters: {

@@ -42,7 +42,7 @@ export async function requireProfile(
 }
 
 /** What people typed: an empty display name stands for the organisation's own. */
-export interface TypedProfile {
+interface TypedProfile {
   displayName: string
   contact: string
   language: Language

@@ -23,7 +23,7 @@ const concurrentReads = 8
 const bytesPerEntry = 300
 
 /** An event, or a session at its start. */
-export interface TimelineEntry {
+interface TimelineEntry {
   /** The index of its record. */
   record: number
   session: Session | null
@@ -36,7 +36,7 @@ interface TimelinePosition {
 }
 
 /** A page of the timeline of some records, newest first. */
-export interface TimelineQuery {
+interface TimelineQuery {
   records: readonly SubjectRef[]
   limit: number
   after: TimelinePosition | null

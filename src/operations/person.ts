@@ -8,20 +8,20 @@ import { identityOf, maxPersonParts } from './find-person.ts'
 import { searchStored } from './search-subjects.ts'
 
 /** The maximum number of records that are shown of a person. Requests cover all of them. */
-export const maxPersonRecords = 200
+const maxPersonRecords = 200
 /** How many identifiers are shown of a record. */
 const maxIdentifiers = 32
 /** How many records are shown that share an identifier. */
 const maxOthers = 50
 
 /** What is stored about a person on one tracker under one ID. */
-export interface PersonRecord extends FoundSubject {
+interface PersonRecord extends FoundSubject {
   identifiers: SubjectIdentifier[]
   hasMoreIdentifiers: boolean
 }
 
 /** Records of another or the same person: they share an identifier, or the ID on another tracker (`null`). */
-export interface RelatedRecords {
+interface RelatedRecords {
   identifier: SubjectIdentifier | null
   subjects: FoundSubject[]
   /** Records that the retention window hides, which are still stored. */

@@ -28,7 +28,7 @@ export interface WantedList extends GivenList {
 
 /** Why a line gets no request. `requested` ones got theirs before, with the same reference. */
 export const unusedOutcomes = ['nothing', 'invalid', 'repeated', 'requested'] as const
-export type UnusedOutcome = (typeof unusedOutcomes)[number]
+type UnusedOutcome = (typeof unusedOutcomes)[number]
 
 /** A person to erase with a request. */
 export interface ListedPerson {
@@ -60,7 +60,7 @@ export interface ErasureListPlan extends Record<UnusedOutcome, number> {
 }
 
 /** One line can match many subjects. */
-export const maxListSubjects = 10_000
+const maxListSubjects = 10_000
 
 const linesPerSlice = 16
 

@@ -54,7 +54,7 @@ export function toRequestId(text: string): string {
   return text.toLowerCase()
 }
 
-export interface RequestListOptions {
+interface RequestListOptions {
   limit?: number
   cursor?: string
   state?: NonNullable<PrivacyRequestQuery['state']>

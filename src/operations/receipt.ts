@@ -189,7 +189,7 @@ export interface EntryCertificate extends Pick<ProvenEntry, 'record' | 'proof' |
   receipt: string | null
 }
 
-export interface CertifyDeps {
+interface CertifyDeps {
   ledger: LedgerStore
   activity: ActivityStore
   privacyRequests: PrivacyRequestStore

@@ -26,7 +26,7 @@ interface ChangeDeps extends ReplyTextDeps {
 }
 
 /** A text as the organisation uses it. */
-export interface UsedReplyText {
+interface UsedReplyText {
   name: ReplyName
   language: Language
   text: string

@@ -21,7 +21,7 @@ interface ReplyDeps extends RequestSearchDeps {
 }
 
 /** The texts that fit a request, with all facts filled in. */
-export interface RequestReply {
+interface RequestReply {
   language: Language
   /** The text to answer with now; `null` if none fits. */
   suggested: ReplyName | null

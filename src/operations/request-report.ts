@@ -13,7 +13,7 @@ import type { FairQueue, GiveWay } from '../domain/semaphore.ts'
 import { csvLine } from './csv.ts'
 
 /** Both months are inclusive. */
-export interface MonthRange {
+interface MonthRange {
   from: Month
   to: Month
 }
@@ -36,7 +36,7 @@ interface RequestFigures {
   worstMs: number | null
 }
 
-export interface MonthFigures extends RequestFigures {
+interface MonthFigures extends RequestFigures {
   month: Month
   kind: PrivacyRequestKind
 }
@@ -49,7 +49,7 @@ export interface RequestReport extends MonthRange {
   totals: (RequestFigures & { kind: PrivacyRequestKind | null })[]
 }
 
-export interface RequestReportDeps {
+interface RequestReportDeps {
   requestReports: RequestReportStore
   clock: Clock
   jobs: FairQueue

@@ -7,7 +7,7 @@ import type { FoundSubject, OrganisationView, SearchStore } from '../domain/subj
 import { type FoundPerson, findPerson } from './find-person.ts'
 
 /** A request whose person is still stored. */
-export interface PersonRequest extends Pick<PrivacyRequest, 'organisationId' | 'id'> {
+interface PersonRequest extends Pick<PrivacyRequest, 'organisationId' | 'id'> {
   person: Person
 }
 
@@ -18,7 +18,7 @@ export interface RequestSearchDeps {
 }
 
 /** Without the subjects that a member excluded; identifiers that they have still count as held. */
-export interface FoundRequest extends FoundPerson {
+interface FoundRequest extends FoundPerson {
   excluded: { subjects: ExcludedSubject<FoundSubject>[]; hidden: ExcludedSubject<SubjectRef>[] }
 }
 

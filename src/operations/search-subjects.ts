@@ -19,7 +19,7 @@ import type {
 } from '../domain/subject-search.ts'
 
 /** Exactly one of the first two is required. */
-export interface SubjectSearchOptions {
+interface SubjectSearchOptions {
   identifier?: SubjectIdentifier
   subjectId?: string
   limit?: number

@@ -38,7 +38,7 @@ export interface FactorDeps {
 }
 
 /** Everything that a member can prove their identity with, besides the password. */
-export interface FactorsOfMember {
+interface FactorsOfMember {
   rule: SecondFactorRule
   passkeys: Passkey[]
   totp: Totp | null
@@ -106,7 +106,7 @@ export interface Answer {
 }
 
 /** A proof, or why there is none: for the activity, which names what was tried. */
-export type CheckedAnswer = { proof: Proof } | { refused: ProofKind; copied: Passkey | null }
+type CheckedAnswer = { proof: Proof } | { refused: ProofKind; copied: Passkey | null }
 
 /** Checks an answer to a challenge with this token. Nothing is used up yet. */
 export async function checkAnswer(

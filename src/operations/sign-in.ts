@@ -29,7 +29,7 @@ import {
 } from './second-factor.ts'
 
 /** A member who has proved their identity. */
-export interface VerifiedMember {
+interface VerifiedMember {
   member: Member
   /** `null` if the member has no password. */
   passwordHash: string | null

@@ -71,7 +71,7 @@ interface FinishDeps extends AdmissionDeps, FactorDeps {
 }
 
 /** Like `SignInOutcome`, or the organisations among which the person has to choose. */
-export type SingleSignOnOutcome = SignInOutcome | { organisations: { id: string; name: string }[] }
+type SingleSignOnOutcome = SignInOutcome | { organisations: { id: string; name: string }[] }
 
 /**
  * Signs in the person with whom the browser came back, or verifies the member who was signed in. Throws

@@ -11,7 +11,7 @@ import { activityNote } from './activity.ts'
 import type { FactorDeps } from './second-factor.ts'
 
 /** A secret for an authenticator app, which counts once a code has confirmed it. */
-export interface TotpOffer {
+interface TotpOffer {
   token: string
   secret: string
   /** The same for a QR code. */

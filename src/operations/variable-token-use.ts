@@ -3,7 +3,7 @@ import type { VariableTokenStore } from '../domain/variable-token.ts'
 
 const flushEveryMs = 5_000
 
-export interface TokenUse {
+interface TokenUse {
   /** Records a request with this token. */
   note(tokenId: string): void
   stop(): Promise<void>

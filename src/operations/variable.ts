@@ -26,7 +26,7 @@ interface ChangeDeps extends VariableDeps {
   randomness: Randomness
 }
 
-export interface CurrentVariables {
+interface CurrentVariables {
   version: number
   variables: Variables
 }
@@ -72,7 +72,7 @@ export interface VariableEdit {
   basedOn?: number | undefined
 }
 
-export interface EditedVariables {
+interface EditedVariables {
   version: number
   changes: VariableChange[]
 }

@@ -29,14 +29,14 @@ export interface LedgerVerification {
   problem: string | null
 }
 
-export interface VerifyDeps extends Pick<RetentionPolicy, 'retentionDays' | 'tombstoneDays'> {
+interface VerifyDeps extends Pick<RetentionPolicy, 'retentionDays' | 'tombstoneDays'> {
   ledger: LedgerStore
   tombstones: TombstoneStore
   keyring: Keyring
   clock: Clock
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Earlier heads, from checkpoints and receipts that someone kept. */
   heads?: readonly TreeHead[]
   journal?: KnownLedger | undefined

@@ -31,7 +31,7 @@ export interface OtlpReports {
   onFound(signal: 'traces' | 'metrics'): void
 }
 
-export interface OtlpDeps {
+interface OtlpDeps {
   /** Such as `sqlite`, by OpenTelemetry's conventions. */
   dbSystem: string
   /** The same metrics that Prometheus reads. */
@@ -42,7 +42,7 @@ export interface OtlpDeps {
 }
 
 /** What measures the parts of a service. */
-export interface Tracing {
+interface Tracing {
   requests: RequestTraces
   jobs: JobSpans
   services(services: Services): Services

@@ -16,7 +16,7 @@ import { hrTime } from './hr-time.ts'
 import { parentContext, sentContext } from './sent-trace.ts'
 
 /** A call to the store or the limiter. Its arguments are not recorded. */
-export interface RecordedCall {
+interface RecordedCall {
   name: string
   attributes: Attributes
   startedAt: number

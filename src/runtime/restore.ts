@@ -103,11 +103,11 @@ function describes(text: string, contents: BackupContents): boolean {
 }
 
 /** The file next to a backup that describes it. */
-export function contentsPath(file: string): string {
+function contentsPath(file: string): string {
   return `${file}.json`
 }
 
-export function formatContents(contents: BackupContents): string {
+function formatContents(contents: BackupContents): string {
   return `${JSON.stringify(contents, null, 2)}\n`
 }
 

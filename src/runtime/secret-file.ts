@@ -90,7 +90,7 @@ export async function readKeyring(config: SecretConfig, known: readonly string[]
 }
 
 /** The first secret is the current one; `null` if there is no file. */
-export async function readSecrets(path: string): Promise<[Buffer, ...Buffer[]] | null> {
+async function readSecrets(path: string): Promise<[Buffer, ...Buffer[]] | null> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw new Error(`The secrets in ${path} cannot be read: ${error.message}`)
@@ -188,7 +188,7 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /** Creates a file and makes its content durable. */
-export async function writeSecrets(path: string, secrets: readonly Uint8Array[]): Promise<void> {
+async function writeSecrets(path: string, secrets: readonly Uint8Array[]): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
     await writeAndSync(file, secrets)

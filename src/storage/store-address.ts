@@ -29,7 +29,7 @@ export interface PostgresHost {
 }
 
 /** The address of a PostgreSQL server, or of several that replicate each other. */
-export interface PostgresAddress {
+interface PostgresAddress {
   /** As the driver expects it, with the first host. */
   url: string
   /**

@@ -21,7 +21,7 @@ export interface ProxyRequest {
 }
 
 /** A proxy with the example configuration in front of a port. */
-export interface Proxy {
+interface Proxy {
   /** Sends a request with an unchanged target. */
   ask(target: string, request?: ProxyRequest): Promise<Answer>
   /** The same over HTTP/2. */

@@ -4,7 +4,7 @@ import type { Shell } from './shell.ts'
 import { Names, readTranscript } from './transcript.ts'
 
 /** Actions that replace a command such as `sudo systemctl stop lethe`; a returned text is its output. */
-export type StandIns = Record<string, () => Promise<unknown>>
+type StandIns = Record<string, () => Promise<unknown>>
 
 interface GuideRun {
   shell: Shell

@@ -11,14 +11,14 @@ import { type Lifetime, startTestService } from '../support/service.ts'
 import { openShell, programHere, type Shell } from './shell.ts'
 
 /** The key and the address of the sample in the guides. */
-export const sampleKey = 'lethe_wzcQQiERfozkiuqn_…'
+const sampleKey = 'lethe_wzcQQiERfozkiuqn_…'
 export const sampleUrl = 'http://127.0.0.1:8080'
 
 /**
  * The result of `npm start`: a service with the sample, on a store in the folder `data`, and a shell in the
  * parent folder.
  */
-export interface SampleService {
+interface SampleService {
   cli: CommandLine
   shell: Shell
   names: Record<string, string>

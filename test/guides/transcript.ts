@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 
 /** A command in a guide and its output. */
-export interface Exchange {
+interface Exchange {
   command: string
   printed: string
 }

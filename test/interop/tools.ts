@@ -41,7 +41,7 @@ export function workshop(lifetime: Lifetime): string {
   return path
 }
 
-export interface Ran {
+interface Ran {
   status: number | null
   /** The output on both streams. */
   output: string

@@ -29,7 +29,7 @@ const system = systems[`${process.platform}-${process.arch}`]
 const folder = join(homedir(), '.cache', 'lethe-packaging')
 
 /** A program from npm, and why it is not available, if so. */
-export interface Tool {
+interface Tool {
   name: string
   path: string
   skip: false | string

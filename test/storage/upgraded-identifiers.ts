@@ -4,7 +4,7 @@ import type { Store } from '../../src/domain/store.ts'
 import { always, at, eventRow } from '../support/rows.ts'
 import { eraseIn, testKeys } from '../support/test-keyring.ts'
 
-export const start = at('2026-06-01T00:00:00.000Z')
+const start = at('2026-06-01T00:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** SQL that adds one subject to a store from before identifiers existed. `key` is its subject key. */

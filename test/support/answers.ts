@@ -75,7 +75,7 @@ function assertEnvelope({ body, headers }: Answer, content: 'data' | 'error'): v
 }
 
 /** The values of the `X-RateLimit-*` headers. */
-export interface BudgetHeaders {
+interface BudgetHeaders {
   limit: number
   remaining: number
   reset: number

@@ -17,7 +17,7 @@ export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]>
 /**
  * A runtime in which waits take no time: they advance the client's clock, and any other through `passTime`.
  */
-export interface MovedTime extends Runtime {
+interface MovedTime extends Runtime {
   /** The length of each wait, in milliseconds. */
   waits: number[]
 }
@@ -52,7 +52,7 @@ export function recordingFetch(): { fetch: typeof fetch; exchanges: string[] } {
 }
 
 /** A runtime whose background waits end when the test calls `step`; other waits take no time. */
-export interface SteppedTime extends MovedTime {
+interface SteppedTime extends MovedTime {
   /** Ends the next background wait and returns its length in milliseconds. */
   step(): Promise<number>
 }

@@ -145,7 +145,7 @@ export function copyOf(service: Pick<TestService, 'url'>, { cookie }: Pick<Conso
 }
 
 /** A request on its own connection, which a test can complete or break off. */
-export interface RawPost extends RawConnection {
+interface RawPost extends RawConnection {
   /** Sends the rest of the body. */
   sendRest(): void
 }

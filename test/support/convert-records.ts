@@ -10,7 +10,7 @@ import { defaultMaxLineBytes } from '../../src/domain/split-lines.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The result of a conversion, with the reason for each record that was not used. */
-export interface Converted {
+interface Converted {
   lines: string[]
   events: Fields[]
   reasons: (string | null)[]

@@ -39,7 +39,7 @@ export function convertSummary(outcome: Outcome): Record<string, unknown> {
 }
 
 /** A service that holds the result of a conversion. */
-export interface ConvertedShop {
+interface ConvertedShop {
   cli: CommandLine
   /** The converted lines. */
   lines: Record<string, unknown>[]

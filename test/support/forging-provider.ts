@@ -16,7 +16,7 @@ export interface Forgery {
   answers?: Record<string, (response: ServerResponse) => void>
 }
 
-export interface ForgingProvider {
+interface ForgingProvider {
   issuer: string
   forgery: Forgery
   /** The nonce of the next ID token. */

@@ -7,7 +7,7 @@ import type { CommandLine } from './command-line.ts'
 import { preparedStore, runCommands } from './prepared-store.ts'
 import { always } from './rows.ts'
 
-export type Line = Record<string, unknown>
+type Line = Record<string, unknown>
 
 /** A command line on a store with the organisation `acme`, on the free plan, and its tracker `shop`. */
 export const withShop = preparedStore(

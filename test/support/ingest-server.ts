@@ -5,7 +5,7 @@ import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 
 /** A batch that arrived, stored or not. */
-export interface ReceivedBatch {
+interface ReceivedBatch {
   path: string
   headers: IncomingHttpHeaders
   /** The size of the body as sent. */

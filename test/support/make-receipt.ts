@@ -46,7 +46,7 @@ function subproof(size: number, leaves: readonly Uint8Array[], isWhole: boolean)
 }
 
 /** A key that signs notes. The seed is 32 bytes. */
-export interface NoteSigner {
+interface NoteSigner {
   name: string
   keyId: Buffer
   vkey: string

@@ -14,7 +14,7 @@ export interface Sample {
 }
 
 /** A metric, as its `TYPE` and `HELP` lines declare it. */
-export interface Family {
+interface Family {
   name: string
   type: string
   help: string

@@ -7,7 +7,7 @@ import { OpenFeature as Web, ProviderEvents as WebEvents } from '@openfeature/we
 import type { Lifetime } from './service.ts'
 
 /** A client of one of the SDKs, with its own provider. */
-export interface FlagClient {
+interface FlagClient {
   /** Makes the SDK initialise the provider. */
   start(): Promise<void>
   status(): string

@@ -5,7 +5,7 @@ import { type ReceivedMetric, type ReceivedSpan, readMetrics, readSpans } from '
 import type { Lifetime } from './service.ts'
 
 /** A receiver of OTLP over HTTP. */
-export interface Collector {
+interface Collector {
   url: string
   /** The bodies, as sent. */
   bodies: Buffer[]

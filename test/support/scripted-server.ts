@@ -6,7 +6,7 @@ import type { Lifetime } from './service.ts'
 export type Behaviour = string | ((socket: Socket) => void)
 
 /** A server that misbehaves on request, which the real one cannot be made to do. */
-export interface ScriptedServer {
+interface ScriptedServer {
   url: string
   /** The first line of each request, and its headers with lower-case names. */
   requests: { line: string; headers: Map<string, string> }[]

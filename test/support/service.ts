@@ -18,7 +18,7 @@ export interface Lifetime {
   after(work: () => void | Promise<void>): void
 }
 
-export interface Ask {
+interface Ask {
   method?: string
   /** The key string; without it, no key is sent. */
   key?: string

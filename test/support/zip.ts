@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 
-export interface ZippedFile {
+interface ZippedFile {
   name: string
   modifiedAt: Date
   text: string

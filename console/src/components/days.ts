@@ -3,7 +3,7 @@ import type { Totals } from '../types.ts'
 export const dayMs = 86_400_000
 
 /** The value of a day, and the part of it that is highlighted. */
-export interface DayValue {
+interface DayValue {
   day: string
   value: number
   part?: number
@@ -65,7 +65,7 @@ export function sumOf(bins: readonly Bin[]): number {
 }
 
 /** How a figure compares with an earlier one. `none` if there was nothing to compare with. */
-export interface Comparison {
+interface Comparison {
   way: 'up' | 'down' | 'same' | 'none'
   /** The change as a part of the earlier figure. */
   share: number
@@ -105,7 +105,7 @@ export function dayText(day: number): string {
 }
 
 /** One bar: the totals from its first day to its last. */
-export interface Bar {
+interface Bar {
   from: string
   to: string
   sessions: number

@@ -3,7 +3,7 @@ import type { Actor, Happened } from './certified.ts'
 
 // The words of certificates, which people outside of the organisation read, in each language.
 
-export type Language = OrganisationProfile['language']
+type Language = OrganisationProfile['language']
 
 type Noun = readonly [one: string, many: string]
 

@@ -63,7 +63,7 @@ interface StoryItemProps {
   children?: ComponentChildren
 }
 
-export function StoryItem({ icon, title, by, at, tone, children }: StoryItemProps) {
+function StoryItem({ icon, title, by, at, tone, children }: StoryItemProps) {
   return (
     <li class={tone ? `moment ${tone}` : 'moment'}>
       <span class="moment-icon">

@@ -45,7 +45,7 @@ function receiptsIn(value: unknown): string[] {
 }
 
 /** What a link to the page names: the digest of a certificate's entries, and keys. */
-export interface LinkedFacts {
+interface LinkedFacts {
   digest: string | null
   keys: string[]
 }

@@ -41,7 +41,7 @@ interface Word {
 }
 
 /** A command and the words that can follow it. */
-export interface Completable {
+interface Completable {
   /** The words that select the command; none for the program itself. */
   words: readonly string[]
   commands: readonly Word[]

@@ -126,7 +126,7 @@ function inWords(
 const progressEveryMs = 250
 
 /** Runs `work` between two stores with a progress display, and aborts it on a signal. */
-export async function withCopyProgress<Result>(
+async function withCopyProgress<Result>(
   terminal: Terminal,
   { source, target }: CopyEnds & { source: { clock: Clock } },
   { verifyOnly }: { verifyOnly: boolean },

@@ -155,7 +155,7 @@ export class ImportInput extends InputFiles {
 const dayMs = 86_400_000
 
 /** Says which plan's window was too short for the imported lines, and how to keep them. */
-export function tooOldInWords(
+function tooOldInWords(
   { organisationId, plan, days, rows, oldestAt }: TooOldRows,
   { retentionDays, clock }: { retentionDays: RetentionDays; clock: Clock },
 ): string {
@@ -171,6 +171,6 @@ export function tooOldInWords(
   return `${skipped} To keep ${it}: ${move}LETHE_RETENTION_DAYS=${plan}=${needed} for every command and the service; then import again.`
 }
 
-export function tooOldJson({ organisationId, plan, days, rows, oldestAt }: TooOldRows) {
+function tooOldJson({ organisationId, plan, days, rows, oldestAt }: TooOldRows) {
   return { orgId: organisationId, plan, days, rows, oldestAt: formatInstant(oldestAt) }
 }

@@ -81,7 +81,7 @@ function toJson({ id, name, plan }: Organisation) {
   return { id, name, plan }
 }
 
-export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
+function addDeleteOrganisationCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
   orgs
     .command('delete')
     .description('permanently delete an organisation with its trackers, keys and members')
@@ -127,7 +127,7 @@ function inWords(held: Awaited<ReturnType<typeof countAll>>): string {
   return `${counted(held.trackers, 'tracker')}, ${counted(held.keys, 'key')}, ${counted(held.members, 'member')}, ${heldInWords(held)}`
 }
 
-export function addSetPlanCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
+function addSetPlanCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
   orgs
     .command('set-plan')
     .description("change an organisation's plan")

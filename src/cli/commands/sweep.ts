@@ -116,6 +116,6 @@ function activityInWords({ activity, requests }: Pick<SweptTotals, 'activity' | 
   return requests === 0 ? entries : `${entries} and ${counted(requests, 'closed request')}`
 }
 
-export function isNothing({ subjects, sessions, events, activity, requests }: SweptTotals): boolean {
+function isNothing({ subjects, sessions, events, activity, requests }: SweptTotals): boolean {
   return subjects + sessions + events + activity + requests === 0
 }

@@ -113,7 +113,7 @@ function toJson({ id, organisationId, name }: Tracker) {
   return { id, orgId: organisationId, name }
 }
 
-export function addDeleteTrackerCommand(trackers: Command, { terminal, withStore }: CommandKit): void {
+function addDeleteTrackerCommand(trackers: Command, { terminal, withStore }: CommandKit): void {
   trackers
     .command('delete')
     .description('permanently delete a tracker and all its data')

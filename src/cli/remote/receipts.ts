@@ -39,7 +39,7 @@ function addReceiptsKey(receipts: Command, { terminal, config }: CommandKit): vo
     )
 }
 
-export function addReceiptsGet(receipts: Command, { terminal, config }: CommandKit): void {
+function addReceiptsGet(receipts: Command, { terminal, config }: CommandKit): void {
   receipts
     .command('get')
     .description("get the receipt of a data subject's erasure")
@@ -85,7 +85,7 @@ interface VerifyFlags {
   json?: true
 }
 
-export function addReceiptsVerify(receipts: Command, { terminal, config }: CommandKit): void {
+function addReceiptsVerify(receipts: Command, { terminal, config }: CommandKit): void {
   receipts
     .command('verify')
     .description('verify a receipt offline and explain what it proves')

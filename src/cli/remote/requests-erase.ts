@@ -100,7 +100,7 @@ function requestProgress(request: () => PrivacyRequest) {
 }
 
 /** Prints how an erasure ended. Exit code 1 if it did not, although it was awaited. */
-export function reportErasure(
+function reportErasure(
   { terminal, fail }: CommandKit,
   request: PrivacyRequest,
   { wait, json }: Pick<EraseRequestFlags, 'wait' | 'json'>,

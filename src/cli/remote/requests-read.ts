@@ -74,7 +74,7 @@ export function requestArgument(): Argument {
   return new Argument('<request>', 'the ID of the request')
 }
 
-export function printRequest(print: (line: string) => void, request: PrivacyRequest, json?: true): void {
+function printRequest(print: (line: string) => void, request: PrivacyRequest, json?: true): void {
   for (const line of json ? [JSON.stringify(request)] : describeRequest(request)) print(line)
 }
 

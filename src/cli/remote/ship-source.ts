@@ -12,7 +12,7 @@ import {
 import type { LineStart } from './ship-lines.ts'
 
 /** What a source has next. */
-export type Piece =
+type Piece =
   | { type: 'bytes'; bytes: Buffer }
   /** Nothing now. `isComplete` if there is nothing more until somebody writes. */
   | { type: 'idle'; isComplete: boolean }

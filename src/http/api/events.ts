@@ -9,7 +9,7 @@ import { exampleEvents, exampleSubjectParameters } from './examples.ts'
 import { cursor, freeForm, id, instant, limit, nextCursor, page } from './fields.ts'
 import { subjectPath } from './subjects.ts'
 
-export const eventListParameters = {
+const eventListParameters = {
   limit: optional(limit),
   cursor: optional(cursor),
   sessionId: optional(text({ ...identifier, description: 'Only the events of this session.' })),
@@ -26,7 +26,7 @@ export const Event = object(
   { title: 'Event' },
 )
 
-export const EventList = object({ events: page(Event), nextCursor }, { title: 'EventList' })
+const EventList = object({ events: page(Event), nextCursor }, { title: 'EventList' })
 
 export const listEventsRoute = defineRoute({
   method: 'GET',

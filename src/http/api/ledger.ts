@@ -14,7 +14,7 @@ import { nextCursor, page, pageParameters } from './fields.ts'
 
 export const entryListParameters = pageParameters
 
-export const consistencyParameters = {
+const consistencyParameters = {
   from: integer({
     format: 'int64',
     minimum: 0,
@@ -33,7 +33,7 @@ const checkpoint = text({
   description: 'The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519.',
 })
 
-export const Ledger = object(
+const Ledger = object(
   {
     origin: text({ description: 'The name of the ledger and of its keys.' }),
     size: count('The number of entries.'),
@@ -58,9 +58,9 @@ const LedgerEntry = object(
   { title: 'LedgerEntry', description: 'An entry of the ledger.' },
 )
 
-export const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
+const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
 
-export const Consistency = object(
+const Consistency = object(
   {
     from: count('The size of the earlier ledger.'),
     to: count('The current size of the ledger.'),

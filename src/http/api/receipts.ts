@@ -6,7 +6,7 @@ import { exampleErasureParameters, exampleReceipt } from './examples.ts'
 import { Counts, instant, nextCursor, page, pageParameters, receipt } from './fields.ts'
 import { subjectPath } from './subjects.ts'
 
-export const receiptListParameters = pageParameters
+const receiptListParameters = pageParameters
 
 const Receipt = object(
   {
@@ -18,7 +18,7 @@ const Receipt = object(
   { title: 'Receipt', description: 'An erasure of a data subject, with its proof.' },
 )
 
-export const ReceiptList = object({ receipts: page(Receipt), nextCursor }, { title: 'ReceiptList' })
+const ReceiptList = object({ receipts: page(Receipt), nextCursor }, { title: 'ReceiptList' })
 
 export const listReceiptsRoute = defineRoute({
   method: 'GET',

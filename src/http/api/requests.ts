@@ -28,7 +28,7 @@ import { Identifier, id, instant, nextCursor, page, pageParameters } from './fie
 import { exampleCreation, exampleRequest, exampleRequestList } from './request-examples.ts'
 
 export const requestsTag = 'Privacy requests'
-export const requestsPath = '/v1/analytics/requests'
+const requestsPath = '/v1/analytics/requests'
 export const requestPath = `${requestsPath}/{requestId}` as const
 
 const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
@@ -44,7 +44,7 @@ const partsOf = { maxItems: maxPersonParts }
 const { trackerId, subjectId } = { trackerId: text(identifier), subjectId: text(identifier) }
 
 /** Whom a request is about. Its operation limits the number of parts. */
-export const personField = object(
+const personField = object(
   {
     identifiers: optional(
       list(
@@ -112,7 +112,7 @@ export const PrivacyRequest = object(
   { title: 'PrivacyRequest', description: 'What a person asked for, from its arrival to its answer.' },
 )
 
-export const PrivacyRequestList = object(
+const PrivacyRequestList = object(
   { requests: page(PrivacyRequest), nextCursor },
   { title: 'PrivacyRequestList' },
 )

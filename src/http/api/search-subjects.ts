@@ -63,7 +63,7 @@ export const FoundSubject = object(
 
 const HiddenSubject = object({ trackerId: id(), subjectId: id() }, { title: 'HiddenSubject' })
 
-export const FoundSubjectList = object(
+const FoundSubjectList = object(
   {
     subjects: page(FoundSubject),
     hidden: optional(

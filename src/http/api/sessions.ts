@@ -21,7 +21,7 @@ export const Session = object(
   { title: 'Session' },
 )
 
-export const SessionList = object({ sessions: page(Session), nextCursor }, { title: 'SessionList' })
+const SessionList = object({ sessions: page(Session), nextCursor }, { title: 'SessionList' })
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',

@@ -87,14 +87,14 @@ export const subjectFields = {
   attributes: freeForm('The attributes of the newest session.'),
 }
 
-export const Subject = object(subjectFields, {
+const Subject = object(subjectFields, {
   title: 'Subject',
   description: 'What is stored about one data subject.',
 })
 
 export const SubjectList = object({ subjects: page(SubjectSummary), nextCursor }, { title: 'SubjectList' })
 
-export const Erasure = object(
+const Erasure = object(
   {
     trackerId: id(),
     subjectId: id(),
@@ -109,7 +109,7 @@ export const Erasure = object(
   { title: 'Erasure', description: 'What this request deleted.' },
 )
 
-export type SubjectSummaryBody = ValueOf<typeof SubjectSummary>
+type SubjectSummaryBody = ValueOf<typeof SubjectSummary>
 
 const listPath = '/v1/analytics/trackers/{trackerId}/subjects'
 export const subjectPath = `${listPath}/{subjectId}`
@@ -197,7 +197,7 @@ export function presentRecord(trackerId: string, record: SubjectRecord) {
   return { trackerId, ...presentSummary(record), identifiers, attributes }
 }
 
-export function presentErasure({ alreadyErased, counts, erasedAt, receipt }: ErasureOutcome) {
+function presentErasure({ alreadyErased, counts, erasedAt, receipt }: ErasureOutcome) {
   return { alreadyErased, counts, erasedAt: formatInstant(erasedAt), receipt }
 }
 

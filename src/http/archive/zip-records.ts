@@ -14,7 +14,7 @@ export interface ZipEntry {
 }
 
 /** What is known about a file before its content. */
-export type ZipEntryStart = Pick<ZipEntry, 'name' | 'modifiedAt'>
+type ZipEntryStart = Pick<ZipEntry, 'name' | 'modifiedAt'>
 
 /** Version 2.0 has deflate, 4.5 has 64-bit sizes. */
 const plainVersion = 20
@@ -80,7 +80,7 @@ export function directoryRecord({
 }
 
 /** The position of the central directory, which is the last thing in an archive. */
-export interface ZipDirectory {
+interface ZipDirectory {
   entries: number
   bytes: number
   offset: number

@@ -17,7 +17,7 @@ const SignIn = object(
   { title: 'SignIn' },
 )
 
-export const SignInList = object({ signIns: list(SignIn) }, { title: 'SignInList' })
+const SignInList = object({ signIns: list(SignIn) }, { title: 'SignInList' })
 
 /** What members may do with their own account, whatever their role. */
 export const accountRoutes = [

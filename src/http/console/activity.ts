@@ -38,7 +38,7 @@ const Activity = object(
   { title: 'Activity' },
 )
 
-export const ActivityList = object(
+const ActivityList = object(
   { entries: list(Activity), nextCursor: orNull(text()) },
   { title: 'ActivityList' },
 )
@@ -55,7 +55,7 @@ const ActivityGroup = object(
   { title: 'ActivityGroup' },
 )
 
-export const ActivityGroupList = object(
+const ActivityGroupList = object(
   { groups: list(ActivityGroup), nextCursor: orNull(text()) },
   { title: 'ActivityGroupList' },
 )
@@ -67,7 +67,7 @@ const shortText = {
   'x-rule': '1 to 200 characters, no control characters',
 }
 
-export const activityFilterParameters = {
+const activityFilterParameters = {
   requestId: optional(text(shortText)),
   kind: optional(text({ ...shortText, 'x-rule': 'a kind of activity' })),
   actor: optional(text({ ...shortText, 'x-rule': 'the id of a member or a key, or command-line' })),
@@ -75,9 +75,9 @@ export const activityFilterParameters = {
   until: optional(text({ maxLength: 100, 'x-rule': instantRule })),
 }
 
-export const activityFormat = oneOf(['csv', 'json'], { 'x-rule': 'csv or json' })
+const activityFormat = oneOf(['csv', 'json'], { 'x-rule': 'csv or json' })
 
-export const activityListParameters = { ...sessionListParameters, ...activityFilterParameters }
+const activityListParameters = { ...sessionListParameters, ...activityFilterParameters }
 
 export const activityRoutes = [
   defineRoute({

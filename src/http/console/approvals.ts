@@ -8,7 +8,7 @@ import { changedPage, RequestPage } from './request-fields.ts'
 import { presentGroup, RequestGroup, reference } from './request-groups.ts'
 import { requestPath } from './requests.ts'
 
-export const ApprovalRule = object(
+const ApprovalRule = object(
   /** How many people a member may erase in a day without an approval. */
   { above: orNull(integer()) },
   { title: 'ApprovalRule' },

@@ -13,7 +13,7 @@ import { Counts, typedSubjects } from './request-fields.ts'
 import { presentGroup, RequestGroup, reference } from './request-groups.ts'
 
 /** What a list would erase. Each line read is used, empty, invalid, repeated or `other`. */
-export const ErasureListPlan = object(
+const ErasureListPlan = object(
   {
     ...{ read: integer(), used: integer(), empty: integer(), invalid: integer(), repeated: integer() },
     ...{ other: integer(), nothing: integer(), requested: integer(), lines: integer() },
@@ -27,10 +27,10 @@ export const ErasureListPlan = object(
 )
 
 /** The limit of a request with a list of people. */
-export const maxListBytes = 4 * 1024 * 1024
+const maxListBytes = 4 * 1024 * 1024
 
 /** The list, and how to read it. */
-export const listFields = {
+const listFields = {
   text: text({ maxLength: maxListBytes, 'x-rule': 'a list with one data subject or person per line' }),
   format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
   column: optional(text({ maxLength: 1_000, 'x-rule': 'the name of a column' })),

@@ -42,7 +42,7 @@ const NothingHeld = object(
 
 const Entry = anyOf(LedgerErasure, NothingHeld)
 
-export const ErasureList = object(
+const ErasureList = object(
   { erasures: list(Entry), size: integer(), nextCursor: orNull(text()) },
   { title: 'ErasureList' },
 )
@@ -62,7 +62,7 @@ const ErasureGroup = object(
   { title: 'ErasureGroup' },
 )
 
-export const ErasureGroupList = object(
+const ErasureGroupList = object(
   { groups: list(ErasureGroup), size: integer(), nextCursor: orNull(text()) },
   { title: 'ErasureGroupList' },
 )
@@ -86,9 +86,9 @@ export const Certificate = object(
 )
 
 /** `null` if the entry is about someone else. */
-export const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'ReceiptAgain' })
+const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'ReceiptAgain' })
 
-export const receiptBody = {
+const receiptBody = {
   ...provenEntryParameters,
   identifier: subjectSearchBody.identifier,
   subjectId: subjectSearchBody.subjectId,

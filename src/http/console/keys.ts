@@ -32,14 +32,14 @@ const Key = object(
 )
 
 /** The only response that contains a key. */
-export const IssuedKey = object({ key: Key, keyString: text() }, { title: 'IssuedKey' })
+const IssuedKey = object({ key: Key, keyString: text() }, { title: 'IssuedKey' })
 
 const Area = object(
   { area: text(), scopes: list(object({ scope: text(), allows: text() })) },
   { title: 'Area' },
 )
 
-export const KeyDetail = object(
+const KeyDetail = object(
   {
     key: Key,
     scopes: list(object({ scope: text(), allows: text() })),
@@ -49,18 +49,18 @@ export const KeyDetail = object(
   { title: 'KeyDetail' },
 )
 
-export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
+const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
 
-export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
+const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 
-export const RevokedKey = object({ key: Key }, { title: 'RevokedKey' })
+const RevokedKey = object({ key: Key }, { title: 'RevokedKey' })
 
-export const scopeList = list(text({ maxLength: 100 }), {
+const scopeList = list(text({ maxLength: 100 }), {
   maxItems: 50,
   'x-rule': 'a list of scopes',
 })
 
-export const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
+const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
 
 /** How many days of use a key's page shows. */
 const shownKeyDays = 90
@@ -165,7 +165,7 @@ function present({ key, keyString }: Issued, { clock }: Services) {
 }
 
 /** A key without its string, which is not stored. */
-export function presentKey(key: ApiKey, now: Instant) {
+function presentKey(key: ApiKey, now: Instant) {
   const { id, name, scopes, lastFour } = key
   return {
     ...{ id, name, scopes: [...scopes], lastFour, state: apiKeyState(key, now) },

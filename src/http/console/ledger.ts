@@ -13,7 +13,7 @@ import { defineRoute } from '../route.ts'
 import { integer, list, object, orNull, text } from '../schema.ts'
 import { instant, instantOrNull } from './fields.ts'
 
-export const Ledger = object(
+const Ledger = object(
   {
     ...{ origin: text(), size: integer(), rootHash: text(), checkpoint: text(), verifierKeys: list(text()) },
     lastEntryAt: orNull(instant),
@@ -21,13 +21,13 @@ export const Ledger = object(
   { title: 'Ledger' },
 )
 
-export const LedgerVerification = object(
+const LedgerVerification = object(
   { size: integer(), rootHash: text(), problem: orNull(text()) },
   { title: 'LedgerVerification' },
 )
 
 /** Downloaded by a link; no page reads it. */
-export const ProvenEntry = object(
+const ProvenEntry = object(
   { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },
   { title: 'ProvenEntry' },
 )
@@ -88,11 +88,11 @@ export const ledgerRoutes = [
   }),
 ]
 
-export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenLedgerEntry) {
+function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenLedgerEntry) {
   return { index, record, leafHash: Buffer.from(leafHash).toString('base64'), proof, checkpoint }
 }
 
-export function presentLedger(
+function presentLedger(
   { origin, size, rootHash, checkpoint, verifierKeys }: LedgerHead,
   last: LedgerEntry | null,
 ) {

@@ -27,12 +27,9 @@ export const Member = object(
   { title: 'Member' },
 )
 
-export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
+const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
 
-export const Invitation = object(
-  { member: Member, token: text(), expiresAt: instant },
-  { title: 'Invitation' },
-)
+const Invitation = object({ member: Member, token: text(), expiresAt: instant }, { title: 'Invitation' })
 
 export const email = text({
   minLength: 1,

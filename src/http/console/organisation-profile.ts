@@ -24,9 +24,9 @@ const profileFields = {
   logo: orNull(LogoFacts),
 }
 
-export const OrganisationProfile = object(profileFields, { title: 'OrganisationProfile' })
+const OrganisationProfile = object(profileFields, { title: 'OrganisationProfile' })
 
-export const SavedLogo = object({ ...profileFields, removed: list(text()) }, { title: 'SavedLogo' })
+const SavedLogo = object({ ...profileFields, removed: list(text()) }, { title: 'SavedLogo' })
 
 const logoPath = '/console/api/organisation/logo'
 

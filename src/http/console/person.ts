@@ -42,7 +42,7 @@ const PersonRequest = object(
   { title: 'PersonRequest' },
 )
 
-export const PersonRecords = object(
+const PersonRecords = object(
   {
     /** What follows `#` in the address of the person's page. */
     address: text(),
@@ -61,17 +61,17 @@ const TimelineEntry = object(
   { title: 'TimelineEntry' },
 )
 
-export const TimelinePage = object({ entries: list(TimelineEntry), nextCursor }, { title: 'TimelinePage' })
+const TimelinePage = object({ entries: list(TimelineEntry), nextCursor }, { title: 'TimelinePage' })
 
 /** One of the two is required. */
-export const personBody = {
+const personBody = {
   address: optional(
     text({ maxLength: 200_000, pattern: '^[\\w-]*$', 'x-rule': 'the address of a person’s page' }),
   ),
   person: optional(personField),
 }
 
-export const timelineBody = {
+const timelineBody = {
   records: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
     ...{ minItems: 1, maxItems: maxTimelineRecords },
     'x-rule': `1 to ${maxTimelineRecords} records`,

@@ -31,7 +31,7 @@ const ReplyText = object(
 /** A value for each placeholder, to show a text with. */
 const Sample = object({ name: text(), en: text(), de: text() })
 
-export const ReplyTextList = object(
+const ReplyTextList = object(
   { language: oneOf(languages), texts: list(ReplyText), samples: list(Sample) },
   { title: 'ReplyTextList' },
 )

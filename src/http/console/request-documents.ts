@@ -12,7 +12,7 @@ import { presentRequest, Request } from './request-fields.ts'
 import { requestPath } from './requests.ts'
 
 /** The texts that fit a request, filled in; `suggested` is the one to answer with now. */
-export const RequestReply = object(
+const RequestReply = object(
   {
     language: oneOf(languages),
     suggested: orNull(oneOf(replyNames)),
@@ -22,10 +22,10 @@ export const RequestReply = object(
 )
 
 /** The position in a request after which a page of its certificate starts. */
-export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number, 0 or more' }))
+const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number, 0 or more' }))
 
 /** A page of the entries of a request, and of the items that have none. */
-export const RequestCertificate = object(
+const RequestCertificate = object(
   {
     request: Request,
     certificates: list(Certificate),

@@ -28,7 +28,7 @@ const Record = object(
   { title: 'RequestRecord' },
 )
 
-export const RequestRecordList = object(
+const RequestRecordList = object(
   { records: list(Record), next: orNull(SubjectRef) },
   { title: 'RequestRecordList' },
 )
@@ -37,7 +37,7 @@ export const RequestRecordList = object(
 const noteText = text({ maxLength: 2 * maxNoteLength, 'x-rule': noteRule })
 const exclusionReason = text({ maxLength: 2 * maxExclusionReasonLength, 'x-rule': exclusionReasonRule })
 
-export const subjectFields = { trackerId: text(identifier), subjectId: text(identifier) }
+const subjectFields = { trackerId: text(identifier), subjectId: text(identifier) }
 
 /** The last record of the page before. IDs are in the body, because URLs are logged by proxies. */
 const recordAfter = optional(object(subjectFields, { 'x-rule': 'the next of the page before' }))

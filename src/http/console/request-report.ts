@@ -37,7 +37,7 @@ const TotalOfRequests = object(
   { title: 'TotalOfRequests' },
 )
 
-export const RequestReport = object(
+const RequestReport = object(
   {
     from: text(),
     to: text(),
@@ -52,7 +52,7 @@ export const RequestReport = object(
 
 const month = optional(text({ maxLength: 7, 'x-rule': 'a month, such as 2026-01' }))
 
-export const reportParameters = { from: month, to: month }
+const reportParameters = { from: month, to: month }
 
 export const requestReportRoutes = [
   defineRoute({

@@ -29,12 +29,12 @@ import {
 } from './request-fields.ts'
 import { reference } from './request-groups.ts'
 
-export const RequestCounts = object(
+const RequestCounts = object(
   { open: integer(), dueSoon: integer(), overdue: integer(), mine: integer() },
   { title: 'RequestCounts' },
 )
 
-export const inboxParameters = {
+const inboxParameters = {
   ...pageParameters,
   state: optional(oneOf(inboxStates, { 'x-rule': `one of ${inboxStates.join(', ')}` })),
   kind: optional(oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` })),
@@ -44,9 +44,9 @@ export const inboxParameters = {
 }
 
 /** The operations count characters; these only limit what they have to read. */
-export const reason = text({ maxLength: 2_000, 'x-rule': reasonRule })
+const reason = text({ maxLength: 2_000, 'x-rule': reasonRule })
 
-export const newRequestFields = {
+const newRequestFields = {
   kind: oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` }),
   person: personField,
   receivedAt: optional(text({ format: 'date-time', 'x-rule': instantRule })),

@@ -17,7 +17,7 @@ const Passkey = object(
   { title: 'Passkey' },
 )
 
-export const SecondFactors = object(
+const SecondFactors = object(
   {
     passkeys: list(Passkey),
     totp: orNull(object({ setAt: instant })),
@@ -29,11 +29,11 @@ export const SecondFactors = object(
 )
 
 /** The codes are shown once; `null` if the member has codes already. */
-export const AddedFactor = object({ recoveryCodes: orNull(list(text())) }, { title: 'AddedFactor' })
+const AddedFactor = object({ recoveryCodes: orNull(list(text())) }, { title: 'AddedFactor' })
 
-export const RecoveryCodes = object({ recoveryCodes: list(text()) }, { title: 'RecoveryCodes' })
+const RecoveryCodes = object({ recoveryCodes: list(text()) }, { title: 'RecoveryCodes' })
 
-export const TotpOffer = object({ token: text(), secret: text(), uri: text() }, { title: 'TotpOffer' })
+const TotpOffer = object({ token: text(), secret: text(), uri: text() }, { title: 'TotpOffer' })
 
 /** A member's own second factors. If the organisation requires one, it can be added before anything else. */
 const own = { access: 'viewer', isEnrolment: true, bodyNamesNobody: true } as const

@@ -12,7 +12,7 @@ const BudgetSetting = object(
   { title: 'BudgetSetting' },
 )
 
-export const Settings = object(
+const Settings = object(
   {
     organisation: object({ id: text(), name: text(), plan: oneOf(plans), createdAt: instant }),
     windows: list(object({ plan: oneOf(plans), days: integer() })),
@@ -26,14 +26,14 @@ export const Settings = object(
   { title: 'Settings' },
 )
 
-export const HiddenByPlan = object(
+const HiddenByPlan = object(
   { subjects: integer(), hasMoreSubjects: boolean(), atMost: Counts },
   { title: 'HiddenByPlan' },
 )
 
-export const OrganisationName = object({ id: text(), name: text() }, { title: 'OrganisationName' })
+const OrganisationName = object({ id: text(), name: text() }, { title: 'OrganisationName' })
 
-export const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })
+const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })
 
 export const settingsRoutes = [
   defineRoute({

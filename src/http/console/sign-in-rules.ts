@@ -6,7 +6,7 @@ import { defineRoute } from '../route.ts'
 import { boolean, list, object, oneOf, orNull, text } from '../schema.ts'
 import { Nothing } from './fields.ts'
 
-export const SignInRules = object(
+const SignInRules = object(
   {
     ...{ secondFactor: oneOf(secondFactorRules), passwordAllowed: boolean() },
     ...{ domains: list(text()), domainRole: oneOf(roles) },

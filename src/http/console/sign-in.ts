@@ -21,7 +21,7 @@ import { Nothing } from './fields.ts'
 import { email, Member, presentMember } from './members.ts'
 import { code, PasskeyRequest, ProofPrompt, passkeyAnswer } from './passkey-fields.ts'
 
-export const SignedIn = object(
+const SignedIn = object(
   {
     member: Member,
     language: orNull(oneOf(languages)),
@@ -32,7 +32,7 @@ export const SignedIn = object(
   { title: 'SignedIn' },
 )
 
-export const Invited = object(
+const Invited = object(
   {
     ...{ email: text(), organisation: text(), organisationId: text(), hasPassword: boolean() },
     passwordAllowed: boolean(),
@@ -51,7 +51,7 @@ export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'the token f
 export const organisation = optional(text(identifier))
 
 /** Signed in, unless there is a prompt for a second step. */
-export const SignInStep = object({ prompt: orNull(ProofPrompt) }, { title: 'SignInStep' })
+const SignInStep = object({ prompt: orNull(ProofPrompt) }, { title: 'SignInStep' })
 
 export const signInRoutes = [
   defineRoute({

@@ -7,19 +7,19 @@ import { ProofPrompt } from './passkey-fields.ts'
 import { organisation } from './sign-in.ts'
 
 /** The ways to sign in that this installation offers besides the password. */
-export const SignInWays = object({ singleSignOn: orNull(text()) }, { title: 'SignInWays' })
+const SignInWays = object({ singleSignOn: orNull(text()) }, { title: 'SignInWays' })
 
 /** Where the browser has to go. */
-export const RoundTrip = object({ address: text() }, { title: 'RoundTrip' })
+const RoundTrip = object({ address: text() }, { title: 'RoundTrip' })
 
 /** Signed in, unless there is a prompt for a second step, or a choice of organisations. */
-export const SingleSignOn = object(
+const SingleSignOn = object(
   { prompt: orNull(ProofPrompt), organisations: list(object({ id: text(), name: text() })) },
   { title: 'SingleSignOn' },
 )
 
 /** Where the provider sends browsers back to: a page, whose script calls the route that finishes. */
-export const returnPath = '/console/single-sign-on'
+const returnPath = '/console/single-sign-on'
 
 const query = text({
   maxLength: 8_000,

@@ -20,7 +20,7 @@ import { defineRoute, organisationView, trackerView } from '../route.ts'
 import { boolean, integer, list, object, optional, orNull, text } from '../schema.ts'
 import { Day } from './trackers.ts'
 
-export const SubjectDays = object({ days: list(Day), hasMore: boolean() }, { title: 'SubjectDays' })
+const SubjectDays = object({ days: list(Day), hasMore: boolean() }, { title: 'SubjectDays' })
 
 const FoundGroup = object(
   { tracker: object({ id: text(), name: text() }), subjects: list(FoundSubject), hasMore: boolean() },
@@ -39,15 +39,12 @@ const FoundPerson = object(
   { title: 'FoundPerson' },
 )
 
-export const FoundGroups = object(
-  { groups: list(FoundGroup), people: list(FoundPerson) },
-  { title: 'FoundGroups' },
-)
+const FoundGroups = object({ groups: list(FoundGroup), people: list(FoundPerson) }, { title: 'FoundGroups' })
 
 /** As in the API, with the address of the page of the person it belongs to. */
 const ConsoleSubject = object({ ...subjectFields, personAddress: text() }, { title: 'ConsoleSubject' })
 
-export const findBody = {
+const findBody = {
   text: text({ minLength: 1, maxLength: 300, 'x-rule': '1 to 300 characters' }),
   limit: optional(
     integer({ minimum: 1, maximum: maxFound, 'x-rule': `a whole number from 1 to ${maxFound}` }),

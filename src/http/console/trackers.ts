@@ -22,20 +22,18 @@ const Tracker = object(
 
 export const Day = object({ day: text(), sessions: integer(), events: integer() }, { title: 'Day' })
 
-export const TrackerList = object({ trackers: list(Tracker) }, { title: 'TrackerList' })
+const TrackerList = object({ trackers: list(Tracker) }, { title: 'TrackerList' })
 
-export const TrackerName = object({ id: text(), name: text() }, { title: 'TrackerName' })
+const TrackerName = object({ id: text(), name: text() }, { title: 'TrackerName' })
 
-export const EventNames = object(
+const EventNames = object(
   { names: list(object({ name: text(), count: integer() })), isComplete: boolean() },
   { title: 'EventNames' },
 )
 
-export const Totals = object({ today: text(), days: list(Day) }, { title: 'Totals' })
+const Totals = object({ today: text(), days: list(Day) }, { title: 'Totals' })
 
-export const days = optional(
-  integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
-)
+const days = optional(integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }))
 
 /** How many event names are shown. */
 const maxShownNames = 10

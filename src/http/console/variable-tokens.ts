@@ -26,15 +26,15 @@ const VariableToken = object(
   { title: 'VariableToken' },
 )
 
-export const VariableTokenList = object({ tokens: list(VariableToken) }, { title: 'VariableTokenList' })
+const VariableTokenList = object({ tokens: list(VariableToken) }, { title: 'VariableTokenList' })
 
 /** The only response that contains a token. */
-export const IssuedToken = object(
+const IssuedToken = object(
   { token: VariableToken, tokenString: text(), variablesPort: orNull(integer()) },
   { title: 'IssuedToken' },
 )
 
-export const RevokedToken = object({ token: VariableToken }, { title: 'RevokedToken' })
+const RevokedToken = object({ token: VariableToken }, { title: 'RevokedToken' })
 
 export const variableTokenRoutes = [
   defineRoute({

@@ -11,7 +11,7 @@ import { defineRoute } from '../route.ts'
 import { anyObject, integer, list, object, optional, text } from '../schema.ts'
 import { Actor, instant } from './fields.ts'
 
-export const VariableSet = object({ version: integer(), variables: anyObject() }, { title: 'VariableSet' })
+const VariableSet = object({ version: integer(), variables: anyObject() }, { title: 'VariableSet' })
 
 const VariableVersion = object(
   {
@@ -21,12 +21,12 @@ const VariableVersion = object(
   { title: 'VariableVersion' },
 )
 
-export const VariableVersionList = object(
+const VariableVersionList = object(
   { versions: list(VariableVersion, { maxItems: keptVersions }) },
   { title: 'VariableVersionList' },
 )
 
-export const SavedVariables = object({ version: integer() }, { title: 'SavedVariables' })
+const SavedVariables = object({ version: integer() }, { title: 'SavedVariables' })
 
 /** Leaves room for the whitespace of 1 MiB of variables. Reading more would delay other requests. */
 export const maxTextLength = 2 * 1024 * 1024
@@ -40,7 +40,7 @@ const version = integer({
 })
 
 /** The text as people typed it, so that repeated names are found. */
-export const variablesText = text({
+const variablesText = text({
   maxLength: maxTextLength,
   'x-rule': 'a JSON object as text, at most 2 MiB with its whitespace',
 })

@@ -18,7 +18,7 @@ export type Run = (statement: Statement, parameters?: NamedValues) => MaybePromi
  * Transactions by name. They must not await anything but their statements, so that on SQLite each ends before
  * anything else runs in its thread.
  */
-export type Transactions<T> = { [Name in keyof T]: (run: Run, ...args: never[]) => unknown }
+type Transactions<T> = { [Name in keyof T]: (run: Run, ...args: never[]) => unknown }
 
 /** The arguments of a transaction after `run`. */
 export type ArgumentsOf<Transaction> = Transaction extends (run: Run, ...args: infer Args) => unknown

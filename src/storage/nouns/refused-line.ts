@@ -3,7 +3,7 @@ import type { Engine, Run } from './engine.ts'
 import { integer, type Row, text } from './row.ts'
 import { statement } from './statement.ts'
 
-export const listRefused = statement('SELECT reason, lines FROM refused_lines')
+const listRefused = statement('SELECT reason, lines FROM refused_lines')
 const addRefused = statement(
   `INSERT INTO refused_lines AS known (reason, lines) VALUES (:reason, :lines)
    ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,

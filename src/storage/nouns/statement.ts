@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
  * On a cluster a statement runs on at most one shard, on one because all subjects that it names are there, on
  * any number of shards, or never.
  */
-export type Shards = 'one' | 'colocated' | 'any' | 'never'
+type Shards = 'one' | 'colocated' | 'any' | 'never'
 
 /**
  * SQL in PostgreSQL's dialect, with `:name` or `$1` for values. SQLite runs it without the parts that only

@@ -32,7 +32,7 @@ import { variableTransactions } from './variable.ts'
 import { variableTokenTransactions } from './variable-token.ts'
 
 /** All transactions that are shared by the engines. */
-export const transactions = {
+const transactions = {
   ...activityTransactions,
   ...approvalTransactions,
   ...apiKeyTransactions,

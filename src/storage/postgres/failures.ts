@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg'
 
 /** An error of PostgreSQL that is safe to log: without rows and values, which may be personal data. */
-export class PostgresFailure extends Error {
+class PostgresFailure extends Error {
   override name = 'PostgresFailure'
   /** PostgreSQL's error code, or the system's code for a failed connection. */
   readonly code: string

@@ -17,7 +17,7 @@ export function migrations(): readonly string[] {
 const afterStep: ReadonlyMap<number, (client: Client) => Promise<void>> = new Map([[15, rekeyIdentifiers]])
 
 /** A database that this program must not or cannot use. */
-export class UnfitDatabase extends Error {
+class UnfitDatabase extends Error {
   override name = 'UnfitDatabase'
 }
 

@@ -43,7 +43,7 @@ export interface ExportSnapshot {
 }
 
 /** Runs reads in a new snapshot, which ends with them, or earlier after `maxSnapshotMs`. */
-export type InSnapshot = (read: (snapshot: ExportSnapshot) => Promise<boolean>) => Promise<boolean>
+type InSnapshot = (read: (snapshot: ExportSnapshot) => Promise<boolean>) => Promise<boolean>
 
 /**
  * Exports a subject in as many snapshots as needed, limited to what the first one showed. Throws if the

@@ -8,7 +8,7 @@ import type { Instant } from '../../domain/instant.ts'
 export const maxPlainEvents = 1_000
 
 /** A session that a batch has changed. */
-export interface SessionSpan {
+interface SessionSpan {
   sessionId: string
   startedAt: Instant
   endedAt: Instant

@@ -12,7 +12,7 @@ import {
 import type { MendedTail } from '../../domain/replay.ts'
 
 /** An entry of a ledger's new tail. */
-export interface TailEntry {
+interface TailEntry {
   index: number
   record: string
   edge: string

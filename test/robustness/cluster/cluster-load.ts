@@ -5,7 +5,7 @@ import { type CommandLine, onlyJson, textOf } from '../../support/command-line.t
 import { anHourAgo, subjectPath, subjectsPath } from '../../support/shop.ts'
 
 /** What requests of a kind were answered: how often with which status, and how long the slowest took. */
-export interface Answers {
+interface Answers {
   statuses: Map<number, number>
   slowestMs: number
 }

@@ -3,7 +3,7 @@ import { listen } from '../../support/listen.ts'
 import type { Lifetime } from '../../support/service.ts'
 
 /** An address that leads to a server, and after a failover to another, as that of a load balancer does. */
-export interface Relay {
+interface Relay {
   url: string
   /** From now on it leads there; open connections are cut off. */
   leadTo(url: string): void

@@ -24,7 +24,7 @@ import {
 import { Load, someSubjects } from './load.ts'
 
 /** What can go wrong, from its beginning until it is mended. */
-export type Fault = () => Promise<void>
+type Fault = () => Promise<void>
 
 interface Parts {
   fleet: Fleet
@@ -36,7 +36,7 @@ interface Parts {
 }
 
 /** Everything that may go wrong with a fleet, by its name. */
-export function faultsOf({ fleet, postgres, redis, random, longestSilenceMs }: Parts) {
+function faultsOf({ fleet, postgres, redis, random, longestSilenceMs }: Parts) {
   const hold = (maxMs: number) => delay(random.integer(maxMs))
   const restartPostgres = (ending: 'fast' | 'immediate' | 'killed') => async () => {
     await postgres.stop(ending)

@@ -18,7 +18,7 @@ export interface Server extends RunningProgram {
 }
 
 /** A place in the fleet: a process, and after that was killed the next one. */
-export interface Place {
+interface Place {
   name: string
   server: Server
   /** With SIGKILL; resolves when it is gone. */
@@ -152,7 +152,7 @@ export async function assertGone(client: Client, subjectIds: readonly string[]):
 }
 
 /** A line that a process has logged of its limiter. */
-export interface LimiterLine {
+interface LimiterLine {
   at: number
   state: 'lost' | 'found'
 }

@@ -23,7 +23,7 @@ interface Call {
  * Asks the processes of a fleet in turn, as a client behind a load balancer does, and holds every answer against what is promised of
  * answers at all times: the envelope, the request id, a status that is documented, and that it came in time.
  */
-export class Caller {
+class Caller {
   readonly #fleet: Fleet
   #calls = 0
   /** How many answers there were, by their status. */

@@ -6,7 +6,7 @@ import { testKeyring } from '../../support/test-keyring.ts'
 import type { Queryable, Rule, Snapshot } from './killable-store.ts'
 
 /** How daily totals stand to what is stored: equal as long as nothing was ever deleted, never below it. */
-export type Totals = 'equal to what is stored' | 'not below what is stored'
+type Totals = 'equal to what is stored' | 'not below what is stored'
 
 /**
  * Fails unless a store keeps every promise its schema makes, whatever happened to it: it is intact, nothing hangs in the air, and
@@ -85,7 +85,7 @@ const totalRules: Record<Totals, Rule> = {
 }
 
 /** What ties the ledger to the tombstones. */
-export const ledgerRules: readonly Rule[] = [
+const ledgerRules: readonly Rule[] = [
   [
     'an entry of an erasure has a tombstone, and a tombstone an entry',
     `SELECT * FROM ledger_entries FULL JOIN tombstones USING (organisation_id, ledger_index)
@@ -94,7 +94,7 @@ export const ledgerRules: readonly Rule[] = [
 ]
 
 /** Fails unless the ledgers are the trees of their entries, without a gap, and nothing is older than the tombstone of its subject. */
-export async function assertProven(store: Queryable): Promise<void> {
+async function assertProven(store: Queryable): Promise<void> {
   const last = new Map<string, Frontier>()
   const entries = await store.ask('SELECT * FROM ledger_entries ORDER BY organisation_id, ledger_index')
   for (const row of entries) {

@@ -5,10 +5,10 @@ import type { SeededRandom } from '../../support/seeded-random.ts'
 import type { Disturbance, KillableStore, Sign } from './killable-store.ts'
 
 /** How much of its work a process had done when it died. */
-export type Progress = 'nothing' | 'part' | 'all'
+type Progress = 'nothing' | 'part' | 'all'
 
 /** What one kill hit. */
-export interface Hit {
+interface Hit {
   /** Whether the process was still there to be killed. */
   wasInTime: boolean
   /** How long it was at work. */
@@ -99,7 +99,7 @@ export async function killAgainAndAgain<Left extends Hit>(
 }
 
 /** A command to kill, and how one sees that it has begun to work. */
-export interface Victim {
+interface Victim {
   args: readonly string[]
   env?: Record<string, string>
   begins: Sign

@@ -14,7 +14,7 @@ export const dayMs = 24 * hourMs
 /** When the test began. Everything is dated from here, so that it stays within each plan's window. */
 export const now: Instant = Date.now()
 
-export interface Crowd {
+interface Crowd {
   subjectIds: readonly string[]
   sessions: number
   /** In each session. */

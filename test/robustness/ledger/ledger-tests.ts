@@ -33,7 +33,7 @@ type Winner = 'batch' | 'erasure'
  * Lets a batch, of an import or one of several that came over HTTP, and the erasure of one of its subjects come to the store at the same moment, through connections of their
  * own, again and again: whichever is first, nothing of what happened before the erasure is left.
  */
-export function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: number): void {
+function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: number): void {
   it(`a batch in flight beside an erasure of its subject leaves nothing of it, ${races} times`, async (t) => {
     const random = seededRandom()
     const address = await makeStore(t)
@@ -123,7 +123,7 @@ function isEventOf(subjectId: string) {
 }
 
 /** How many erasures, by how many processes, this one among them. */
-export interface Crowd {
+interface Crowd {
   erasures: number
   processes: number
 }
@@ -137,7 +137,7 @@ interface HandedOut {
 }
 
 /** Lets several services on one store erase at once, and holds every receipt they handed out against the ledger in the end. */
-export function eraseByMany(
+function eraseByMany(
   makeCli: (t: TestContext) => Promise<{ cli: CommandLine; address: string }>,
   { erasures, processes }: Crowd,
 ): void {

@@ -17,10 +17,10 @@ import { testSecretFile } from '../../support/test-keyring.ts'
 import { buildShop } from '../kill/visits.ts'
 
 /** What a restore does to files, by the system calls of one thread. */
-export type SystemCall = 'rename' | 'link' | 'unlink' | 'fsync' | 'ftruncate' | 'pwrite64' | 'copy_file_range'
+type SystemCall = 'rename' | 'link' | 'unlink' | 'fsync' | 'ftruncate' | 'pwrite64' | 'copy_file_range'
 
 /** Where to kill: as this call is about to be made for the so many-th time, or every time in turn. */
-export interface KillPoint {
+interface KillPoint {
   call: SystemCall
   time: number | 'every'
   /** Only calls on the file beside the store whose name ends like this. */

@@ -22,7 +22,7 @@ const tolerances: Record<Measure, { share: number; least: number }> = {
   p99Ms: { share: 0.5, least: 10 },
 }
 
-export interface Trend {
+interface Trend {
   measure: Measure
   /** The median of each quarter of the time after the warm-up. */
   quarters: [number, number, number, number]
@@ -56,13 +56,13 @@ export function median(numbers: readonly number[]): number {
 }
 
 /** The number below which this share of all lies. */
-export function quantile(numbers: readonly number[], share: number): number {
+function quantile(numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 /** The process that is watched, and where it is asked about itself. */
-export interface Watched {
+interface Watched {
   pid: number
   metricsUrl: string
 }

@@ -57,7 +57,7 @@ export function logSize(path: string): number {
 }
 
 /** A subject with two sessions and eight events, in which every text is unique. */
-export interface MarkedSubject {
+interface MarkedSubject {
   subjectId: string
   texts: string[]
   rows: IncomingRow[]

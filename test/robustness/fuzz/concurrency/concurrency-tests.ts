@@ -13,7 +13,7 @@ import { assertExplainable, type Deed } from './subject-history.ts'
 
 const workerPath = childProgram(new URL('child-works.ts', import.meta.url))
 
-export interface ConcurrencyPlan {
+interface ConcurrencyPlan {
   processes: number
   /** How often they all begin again, on the data that is there by then. */
   rounds: number

@@ -11,7 +11,7 @@ import { startFrozenService, Wire } from './wire.ts'
 const noon = Date.parse('2026-11-15T12:00:00.000Z')
 
 /** How many sequences of steps are played, and how long that may take, in milliseconds. */
-export interface ModelPlan {
+interface ModelPlan {
   sequences: number
   timeout?: number
 }

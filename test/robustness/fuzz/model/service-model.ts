@@ -32,7 +32,7 @@ export interface ModelKey {
 }
 
 /** What a request is refused with, before it comes to its operation. */
-export type Refusal = 'unauthorized' | 'forbidden' | 'not_found'
+type Refusal = 'unauthorized' | 'forbidden' | 'not_found'
 
 /** The whole service in a few lists: who owns what, which keys are good, what the time is. Written from the contract, not from the code. */
 export class ServiceModel {
@@ -122,7 +122,7 @@ export function expectedList(all: readonly WholeSubject[], { sort, prefix, after
   return rows.map(summary)
 }
 
-export function summary({ subjectId, firstSeenAt, lastSeenAt, counts }: SubjectSummary) {
+function summary({ subjectId, firstSeenAt, lastSeenAt, counts }: SubjectSummary) {
   return { subjectId, firstSeenAt: iso(firstSeenAt), lastSeenAt: iso(lastSeenAt), counts }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 /** Bytes that leave in doubt where a request ends, or whether they are one; alone on a connection that is then closed for sending. */
-export interface Attack {
+interface Attack {
   text: string
   /** Two readers could take its end for different places, so that one of them sees a second request. There must be one refusal. */
   isAmbiguous: boolean

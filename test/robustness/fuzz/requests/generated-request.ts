@@ -81,7 +81,7 @@ export function goodRequest(operation: Operation, surface: Surface): fc.Arbitrar
   return requestFor(operation, surface, true)
 }
 
-export type Refusal = 400 | 401 | 403 | 404 | 422
+type Refusal = 400 | 401 | 403 | 404 | 422
 
 /** Requests that are good but for what leads to such a refusal: a strange body not every time, the others always. */
 export function refusedRequest(

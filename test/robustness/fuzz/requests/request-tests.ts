@@ -21,7 +21,7 @@ import { askAll, bytesOf, hearOut } from './send.ts'
 import type { Look, Surface } from './surface.ts'
 
 /** How much to try: about 15 requests come together in a run, and so many runs make a test. */
-export interface RequestPlan {
+interface RequestPlan {
   tests: number
   runs: number
   minRequests: number

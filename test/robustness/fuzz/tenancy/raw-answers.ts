@@ -2,7 +2,7 @@ import { openRawConnection, requestText } from '../../../support/raw-http.ts'
 import type { SeededRandom } from '../../../support/seeded-random.ts'
 
 /** Requests that differ in their targets alone. */
-export interface Requests {
+interface Requests {
   targets: readonly string[]
   method: string
   authorization: string | null
@@ -25,7 +25,7 @@ export async function rawAnswers(url: string, { targets, method, authorization }
 }
 
 /** Does something and is done when it is done. */
-export type Work = () => Promise<void>
+type Work = () => Promise<void>
 
 /**
  * How often the second of two works takes longer than the first, of all pairs of times: one half when nobody can tell them apart, all
