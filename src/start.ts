@@ -16,7 +16,7 @@ import { LedgerJournal, openJournal } from './operations/journal.ts'
 import type { Otlp } from './otlp/open-otlp.ts'
 import type { Log } from './runtime/log.ts'
 import { systemRandomness } from './runtime/randomness.ts'
-import { openKeyring, type SecretReports } from './runtime/secret-file.ts'
+import { openKeyring, readClientSecret, type SecretReports } from './runtime/secret-file.ts'
 import { type OpenOptions, openStore, placeOf, readStoreStatus, storeExists } from './storage/open-store.ts'
 
 // The composition root: the only file that knows every part. Commands open the store here, the service starts
@@ -228,7 +228,6 @@ async function openSingleSignOn(
 ): Promise<SingleSignOn | null> {
   if (settings === null) return null
   const { openIdProvider } = await import('./openid/openid-provider.ts')
-  const { readClientSecret } = await import('./runtime/client-secret.ts')
   const { singleSignOnLog } = await import('./runtime/service-log.ts')
   const { clientSecretFile, roles, roleClaim, issuer } = settings
   const provider = openIdProvider(

@@ -1,7 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { maxLogoBytes, maxLogoPixels } from '../domain/organisation-profile.ts'
-import { isNoise, isPresentation, isTextElement, keptElement, keptValue } from './svg-rules.ts'
-import { SvgStyles } from './svg-styles.ts'
+import { isNoise, isPresentation, isTextElement, keptElement, keptValue, SvgStyles } from './svg-rules.ts'
 import { UnusableLogo } from './unusable-logo.ts'
 
 const svgNamespace = 'http://www.w3.org/2000/svg'

@@ -9,10 +9,9 @@ import type { SubjectStore } from '../domain/subject.ts'
 import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 import { askStore } from '../operations/store-status.ts'
 import { maintenanceMetrics } from './maintenance-metrics.ts'
-import { privacyRequestMetrics } from './privacy-request-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-metrics.ts'
-import { storeMetrics } from './store-metrics.ts'
+import { privacyRequestMetrics, storeMetrics } from './store-metrics.ts'
 
 interface MeteredDeps {
   store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'requestReports' | 'connections' | 'logHeldMs'>

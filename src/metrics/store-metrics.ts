@@ -1,9 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
+import type { Clock } from '../domain/instant.ts'
 import { NotWaiting } from '../domain/privacy-request.ts'
+import type { RequestReportStore } from '../domain/request-report.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
-import { checkReadiness } from '../operations/store-status.ts'
+import { askStore, checkReadiness } from '../operations/store-status.ts'
 
 type Watched = Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
 
@@ -90,4 +92,29 @@ function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore
       return erased
     },
   }
+}
+
+const soonMs = 7 * 86_400_000
+
+/** Counts the requests of all organisations in the store, so every process exposes the same numbers. */
+export function privacyRequestMetrics(
+  registry: Registry,
+  requestReports: Pick<RequestReportStore, 'countDue'>,
+  clock: Clock,
+): void {
+  new Gauge({
+    name: 'lethe_privacy_requests_due',
+    help: 'Privacy requests that are not closed and are overdue, or due within 7 days.',
+    labelNames: ['due'],
+    registers: [registry],
+    async collect() {
+      const now = clock()
+      const due = await askStore(() => requestReports.countDue(now, now + soonMs)).catch(() => null)
+      // Without an answer, there is no number: the last one may be wrong by now.
+      this.reset()
+      if (due === null) return
+      this.set({ due: 'overdue' }, due.overdue)
+      this.set({ due: 'within_7_days' }, due.soon)
+    },
+  })
 }

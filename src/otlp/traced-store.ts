@@ -1,6 +1,6 @@
 import type { Budget, Limiter } from '../domain/budget.ts'
 import type { Services } from '../domain/services.ts'
-import type { RequestSpans } from './request-spans.ts'
+import type { RequestSpans } from './spans.ts'
 
 /** Members that requests do not call, or that do not belong to the store. */
 const untraced = new Set([

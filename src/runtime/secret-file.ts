@@ -13,7 +13,7 @@ import {
   stat,
 } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import type { Config } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import type { Instant } from '../domain/instant.ts'
 import { Keyring } from '../domain/keyring.ts'
 import { parseSecret, type SecretStore, secretBytes } from '../domain/secret.ts'
@@ -87,6 +87,16 @@ export async function readKeyring(config: SecretConfig, known: readonly string[]
   const missing = keyring?.missing(known) ?? known
   if (missing.length > 0) throw otherSecret(path, missing, keyring?.fingerprints ?? [])
   return keyring
+}
+
+/** The client's secret at the identity provider. Messages omit the path, which may be the secret. */
+export async function readClientSecret(path: string): Promise<string> {
+  const secret = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError(`LETHE_OIDC_CLIENT_SECRET_FILE names a file that cannot be read (${error.code}).`)
+  })
+  const trimmed = secret.trim()
+  if (/^[ -~]{1,1000}$/.test(trimmed)) return trimmed
+  throw new ConfigError('LETHE_OIDC_CLIENT_SECRET_FILE must name a file with the client secret in one line.')
 }
 
 /** The first secret is the current one; `null` if there is no file. */

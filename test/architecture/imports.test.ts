@@ -168,7 +168,7 @@ describe('the directions of imports', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     // Tracing observes the pipeline.
-    const tracing = ['otlp/open-otlp.ts', 'otlp/request-spans.ts', 'otlp/sent-trace.ts']
+    const tracing = ['otlp/open-otlp.ts', 'otlp/spans.ts']
     assert.deepEqual(knows('http'), [...tracing, 'start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'runtime/service-log.ts', 'start.ts'])
     assert.deepEqual(knows('metrics'), ['otlp/open-otlp.ts', 'start.ts'])

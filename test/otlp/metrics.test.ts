@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { metricData } from '../../src/otlp/metric-data.ts'
-import { metricFamilies } from '../../src/otlp/metric-families.ts'
+import { metricData, metricFamilies } from '../../src/otlp/metric-data.ts'
 import { everyMetric, familiesOf, readText, samplesOf } from '../support/metrics.ts'
 import { startCollector } from '../support/otlp-collector.ts'
 import type { ReceivedMetric } from '../support/otlp-messages.ts'

@@ -1,5 +1,4 @@
 import { QrCode } from '../components/qr-code.tsx'
-import { verifyLink } from '../verify-link.ts'
 import type { Words } from './certificate-texts.ts'
 import type { Certified } from './certified.ts'
 
@@ -72,4 +71,11 @@ function Scrub({ checked, words: { texts, day } }: Pick<Certified, 'checked'> & 
       {scrub.late}
     </p>
   )
+}
+
+/** A link to the page that verifies receipts. Browsers do not send what follows the `#`. */
+function verifyLink(digest: string, verifierKey: string | undefined): string {
+  // A percent sign of an escaped organisation ID is part of the key's name.
+  const key = verifierKey === undefined ? '' : `&key=${verifierKey.replaceAll('%', '%25')}`
+  return `${location.origin}/verify#sha256=${digest}${key}`
 }

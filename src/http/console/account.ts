@@ -1,11 +1,14 @@
+import { hash } from 'node:crypto'
 import { formatInstant } from '../../domain/instant.ts'
 import { type SignIn as StoredSignIn, signInMethods } from '../../domain/sign-in.ts'
 import { endOtherSignIns, endSignIn, listSignIns, setLanguage } from '../../operations/account.ts'
+import { changePassword } from '../../operations/password.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { boolean, list, object, oneOf, orNull, text } from '../schema.ts'
 import { instant, Nothing } from './fields.ts'
 import { language } from './organisation-profile.ts'
+import { password } from './sign-in.ts'
 
 const SignIn = object(
   {
@@ -63,6 +66,20 @@ export const accountRoutes = [
     response: Nothing,
     async handle({ services, context, signedIn, body }) {
       await setLanguage(services, signedIn.member, body.language, originOf(context))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/account/password',
+    ...{ access: 'viewer', isEnrolment: true, recentSignIn: true },
+    body: { currentPassword: password, password },
+    response: Nothing,
+    async handle({ services, context, http, signedIn, body }) {
+      const account = hash('sha256', signedIn.member.email)
+      const countGuess = () => http.countGuess(context, account, signedIn.signIn.id)
+      const deps = { ...services, passwords: http.passwords, countGuess }
+      http.setCookies(context, await changePassword(deps, signedIn, body, originOf(context)))
       return {}
     },
   }),

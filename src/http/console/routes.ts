@@ -8,7 +8,6 @@ import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
 import { organisationProfileRoutes } from './organisation-profile.ts'
-import { passwordRoutes } from './password.ts'
 import { personRoutes } from './person.ts'
 import { replyTextRoutes } from './reply-texts.ts'
 import { requestDocumentRoutes } from './request-documents.ts'
@@ -34,7 +33,6 @@ export const consoleRoutes: readonly Route[] = [
   ...accountRoutes,
   ...verificationRoutes,
   ...secondFactorRoutes,
-  ...passwordRoutes,
   ...signInRulesRoutes,
   ...keyRoutes,
   ...trackerRoutes,

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Attributes,
+  type Context,
+  type HrTime,
   ROOT_CONTEXT,
   type SpanContext,
   SpanKind,
@@ -8,12 +10,15 @@ import {
   type Tracer,
   trace as traces,
 } from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import type { PrivacyRequest } from '../domain/privacy-request.ts'
+import { reveals, revealsInHex } from '../domain/reveals.ts'
 import type { RequestTraces } from '../http/pipeline.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { bodyNamesPerson, namedInUrl } from '../http/request-log.ts'
 import type { RequestTrace } from '../http/request-trace.ts'
 import { errorStatus } from '../http/response.ts'
-import { hrTime } from './hr-time.ts'
-import { parentContext, sentContext } from './sent-trace.ts'
+import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 
 /** A call to the store or the limiter. Its arguments are not recorded. */
 interface RecordedCall {
@@ -144,4 +149,73 @@ function attributesOf(context: RequestContext, method: string): Attributes {
     ...(code !== undefined && { 'lethe.error.code': code }),
     ...(owner !== null && { 'lethe.organisation.id': owner }),
   }
+}
+
+type Headers = RequestContext['request']['headers']
+
+const propagator = new W3CTraceContextPropagator()
+const getter = {
+  get: (headers: Headers, name: string) => headers[name],
+  keys: (headers: Headers) => Object.keys(headers),
+}
+
+/** What `traceparent` and `tracestate` say; `null` if they are absent or invalid. */
+function sentContext({ request: { headers } }: RequestContext): SpanContext | null {
+  if (headers.traceparent === undefined) return null
+  return traces.getSpanContext(propagator.extract(ROOT_CONTEXT, headers, getter)) ?? null
+}
+
+/**
+ * The client's trace as the parent of its request's span. The client chooses its IDs and its state, so what
+ * reveals a person is left out. A state is kept only if the body cannot name anybody.
+ */
+function parentContext(context: RequestContext, sent: SpanContext | null): Context {
+  const named = sent && namedInUrl(context)
+  if (!sent || !named) return ROOT_CONTEXT
+  const { traceState, ...ids } = sent
+  if (named.some((text) => [ids.traceId, ids.spanId].some((digits) => revealsInHex(digits, text))))
+    return ROOT_CONTEXT
+  const state = traceState?.serialize() ?? ''
+  const isStateKept = !bodyNamesPerson(context) && !named.some((text) => reveals(state, text))
+  return traces.setSpanContext(ROOT_CONTEXT, isStateKept ? sent : ids)
+}
+
+export interface JobSpans {
+  maintenance: Pick<MaintenanceReports, 'onSwept' | 'onScrubbed'>
+  onRequestSlice(request: PrivacyRequest, durationMs: number): void
+}
+
+/** Spans of the work that no request waits for. It reports when it has ended. */
+export function jobSpans(tracer: Tracer): JobSpans {
+  function record(name: string, durationMs: number, attributes: Attributes): void {
+    const now = Date.now()
+    const startTime = hrTime(now - durationMs)
+    tracer.startSpan(name, { startTime, attributes }, ROOT_CONTEXT).end(hrTime(now))
+  }
+  return {
+    maintenance: {
+      onSwept({ swept, durationMs, isComplete }) {
+        record('sweep', durationMs, {
+          'lethe.sweep.complete': isComplete,
+          ...prefixed('lethe.swept', { ...swept }),
+        })
+      },
+      onScrubbed: (durationMs) => record('scrub', durationMs, {}),
+    },
+    onRequestSlice: ({ id, organisationId }, durationMs) =>
+      record('privacy request', durationMs, {
+        'lethe.privacy_request.id': id,
+        'lethe.organisation.id': organisationId,
+      }),
+  }
+}
+
+function prefixed(prefix: string, counts: Record<string, number>): Attributes {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [`${prefix}.${name}`, count]))
+}
+
+/** Milliseconds since 1970 as seconds and nanoseconds, the form that the SDK takes as it is. */
+export function hrTime(epochMs: number): HrTime {
+  const seconds = Math.floor(epochMs / 1_000)
+  return [seconds, Math.round((epochMs - seconds * 1_000) * 1e6)]
 }
