@@ -1,8 +1,9 @@
 import type { ActivityNote } from './activity.ts'
+import { dayMs } from './instant.ts'
 import type { PrivacyRequestRef, RequestCounts } from './privacy-request.ts'
 
 /** How long the erasures that a member starts count together. */
-export const approvalWindowMs = 86_400_000
+export const approvalWindowMs = dayMs
 
 export const maxApprovalAbove = 10_000
 

@@ -1,5 +1,5 @@
 import type { Actor } from './activity.ts'
-import { formatInstant, type Instant, parseInstant } from './instant.ts'
+import { formatInstant, formatInstantOrNull, type Instant, parseInstant } from './instant.ts'
 import {
   type PrivacyRequest,
   type RequestCounts,
@@ -53,7 +53,7 @@ export function closingFields(closing: JournalledClosing) {
   return {
     ...{ kind: closingKind, organisationId, requestId: id, at: formatInstant(at), requestKind: kind },
     ...{ receivedAt: formatInstant(receivedAt), dueAt: formatInstant(dueAt) },
-    ...{ extendedAt: extendedAt === null ? null : formatInstant(extendedAt) },
+    ...{ extendedAt: formatInstantOrNull(extendedAt) },
     ...{ createdAt: formatInstant(createdAt), startedWith: requestId, ...same },
     people: personDigests.map(toHex),
     ...(exclusions && { exclusions: exclusions.map(exclusionFields) }),

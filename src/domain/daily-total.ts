@@ -1,10 +1,8 @@
-import { formatInstant, type Instant } from './instant.ts'
+import { dayMs, formatInstant, type Instant } from './instant.ts'
 import type { TrackerRef } from './tracker.ts'
 
 /** Days since 1970-01-01, in UTC. */
 export type Day = number
-
-const dayMs = 86_400_000
 
 export function dayOf(instant: Instant): Day {
   return Math.floor(instant / dayMs)

@@ -6,6 +6,8 @@ export type Instant = number
 /** The current time, injected so that tests can control it. */
 export type Clock = () => Instant
 
+export const dayMs = 86_400_000
+
 export const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'
 
 const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
@@ -16,7 +18,7 @@ export const latestInstant: Instant = Date.parse('9999-12-31T23:59:59.999Z')
 
 // `Date.UTC` reads the years 0 to 99 as 1900 to 1999, so dates are computed one calendar cycle later.
 const cycleYears = 400
-const cycleMs = 146_097 * 86_400_000
+const cycleMs = 146_097 * dayMs
 
 /**
  * Parses an ISO 8601 instant with seconds and `Z` or an offset; `null` for anything else, including invalid
@@ -91,7 +93,10 @@ export function formatInstant(instant: Instant): string {
   return `${formatDay(day)}T${hour}:${minute}:${second}.${String(ms % 1_000).padStart(3, '0')}Z`
 }
 
-const dayMs = 86_400_000
+export function formatInstantOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant)
+}
+
 const pairs = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 const knownDays = new Map<number, string>()
 

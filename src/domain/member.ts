@@ -1,6 +1,6 @@
 import type { ActivityNote } from './activity.ts'
 import type { Problems } from './errors.ts'
-import type { Instant } from './instant.ts'
+import { dayMs, type Instant } from './instant.ts'
 import type { Language } from './language.ts'
 
 /** What members may do, from the least to the most: each role may do what those before it may. */
@@ -57,7 +57,7 @@ export interface Invitation {
   expiresAt: Instant
 }
 
-export const invitationMs = 86_400_000
+export const invitationMs = dayMs
 
 export const maxEmailLength = 254
 

@@ -1,5 +1,5 @@
 import type { ActivityNote, Actor } from './activity.ts'
-import type { Instant } from './instant.ts'
+import { dayMs, type Instant } from './instant.ts'
 import type { PrivacyRequestRef } from './privacy-request.ts'
 
 // What members record about a request while they handle it: who is in charge, notes, and the records that do
@@ -27,6 +27,9 @@ export const maxNoteLength = 2_000
 export const maxNotes = 100
 export const maxExclusionReasonLength = 500
 export const maxExclusions = 200
+
+/** How long before its deadline a request is due soon. */
+export const dueSoonMs = 7 * dayMs
 
 /** How many requests are not closed: all, those due soon, those overdue, and those of one member. */
 export interface OpenRequestCounts {

@@ -1,4 +1,4 @@
-import type { Instant } from './instant.ts'
+import { dayMs, type Instant } from './instant.ts'
 
 /** The plan determines how long an organisation's data is kept. */
 export const plans = ['free', 'starter', 'pro', 'business'] as const
@@ -102,7 +102,7 @@ export interface RetentionStore {
 }
 
 /** How long a shorter window must have been configured before it deletes. */
-const graceMs = 86_400_000
+const graceMs = dayMs
 
 /** The window to store and delete by. If none is stored (an upgrade), any window counts as a shorter one. */
 export function settleWindow(
@@ -141,8 +141,6 @@ export function isSameWindow(a: RetentionWindow | null, b: RetentionWindow | nul
     a?.days === b?.days && a?.shorter?.days === b?.shorter?.days && a?.shorter?.since === b?.shorter?.since
   )
 }
-
-const dayMs = 86_400_000
 
 /** The start of a plan's window. Older data is invisible, whether or not it has been swept. */
 export function windowStart(retentionDays: RetentionDays, plan: Plan, now: Instant): Instant {

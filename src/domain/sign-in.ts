@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ActivityNote } from './activity.ts'
-import type { Instant } from './instant.ts'
+import { dayMs, type Instant } from './instant.ts'
 import type { Member } from './member.ts'
 import type { Organisation } from './organisation.ts'
 import type { RelyingParty } from './passkey.ts'
@@ -37,7 +37,7 @@ export interface SignInSource extends Pick<SignIn, 'device' | 'address'> {
 }
 
 export const idleTimeoutMs = 2 * 3_600_000
-export const maxSignInMs = 7 * 86_400_000
+export const maxSignInMs = 7 * dayMs
 
 /** A sign-in in the future comes from a wrong clock, and would otherwise last until the clock catches up. */
 export function isOver({ startedAt, lastSeenAt }: SignIn, now: Instant): boolean {
@@ -117,7 +117,7 @@ interface MemberWithPassword {
 }
 
 /** How long a browser is recognised after a sign-in. */
-export const knownBrowserMs = 180 * 86_400_000
+export const knownBrowserMs = 180 * dayMs
 
 /**
  * Creates a mark that later proves that this member signed in from the browser. It is keyed with the password

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeletionStore } from '../domain/deletion.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import { type Clock, dayMs, type Instant } from '../domain/instant.ts'
 import type { MaintenanceStore, ScrubState } from '../domain/maintenance.ts'
 import type { SweptCounts } from '../domain/retention.ts'
 import type { Tracker } from '../domain/tracker.ts'
@@ -51,7 +51,7 @@ export function runMaintenance(
   let reported = new Set<string>()
   const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
-  const scrubRetry = retryInRounds(Math.ceil(daySeconds / sweepSeconds))
+  const scrubRetry = retryInRounds(Math.ceil(dayMs / 1_000 / sweepSeconds))
   let timer: NodeJS.Timeout | null = null
   let round = runRound()
   // Even with daily sweeps, a longer window must be reported before another process's shorter one takes
@@ -150,8 +150,6 @@ function windowKey({ kind, window, organisationId }: WaitingWindow): string {
   return `${kind} ${window.days} ${window.shorter.days} ${organisationId}`
 }
 
-const daySeconds = 86_400
-const dayMs = daySeconds * 1_000
 const hourMs = 3_600_000
 
 /** Retries in the next round, then after two, four and so on, up to `max` rounds. */

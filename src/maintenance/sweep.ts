@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeletionStore } from '../domain/deletion.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import { type Clock, dayMs, type Instant } from '../domain/instant.ts'
 import { keptTombstoneDays, type TombstoneStore } from '../domain/ledger.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
@@ -124,8 +124,6 @@ export async function countAged(
   }
   return total
 }
-
-const dayMs = 86_400_000
 
 interface TombstoneDeps extends RetentionPolicy {
   retention: RetentionStore

@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
 import type { Clock } from '../domain/instant.ts'
 import { NotWaiting } from '../domain/privacy-request.ts'
+import { dueSoonMs } from '../domain/request-handling.ts'
 import type { RequestReportStore } from '../domain/request-report.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
@@ -94,8 +95,6 @@ function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore
   }
 }
 
-const soonMs = 7 * 86_400_000
-
 /** Counts the requests of all organisations in the store, so every process exposes the same numbers. */
 export function privacyRequestMetrics(
   registry: Registry,
@@ -109,7 +108,7 @@ export function privacyRequestMetrics(
     registers: [registry],
     async collect() {
       const now = clock()
-      const due = await askStore(() => requestReports.countDue(now, now + soonMs)).catch(() => null)
+      const due = await askStore(() => requestReports.countDue(now, now + dueSoonMs)).catch(() => null)
       // Without an answer, there is no number: the last one may be wrong by now.
       this.reset()
       if (due === null) return

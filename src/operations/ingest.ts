@@ -11,7 +11,7 @@ import {
   type RefusedRows,
 } from '../domain/ingest.ts'
 import type { IngestQueue } from '../domain/ingest-queue.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import { type Clock, dayMs, type Instant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
@@ -21,7 +21,7 @@ import { maxIdentifiersPerSubject } from '../domain/subject-identifier.ts'
 import type { TrackerRef, TrackerStore } from '../domain/tracker.ts'
 
 /** How far ahead the clock of a data source may be. */
-const maxAheadMs = 86_400_000
+const maxAheadMs = dayMs
 
 /** Consecutive lines of one source. A line that is not valid text is represented by its error. */
 export interface LineBlock {

@@ -3,7 +3,12 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import type { Member, MemberStore } from '../domain/member.ts'
 import { refKey, type SubjectRef } from '../domain/person.ts'
 import type { PrivacyRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
-import type { OpenRequestCounts, RequestExclusion, RequestNote } from '../domain/request-handling.ts'
+import {
+  dueSoonMs,
+  type OpenRequestCounts,
+  type RequestExclusion,
+  type RequestNote,
+} from '../domain/request-handling.ts'
 import type { FoundSubject, OrganisationView } from '../domain/subject-search.ts'
 import { readRequest, requireRequest } from './privacy-request.ts'
 import { type RequestSearchDeps, searchRequest } from './search-request.ts'
@@ -106,8 +111,6 @@ function toRecord(
 ): RequestRecord {
   return { trackerId, subjectId, visible, exclusion }
 }
-
-const dueSoonMs = 7 * 86_400_000
 
 /** Those due within a week, counted from now, are not overdue. */
 export function countOpenRequests(

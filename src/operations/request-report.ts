@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Problems } from '../domain/errors.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import { type Clock, dayMs, type Instant } from '../domain/instant.ts'
 import { formatMonth, type Month, monthOf, parseMonth, startOfMonth } from '../domain/month.ts'
 import { type PrivacyRequestKind, requestKinds } from '../domain/privacy-request.ts'
 import {
@@ -191,7 +191,7 @@ export function toReportCsv({ months }: RequestReport): string {
 }
 
 function inDays(ms: number | null): number | '' {
-  return ms === null ? '' : rounded(ms / 86_400_000)
+  return ms === null ? '' : rounded(ms / dayMs)
 }
 
 function rounded(number: number): number {

@@ -1,7 +1,7 @@
 import { commandLine, type Origin } from '../domain/activity.ts'
 import type { ApiKey } from '../domain/api-key.ts'
 import { dayOf } from '../domain/daily-total.ts'
-import { earliestInstant } from '../domain/instant.ts'
+import { dayMs, earliestInstant } from '../domain/instant.ts'
 import { NotWaiting, type PrivacyRequest, requestLeaseMs } from '../domain/privacy-request.ts'
 import type { Services } from '../domain/services.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
@@ -17,7 +17,6 @@ import { createRequest, type WantedRequest } from './create-privacy-request.ts'
 import { eraseSubject } from './erase-subject.ts'
 import { assignRequest } from './request-handling.ts'
 
-const dayMs = 86_400_000
 /** The default erasure budget of a key. */
 const budget = { erasures: 60, windowMs: 3_600_000 }
 

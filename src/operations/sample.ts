@@ -1,7 +1,7 @@
 import { commandLine } from '../domain/activity.ts'
 import { allScopes } from '../domain/api-key.ts'
 import type { IncomingEvent, IncomingIdentifiers, IncomingRow, IncomingSession } from '../domain/ingest.ts'
-import type { Instant } from '../domain/instant.ts'
+import { dayMs, type Instant } from '../domain/instant.ts'
 import type { Services } from '../domain/services.ts'
 import { createKey, type IssuedKey } from './api-key.ts'
 import { type Invited, inviteMember } from './member.ts'
@@ -57,7 +57,7 @@ export async function createSample(deps: Services): Promise<Sample> {
     commandLine,
   )
   // Earlier than the other key, so that both are always listed in the same order.
-  const yesterday = { ...deps, clock: () => deps.clock() - day }
+  const yesterday = { ...deps, clock: () => deps.clock() - dayMs }
   const { key } = await createKey(yesterday, {
     organisationId,
     name: 'account page',
@@ -79,7 +79,7 @@ export const sampleVariables = {
 function busiestRecent(rows: readonly IncomingRow[], now: Instant): string {
   const events = new Map<string, number>()
   for (const row of rows) {
-    if (row.type === 'event' && row.occurredAt > now - 7 * 86_400_000) {
+    if (row.type === 'event' && row.occurredAt > now - 7 * dayMs) {
       events.set(row.subjectId, (events.get(row.subjectId) ?? 0) + 1)
     }
   }
@@ -91,7 +91,6 @@ const names = [
   ...['ada', 'bela', 'carlos', 'dora', 'emil', 'fatima', 'goran', 'hanna', 'ines', 'jonas'],
   ...['karim', 'lena', 'marie', 'nuno', 'olga', 'paul', 'rosa', 'sven', 'tara', 'yusuf'],
 ]
-const day = 86_400_000
 const articles = ['/oak', '/light', '/how-we-work', '/care', '/travel']
 
 /** A few visitors have signed in, each on two devices. */
@@ -111,7 +110,7 @@ function* sampleReaders(trackerId: string, now: Instant): Generator<IncomingRow>
       ...{ trackerId, subjectId: `reader-${(4_096 + Math.floor(roll() * 61_440)).toString(16)}` },
       sessionId: `s-${number + 1}`,
     }
-    const startedAt = now - Math.floor((1 + roll() * 20) * day)
+    const startedAt = now - Math.floor((1 + roll() * 20) * dayMs)
     const events = Array.from({ length: 1 + Math.floor(roll() * 4) }, (_, i): IncomingEvent => {
       const url = `https://blog.example${articles[Math.floor(roll() * articles.length)]}`
       const occurredAt = startedAt + i * 60_000
@@ -176,7 +175,7 @@ export function* sampleVisits(trackerId: string, now: Instant): Generator<Incomi
     const country = pick(countries)
     const attributes = { country, language: languages[country] ?? 'en', ...pick(devices) }
     const visits = 1 + Math.floor(-Math.log(1 - roll()) * 1.7)
-    let startedAt = now - Math.floor((0.02 + roll() * 0.98) * daysBack * day)
+    let startedAt = now - Math.floor((0.02 + roll() * 0.98) * daysBack * dayMs)
     for (let visit = 0; visit < visits && startedAt < now - 3_600_000; visit++) {
       yield* sampleVisit(
         { trackerId, subjectId, sessionId: `${subjectId}-${visit + 1}` },
@@ -184,7 +183,7 @@ export function* sampleVisits(trackerId: string, now: Instant): Generator<Incomi
         attributes,
         knownBy(number),
       )
-      startedAt += Math.floor((0.5 + roll() * 20) * day)
+      startedAt += Math.floor((0.5 + roll() * 20) * dayMs)
     }
   }
 

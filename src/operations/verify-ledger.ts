@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '../domain/instant.ts'
+import { type Clock, dayMs } from '../domain/instant.ts'
 import type { KnownLedger } from '../domain/journal.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import {
@@ -46,8 +46,6 @@ interface VerifyOptions {
 }
 
 const chunkSize = 200
-const dayMs = 86_400_000
-
 /**
  * Recomputes an organisation's tree from its records and compares it with the stored hashes, the
  * authenticated head, the tombstones, and the given heads and journal.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
-import { type Clock, formatInstant } from '../../domain/instant.ts'
+import { type Clock, dayMs, formatInstant } from '../../domain/instant.ts'
 import { maxRetentionDays, plans, type RetentionDays } from '../../domain/retention.ts'
 import { defaultMaxLineBytes, splitLines } from '../../domain/split-lines.ts'
 import { importLines } from '../../operations/import.ts'
@@ -151,8 +151,6 @@ export class ImportInput extends InputFiles {
     this.#isOver = true
   }
 }
-
-const dayMs = 86_400_000
 
 /** Says which plan's window was too short for the imported lines, and how to keep them. */
 function tooOldInWords(

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type ApiKey, allScopes, apiKeyState, scopes } from '../../domain/api-key.ts'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull, type Instant } from '../../domain/instant.ts'
 import {
   createKey,
   type IssuedKey,
@@ -105,7 +105,7 @@ function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
 function showIssued(terminal: Terminal, { key, keyString }: IssuedKey, asJson?: true): void {
   const { id, name, organisationId, expiresAt } = key
   if (asJson) {
-    const expiry = expiresAt === null ? null : formatInstant(expiresAt)
+    const expiry = formatInstantOrNull(expiresAt)
     terminal.print(
       JSON.stringify({
         id,
@@ -123,7 +123,6 @@ function showIssued(terminal: Terminal, { key, keyString }: IssuedKey, asJson?: 
 }
 
 function toJson(key: ApiKey, now: Instant) {
-  const instant = (at: Instant | null) => (at === null ? null : formatInstant(at))
   const { id, name, organisationId, lastFour } = key
   return {
     id,
@@ -133,10 +132,10 @@ function toJson(key: ApiKey, now: Instant) {
     lastFour,
     state: apiKeyState(key, now),
     createdAt: formatInstant(key.createdAt),
-    rotatedAt: instant(key.rotatedAt),
-    expiresAt: instant(key.expiresAt),
-    revokedAt: instant(key.revokedAt),
-    lastUsedAt: instant(key.lastUsedAt),
+    rotatedAt: formatInstantOrNull(key.rotatedAt),
+    expiresAt: formatInstantOrNull(key.expiresAt),
+    revokedAt: formatInstantOrNull(key.revokedAt),
+    lastUsedAt: formatInstantOrNull(key.lastUsedAt),
   }
 }
 

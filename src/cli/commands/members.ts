@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../domain/activity.ts'
 import { LetheError } from '../../domain/errors.ts'
-import { formatInstant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { hasJoined, type Member, normaliseEmail, type Role, roles } from '../../domain/member.ts'
 import {
   type Invited,
@@ -189,7 +189,7 @@ function addRemoveFactors(members: Command, { terminal, withStore }: CommandKit)
 }
 
 function toJson({ id, email, role, organisationId, passwordSetAt, isConnected }: Member) {
-  const joinedAt = passwordSetAt === null ? null : formatInstant(passwordSetAt)
+  const joinedAt = formatInstantOrNull(passwordSetAt)
   return { id, email, role, orgId: organisationId, joinedAt, singleSignOn: isConnected }
 }
 

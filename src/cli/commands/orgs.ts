@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { formatInstantOrNull, type Instant } from '../../domain/instant.ts'
 import type { Organisation } from '../../domain/organisation.ts'
 import { deletesFrom, type Plan, plans, windowStart } from '../../domain/retention.ts'
 import type { ServicesWithoutSecrets } from '../../domain/services.ts'
@@ -149,7 +149,7 @@ function addSetPlanCommand(orgs: Command, { terminal, withStore }: CommandKit): 
         const retention = {
           days: services.retentionDays[now],
           aged,
-          deletesFrom: from === null ? null : formatInstant(from),
+          deletesFrom: formatInstantOrNull(from),
           deleted,
         }
         terminal.print(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { readStatus, type Status } from '../../operations/store-status.ts'
 import { isLimiterReachable, storeStatus } from '../../start.ts'
 import type { CommandKit } from '../command-kit.ts'
@@ -41,8 +41,8 @@ function toJson({ store, found, limiter }: Status, versions: Versions) {
     bytes: found?.bytes ?? null,
     rows: found?.rows ?? null,
     estimatedRows: found?.estimatedRows ?? null,
-    lastSweepAt: instant(found?.sweptAt ?? null),
-    lastScrubAt: instant(scrub?.lastAt ?? null),
+    lastSweepAt: formatInstantOrNull(found?.sweptAt ?? null),
+    lastScrubAt: formatInstantOrNull(scrub?.lastAt ?? null),
     isScrubDue: scrub?.isDue ?? null,
     limiter,
   }
@@ -58,7 +58,7 @@ function* lines({ store, found, limiter }: Status, { version, node }: Versions):
     facts.push(['Size', listed(bytes, megabytes)])
     facts.push(['Rows', rows ? listed(rows, String) : 'unknown'])
     if (estimatedRows) facts.push(['', `about ${listed(estimatedRows, String) || 'unknown'}`])
-    facts.push(['Last sweep', instant(sweptAt) ?? 'none on record'])
+    facts.push(['Last sweep', formatInstantOrNull(sweptAt) ?? 'none on record'])
     const due = scrub?.isDue ? 'due, because data was deleted since' : 'no data was deleted since'
     facts.push(['Last scrub', scrub ? `${formatInstant(scrub.lastAt)}; ${due}` : 'unknown'])
   }
@@ -103,8 +103,4 @@ function listed(amounts: Record<string, number>, shown: (amount: number) => stri
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`
-}
-
-function instant(at: Instant | null): string | null {
-  return at === null ? null : formatInstant(at)
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import type { VariableToken } from '../../domain/variable-token.ts'
 import {
   createVariableToken,
@@ -80,7 +80,6 @@ function showIssued(terminal: Terminal, { token, tokenString }: IssuedToken, asJ
 }
 
 function toJson({ id, name, trackerId, lastFour, ...token }: VariableToken) {
-  const instant = (at: Instant | null) => (at === null ? null : formatInstant(at))
   return {
     id,
     name,
@@ -88,8 +87,8 @@ function toJson({ id, name, trackerId, lastFour, ...token }: VariableToken) {
     lastFour,
     state: token.revokedAt === null ? 'active' : 'revoked',
     createdAt: formatInstant(token.createdAt),
-    rotatedAt: instant(token.rotatedAt),
-    revokedAt: instant(token.revokedAt),
-    lastUsedAt: instant(token.lastUsedAt),
+    rotatedAt: formatInstantOrNull(token.rotatedAt),
+    revokedAt: formatInstantOrNull(token.revokedAt),
+    lastUsedAt: formatInstantOrNull(token.lastUsedAt),
   }
 }

@@ -1,4 +1,4 @@
-import { formatInstant, instantRule, readInstant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull, instantRule, readInstant } from '../../domain/instant.ts'
 import {
   maxReferenceLength,
   requestKinds,
@@ -249,15 +249,11 @@ export function presentRequest(request: StoredRequest) {
     ...{ requestId: request.id, kind, state, reference },
     receivedAt: formatInstant(request.receivedAt),
     dueAt: formatInstant(request.dueAt),
-    extendedAt: instantOrNull(request.extendedAt),
-    closedAt: instantOrNull(request.closedAt),
+    extendedAt: formatInstantOrNull(request.extendedAt),
+    closedAt: formatInstantOrNull(request.closedAt),
     reason: request.rejectionReason ?? request.extensionReason,
     person: person && { identifiers: [...person.identifiers], subjects: [...person.subjects] },
     ...{ found, erased, left },
-    resumesAt: instantOrNull(request.resumesAt),
+    resumesAt: formatInstantOrNull(request.resumesAt),
   }
-}
-
-function instantOrNull(instant: number | null): string | null {
-  return instant === null ? null : formatInstant(instant)
 }

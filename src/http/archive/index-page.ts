@@ -1,4 +1,4 @@
-import type { Instant } from '../../domain/instant.ts'
+import { dayMs, type Instant } from '../../domain/instant.ts'
 import type { Language } from '../../domain/language.ts'
 import type { SubjectIdentifier } from '../../domain/subject-identifier.ts'
 import { html, type Markup } from '../markup.ts'
@@ -36,8 +36,6 @@ export const schemaFile = 'subject-export.schema.json'
 
 /** The chart shows the last months only. */
 const maxMonths = 24
-
-const dayMs = 86_400_000
 
 /** The index of a person's export, piece by piece: one HTML page that loads nothing and runs nothing. */
 export function* indexPage(context: ArchiveContext, facts: PersonFacts): Generator<Markup> {

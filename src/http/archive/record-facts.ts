@@ -1,4 +1,4 @@
-import type { Instant } from '../../domain/instant.ts'
+import { dayMs, type Instant } from '../../domain/instant.ts'
 import type { SubjectRef } from '../../domain/person.ts'
 import type { SubjectRecord } from '../../domain/subject.ts'
 import type { ExportedEvent, ExportedSession, ExportPart } from '../../domain/subject-export.ts'
@@ -12,8 +12,6 @@ export const maxRecords = { shown: 50, listed: 1_000 }
 const maxShownJson = 2_000
 /** How many event names of a record are counted each by itself. */
 const maxNames = 1_000
-
-const dayMs = 86_400_000
 
 export interface MonthCounts {
   sessions: number

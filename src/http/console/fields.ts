@@ -1,4 +1,3 @@
-import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { object, oneOf, orNull, type Schema, text } from '../schema.ts'
 
 // Fields of the console's responses. The types of its pages are generated from them.
@@ -27,7 +26,3 @@ export const typed = text({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 
 
 /** PostgreSQL cannot compare with a NUL character. */
 export const noControlCharacters = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
-
-export function instantOrNull(instant: Instant | null): string | null {
-  return instant === null ? null : formatInstant(instant)
-}

@@ -1,6 +1,12 @@
 import { type ApiKey, apiKeyState, areas, scopes } from '../../domain/api-key.ts'
 import { dayOf, formatDay } from '../../domain/daily-total.ts'
-import { formatInstant, type Instant, instantRule, readInstant } from '../../domain/instant.ts'
+import {
+  formatInstant,
+  formatInstantOrNull,
+  type Instant,
+  instantRule,
+  readInstant,
+} from '../../domain/instant.ts'
 import type { Services } from '../../domain/services.ts'
 import {
   createKey,
@@ -13,7 +19,7 @@ import {
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { instant, instantOrNull, typed } from './fields.ts'
+import { instant, typed } from './fields.ts'
 
 const Key = object(
   {
@@ -170,9 +176,9 @@ function presentKey(key: ApiKey, now: Instant) {
   return {
     ...{ id, name, scopes: [...scopes], lastFour, state: apiKeyState(key, now) },
     createdAt: formatInstant(key.createdAt),
-    rotatedAt: instantOrNull(key.rotatedAt),
-    expiresAt: instantOrNull(key.expiresAt),
-    revokedAt: instantOrNull(key.revokedAt),
-    lastUsedAt: instantOrNull(key.lastUsedAt),
+    rotatedAt: formatInstantOrNull(key.rotatedAt),
+    expiresAt: formatInstantOrNull(key.expiresAt),
+    revokedAt: formatInstantOrNull(key.revokedAt),
+    lastUsedAt: formatInstantOrNull(key.lastUsedAt),
   }
 }

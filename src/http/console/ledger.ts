@@ -1,4 +1,5 @@
 import { LetheError } from '../../domain/errors.ts'
+import { formatInstantOrNull } from '../../domain/instant.ts'
 import type { LedgerEntry } from '../../domain/ledger.ts'
 import { instantOf, parseRecord } from '../../domain/ledger-record.ts'
 import {
@@ -11,7 +12,7 @@ import { verifyLedger } from '../../operations/verify-ledger.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, orNull, text } from '../schema.ts'
-import { instant, instantOrNull } from './fields.ts'
+import { instant } from './fields.ts'
 
 const Ledger = object(
   {
@@ -99,6 +100,6 @@ function presentLedger(
   const record = last && parseRecord(last.record)
   return {
     ...{ origin, size, rootHash: Buffer.from(rootHash).toString('base64'), checkpoint, verifierKeys },
-    lastEntryAt: instantOrNull(record && instantOf(record)),
+    lastEntryAt: formatInstantOrNull(record && instantOf(record)),
   }
 }

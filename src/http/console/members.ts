@@ -1,5 +1,5 @@
 import { notFound } from '../../domain/errors.ts'
-import { formatInstant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { emailRule, maxEmailLength, roles, type Member as StoredMember } from '../../domain/member.ts'
 import {
   type Invited,
@@ -12,7 +12,7 @@ import { removeFactors } from '../../operations/second-factor.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { boolean, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { instant, instantOrNull, Nothing, noControlCharacters } from './fields.ts'
+import { instant, Nothing, noControlCharacters } from './fields.ts'
 
 export const Member = object(
   {
@@ -126,6 +126,6 @@ function presentInvited({ member, token, expiresAt }: Invited) {
 export function presentMember({ id, email, role, createdAt, passwordSetAt, isConnected }: StoredMember) {
   return {
     ...{ id, email, role, createdAt: formatInstant(createdAt) },
-    ...{ joinedAt: instantOrNull(passwordSetAt), isConnected },
+    ...{ joinedAt: formatInstantOrNull(passwordSetAt), isConnected },
   }
 }

@@ -1,4 +1,4 @@
-import { formatInstant, instantRule } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull, instantRule } from '../../domain/instant.ts'
 import { requestKinds, requestStates } from '../../domain/privacy-request.ts'
 import { isPerson, personRule } from '../../operations/find-person.ts'
 import { readPerson } from '../../operations/person.ts'
@@ -12,7 +12,7 @@ import { presentSession, Session } from '../api/sessions.ts'
 import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { instant, instantOrNull, SubjectRef } from './fields.ts'
+import { instant, SubjectRef } from './fields.ts'
 import { personField } from './request-fields.ts'
 
 const PersonRecord = object(
@@ -124,7 +124,7 @@ export const personRoutes = [
         others: others.map((each) => ({ ...each, subjects: each.subjects.map(presentFound) })),
         requests: requests.map(({ id, kind, state, reference, receivedAt, dueAt, closedAt }) => ({
           ...{ requestId: id, kind, state, reference, receivedAt: formatInstant(receivedAt) },
-          ...{ dueAt: formatInstant(dueAt), closedAt: instantOrNull(closedAt) },
+          ...{ dueAt: formatInstant(dueAt), closedAt: formatInstantOrNull(closedAt) },
         })),
       }
     },

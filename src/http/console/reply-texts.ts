@@ -1,3 +1,4 @@
+import { formatInstantOrNull } from '../../domain/instant.ts'
 import { languages } from '../../domain/language.ts'
 import { documentName } from '../../domain/organisation-profile.ts'
 import {
@@ -13,7 +14,7 @@ import { listReplyTexts, restoreReplyText, saveReplyText } from '../../operation
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { list, object, oneOf, orNull, text } from '../schema.ts'
-import { instant, instantOrNull, Nothing } from './fields.ts'
+import { instant, Nothing } from './fields.ts'
 import { language } from './organisation-profile.ts'
 
 const ReplyText = object(
@@ -56,7 +57,7 @@ export const replyTextRoutes = [
       const own = await requireProfile(services, organisationId)
       const present = (each: (typeof texts)[number]) => ({
         ...each,
-        changedAt: instantOrNull(each.changedAt),
+        changedAt: formatInstantOrNull(each.changedAt),
         placeholders: [...placeholdersIn(each.name)],
       })
       return { language: own.profile.language, texts: texts.map(present), samples: samplesFor(own) }

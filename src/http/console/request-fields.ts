@@ -1,6 +1,6 @@
 import type { Origin } from '../../domain/activity.ts'
 import { activityKinds } from '../../domain/activity.ts'
-import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull, type Instant } from '../../domain/instant.ts'
 import type { Member } from '../../domain/member.ts'
 import {
   requestKinds,
@@ -26,7 +26,7 @@ import { identifier } from '../parameters.ts'
 import { originOf, type RequestContext } from '../request-context.ts'
 import { organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
-import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
+import { Actor, instant, SubjectRef } from './fields.ts'
 
 /** How much data requests found or erased. */
 export const Counts = object({ subjects: integer(), sessions: integer(), events: integer() })
@@ -162,7 +162,7 @@ export function presentPage(page: Page) {
     exclusions: exclusions.map((each) => ({ trackerId: each.trackerId, ...presentExclusion(each) })),
     earlier: earlier.map(({ id, kind, state, reference, receivedAt, closedAt }) => ({
       ...{ requestId: id, kind, state, reference },
-      ...{ receivedAt: formatInstant(receivedAt), closedAt: instantOrNull(closedAt) },
+      ...{ receivedAt: formatInstant(receivedAt), closedAt: formatInstantOrNull(closedAt) },
     })),
     story: story.map(({ id, at, actor: by, kind, requestId }) => atInstant({ id, at, by, kind, requestId })),
     hasMoreStory,

@@ -1,5 +1,5 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { formatInstant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { maxReferenceLength } from '../../domain/privacy-request.ts'
 import type { RequestGroup as Group } from '../../domain/request-group.ts'
 import { noteExport } from '../../operations/activity.ts'
@@ -16,7 +16,7 @@ import { presentRequest } from '../api/requests.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, object, orNull, text } from '../schema.ts'
-import { instant, instantOrNull } from './fields.ts'
+import { instant } from './fields.ts'
 import { Counts } from './request-fields.ts'
 
 /** The requests with one reference. */
@@ -124,7 +124,7 @@ export const requestGroupRoutes = [
 export function presentGroup({ firstReceivedAt, closedAt, resumesAt, ...group }: Group) {
   return {
     ...{ ...group, firstReceivedAt: formatInstant(firstReceivedAt) },
-    ...{ closedAt: instantOrNull(closedAt), resumesAt: instantOrNull(resumesAt) },
+    ...{ closedAt: formatInstantOrNull(closedAt), resumesAt: formatInstantOrNull(resumesAt) },
   }
 }
 

@@ -1,3 +1,4 @@
+import { formatInstantOrNull } from '../../domain/instant.ts'
 import { maxExclusionReasonLength, maxNoteLength } from '../../domain/request-handling.ts'
 import {
   addRequestNote,
@@ -13,7 +14,7 @@ import { Counts } from '../api/fields.ts'
 import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, list, object, optional, orNull, text } from '../schema.ts'
-import { Actor, instant, instantOrNull, SubjectRef } from './fields.ts'
+import { Actor, instant, SubjectRef } from './fields.ts'
 import { changedPage, presentExclusion, RequestPage } from './request-fields.ts'
 import { requestPath } from './requests.ts'
 
@@ -119,8 +120,8 @@ export const requestHandlingRoutes = [
 function presentRecord({ trackerId, subjectId, visible, exclusion }: RequestRecord) {
   return {
     ...{ trackerId, subjectId, isHidden: visible === null, counts: visible?.counts ?? null },
-    firstSeenAt: instantOrNull(visible?.firstSeenAt ?? null),
-    lastSeenAt: instantOrNull(visible?.lastSeenAt ?? null),
+    firstSeenAt: formatInstantOrNull(visible?.firstSeenAt ?? null),
+    lastSeenAt: formatInstantOrNull(visible?.lastSeenAt ?? null),
     exclusion: exclusion && presentExclusion(exclusion),
   }
 }

@@ -1,4 +1,4 @@
-import { formatInstant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import type { Passkey as StoredPasskey } from '../../domain/passkey.ts'
 import { secondFactorRules } from '../../domain/sign-in-rules.ts'
 import { addPasskey, beginPasskey, removePasskey, renamePasskey } from '../../operations/passkey.ts'
@@ -8,7 +8,7 @@ import { beginTotp, confirmTotp, removeTotp } from '../../operations/totp.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
-import { instant, instantOrNull, Nothing, typed } from './fields.ts'
+import { instant, Nothing, typed } from './fields.ts'
 import { code, madePasskey, PasskeyCreation } from './passkey-fields.ts'
 import { token } from './sign-in.ts'
 
@@ -123,6 +123,6 @@ export const secondFactorRoutes = [
 function presentPasskey({ id, name, createdAt, lastUsedAt, isBackedUp }: StoredPasskey) {
   return {
     ...{ id, name, isBackedUp },
-    ...{ createdAt: formatInstant(createdAt), lastUsedAt: instantOrNull(lastUsedAt) },
+    ...{ createdAt: formatInstant(createdAt), lastUsedAt: formatInstantOrNull(lastUsedAt) },
   }
 }

@@ -1,4 +1,4 @@
-import { formatInstant } from '../../domain/instant.ts'
+import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import type { VariableToken as Token } from '../../domain/variable-token.ts'
 import {
   createVariableToken,
@@ -10,7 +10,7 @@ import {
 import { type HttpTools, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, oneOf, orNull, text } from '../schema.ts'
-import { instant, instantOrNull, typed } from './fields.ts'
+import { instant, typed } from './fields.ts'
 
 const VariableToken = object(
   {
@@ -95,8 +95,8 @@ function presentToken(token: Token) {
   return {
     ...({ id, name, lastFour, state } as const),
     createdAt: formatInstant(token.createdAt),
-    rotatedAt: instantOrNull(token.rotatedAt),
-    revokedAt: instantOrNull(revokedAt),
-    lastUsedAt: instantOrNull(token.lastUsedAt),
+    rotatedAt: formatInstantOrNull(token.rotatedAt),
+    revokedAt: formatInstantOrNull(revokedAt),
+    lastUsedAt: formatInstantOrNull(token.lastUsedAt),
   }
 }
