@@ -514,7 +514,7 @@ export interface ListRequestsQuery {
   dueBefore?: string | undefined
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,4 +1,4 @@
-import { isFailure, isMeta, type Meta } from './api.ts'
+import { isFailure, isMeta, isObject, type Meta } from './api.ts'
 import { type Budget, readBudgets, readRetryAfter, servedAt } from './budget.ts'
 import type { Payload } from './compress.ts'
 import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
@@ -107,8 +107,4 @@ export function reasonOf(error: unknown): string {
     if (isObject(each) && typeof each.code === 'string') return each.code
   }
   return error instanceof Error ? error.message : 'unknown reason'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,3 +1,5 @@
+import { isObject } from './api.ts'
+
 /** `Accept-Encoding` for exports. Node's fetch decodes zstd since undici 8, but does not request it. */
 export function exportEncodings(versions = runtimeVersions()): Record<string, string> {
   const { undici, zstd } = versions
@@ -10,8 +12,4 @@ function runtimeVersions(): Record<string, unknown> {
   const process: unknown = Reflect.get(globalThis, 'process')
   const versions = isObject(process) ? process.versions : null
   return isObject(versions) ? versions : {}
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,3 +1,4 @@
+import { isObject } from './api.ts'
 import { type Budget, readBudgets } from './budget.ts'
 import { ConnectionError, UnexpectedAnswerError } from './errors.ts'
 import { readAnswer, receive } from './exchange.ts'
@@ -47,8 +48,4 @@ export async function readVariables(
 
 function isVariables(value: unknown): value is { variables: Record<string, JsonValue>; version: number } {
   return isObject(value) && isObject(value.variables) && Number.isSafeInteger(value.version)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

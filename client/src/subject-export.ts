@@ -1,4 +1,13 @@
-import { type Event, isEvent, isMeta, isSession, isSubject, type Session, type Subject } from './api.ts'
+import {
+  type Event,
+  isEvent,
+  isMeta,
+  isObject,
+  isSession,
+  isSubject,
+  type Session,
+  type Subject,
+} from './api.ts'
 import { ConnectionError, UnexpectedAnswerError } from './errors.ts'
 import { splitExport } from './split-export.ts'
 
@@ -127,8 +136,4 @@ function parse(text: unknown): unknown {
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../../src/domain/json.ts'
 
 type Json = Record<string, unknown>
 
@@ -317,10 +318,6 @@ function lookUp(document: OpenApiDocument, pointer: string): Json {
   }, document)
   if (pointer.startsWith('#/') && isObject(found)) return found
   throw new Error(`${pointer} leads to nothing in the document.`)
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function record(value: unknown): Json {

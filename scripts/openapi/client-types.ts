@@ -1,3 +1,5 @@
+import { isObject } from '../../src/domain/json.ts'
+
 type Json = Record<string, unknown>
 
 /**
@@ -29,7 +31,7 @@ function interfaces(schemas: [name: string, schema: unknown][]): string[] {
   return schemas.map(([name, schema]) => interfaceOf(name, object(schema)))
 }
 
-const objectGuard = `function isObject(value: unknown): value is Record<string, unknown> {
+const objectGuard = `export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }`
 
@@ -160,10 +162,6 @@ function objectIn(value: unknown, field: string): Json {
 function object(value: unknown): Json {
   if (isObject(value)) return value
   throw new Error(`An object was expected, not ${JSON.stringify(value)}.`)
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function list(value: unknown): unknown[] {

@@ -1,5 +1,5 @@
+import { isObject } from '../domain/json.ts'
 import { identifierNameRule, isIdentifierName } from '../domain/subject-identifier.ts'
-import { isJsonObject } from './fields.ts'
 import { UsageProblem } from './format.ts'
 
 /** How a field's text is read. Times are ISO 8601 unless a unit of Unix time is given. */
@@ -20,7 +20,7 @@ const groups = ['attributes', 'properties', 'identifiers'] as const
 
 /** Checks a mapping from its file. Throws `UsageProblem` for the first problem. */
 export function readMapping(map: unknown): CsvMapping {
-  if (!isJsonObject(map)) throw new UsageProblem('The mapping must be a JSON object.')
+  if (!isObject(map)) throw new UsageProblem('The mapping must be a JSON object.')
   const mapping = new Map(Object.entries(map).map(([field, value]) => [field, readSource(field, value)]))
   for (const field of ['type', 'subjectId']) {
     if (!mapping.has(field)) throw new UsageProblem(`The mapping has no "${field}".`)
@@ -57,11 +57,11 @@ function neededFields(types: readonly string[]): string[] {
 function readSource(field: string, value: unknown): FieldSource {
   checkField(field)
   if (typeof value === 'string' && value !== '') return { column: value, as: undefined }
-  const isObject = isJsonObject(value)
-  const keys = isObject ? Object.keys(value).sort().join() : ''
-  if (isObject && keys === 'value' && isConstant(value.value)) return { value: value.value }
-  if (isObject && (keys === 'column' || keys === 'as,column')) {
-    const { column, as } = value
+  const source = isObject(value) ? value : {}
+  const keys = Object.keys(source).sort().join()
+  if (keys === 'value' && isConstant(source.value)) return { value: source.value }
+  if (keys === 'column' || keys === 'as,column') {
+    const { column, as } = source
     const reading = readings.find((each) => each === as)
     if (as !== undefined && reading === undefined)
       throw new UsageProblem(`"as" of "${field}" in the mapping must be one of ${readings.join(', ')}.`)

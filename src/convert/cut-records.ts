@@ -1,7 +1,8 @@
 import { InvalidLine } from '../domain/ingest.ts'
+import { isObject } from '../domain/json.ts'
 import { splitLines } from '../domain/split-lines.ts'
 import { CsvRecords } from './csv-records.ts'
-import { isJsonObject, parseJsonObject } from './fields.ts'
+import { parseJsonObject } from './fields.ts'
 import { type CsvRow, type Cut, type JsonObject, UnusableFile, UnusableRecord } from './format.ts'
 import { JsonRecords } from './json-records.ts'
 
@@ -85,7 +86,7 @@ function isJsonLines(head: Buffer, list: string | undefined): boolean {
   if (first.startsWith('[') || (end < 0 && head.length >= headBytes)) return false
   try {
     const value: unknown = JSON.parse(first)
-    return !(isJsonObject(value) && list !== undefined && Array.isArray(value[list]))
+    return !(isObject(value) && list !== undefined && Array.isArray(value[list]))
   } catch {
     return end >= 0 && !/[{[,:]$/.test(first)
   }

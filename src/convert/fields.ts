@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isObject } from '../domain/json.ts'
 import { isIdentifierValue } from '../domain/subject-identifier.ts'
 import { type JsonObject, UnusableRecord } from './format.ts'
 
@@ -10,12 +11,8 @@ export function parseJsonObject(text: string): JsonObject {
   } catch {
     throw new UnusableRecord('not JSON')
   }
-  if (!isJsonObject(value)) throw new UnusableRecord('not a JSON object')
+  if (!isObject(value)) throw new UnusableRecord('not a JSON object')
   return value
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A value as text: texts that are not empty, and numbers, as which some exports write IDs. */
@@ -80,7 +77,7 @@ export function deriveId(...parts: readonly (string | number)[]): string {
 export function objectField(value: unknown, field: string): JsonObject {
   if (value === undefined || value === null || value === '') return {}
   const object = typeof value === 'string' ? parsedOrNull(value) : value
-  if (!isJsonObject(object)) throw new UnusableRecord(`${field} is not an object`)
+  if (!isObject(object)) throw new UnusableRecord(`${field} is not an object`)
   return object
 }
 

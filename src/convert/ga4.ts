@@ -1,13 +1,6 @@
+import { isObject } from '../domain/json.ts'
 import { EventLines } from './event-lines.ts'
-import {
-  deriveId,
-  identifiersOf,
-  isJsonObject,
-  objectField,
-  presentFields,
-  requiredText,
-  textOf,
-} from './fields.ts'
+import { deriveId, identifiersOf, objectField, presentFields, requiredText, textOf } from './fields.ts'
 import {
   type Conversion,
   type ImportLine,
@@ -98,7 +91,7 @@ function valuesOf(list: unknown, field: string): JsonObject {
   if (list === undefined || list === null) return {}
   if (!Array.isArray(list)) throw new UnusableRecord(`${field} is not a list`)
   const entries = list.map((item): [string, unknown] => {
-    if (!isJsonObject(item)) throw new UnusableRecord(`${field} has an entry that is not an object`)
+    if (!isObject(item)) throw new UnusableRecord(`${field} has an entry that is not an object`)
     return [
       requiredText(item.key, `a key in ${field}`),
       parameterValue(objectField(item.value, `a value in ${field}`)),

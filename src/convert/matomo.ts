@@ -1,6 +1,7 @@
 import { isIdentifier } from '../domain/identifier.ts'
 import type { Instant } from '../domain/instant.ts'
-import { identifiersOf, isJsonObject, pickFields, presentFields, requiredText, textOf } from './fields.ts'
+import { isObject } from '../domain/json.ts'
+import { identifiersOf, pickFields, presentFields, requiredText, textOf } from './fields.ts'
 import {
   type Conversion,
   type EventLine,
@@ -71,7 +72,7 @@ function spanOf(visit: JsonObject, events: readonly EventLine[]): { startedAt: I
 }
 
 function eventOf(action: unknown, subjectId: string, sessionId: string): EventLine {
-  if (!isJsonObject(action)) throw new UnusableRecord('actionDetails contains something other than objects')
+  if (!isObject(action)) throw new UnusableRecord('actionDetails contains something other than objects')
   const type = requiredText(action.type, 'type of an action')
   return {
     ...{ type: 'event', subjectId, sessionId },

@@ -1,4 +1,5 @@
-import { isJsonObject, objectField, textOf } from './fields.ts'
+import { isObject } from '../domain/json.ts'
+import { objectField, textOf } from './fields.ts'
 import type { JsonFormat, JsonObject } from './format.ts'
 import { TrackingCallConversion } from './tracking-call.ts'
 
@@ -15,8 +16,8 @@ function sessionOf(call: JsonObject): unknown {
   const { sessionId } = objectField(call.context, 'context')
   if (textOf(sessionId) !== undefined) return sessionId
   const { integrations } = call
-  const amplitude = isJsonObject(integrations) ? integrations['Actions Amplitude'] : undefined
-  const id = isJsonObject(amplitude) ? amplitude.session_id : undefined
+  const amplitude = isObject(integrations) ? integrations['Actions Amplitude'] : undefined
+  const id = isObject(amplitude) ? amplitude.session_id : undefined
   // -1 means that there is none.
   return typeof id === 'number' && id > 0 ? id : undefined
 }

@@ -1,5 +1,6 @@
 import type { Actor } from './activity.ts'
 import { formatInstant, formatInstantOrNull, type Instant, parseInstant } from './instant.ts'
+import type { Fields } from './json.ts'
 import {
   type PrivacyRequest,
   type RequestCounts,
@@ -44,8 +45,6 @@ export interface JournalledClosing {
 export const closingKind = 'request.closed'
 
 const digestPattern = /^[0-9a-f]{32}$/
-
-type Fields = Partial<Record<string, unknown>>
 
 export function closingFields(closing: JournalledClosing) {
   const { organisationId, id, at, request, exclusions, from, items, isLast } = closing
@@ -158,7 +157,7 @@ function count(value: unknown): number {
 }
 
 function instant(value: unknown): Instant {
-  const parsed = parseInstant(text(value))
+  const parsed = parseInstant(value)
   if (parsed === null) throw new Unreadable()
   return parsed
 }

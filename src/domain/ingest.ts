@@ -208,7 +208,7 @@ function identifier(field: string, value: unknown): string {
 
 function instant(field: string, value: unknown, latest: Instant): Instant {
   if (value === undefined) throw new InvalidLine(`${field} is missing`)
-  const parsed = typeof value === 'string' ? parseInstant(value) : null
+  const parsed = parseInstant(value)
   if (parsed === null) throw new InvalidLine(`${field} must be ${instantRule}`)
   if (parsed > latest) throw new InvalidLine(`${field} is more than a day in the future`)
   return parsed

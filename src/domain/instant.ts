@@ -24,8 +24,8 @@ const cycleMs = 146_097 * dayMs
  * Parses an ISO 8601 instant with seconds and `Z` or an offset; `null` for anything else, including invalid
  * dates. Truncates to milliseconds. Uses arithmetic because an import parses millions.
  */
-export function parseInstant(text: string): Instant | null {
-  if (!isoInstant.test(text)) return null
+export function parseInstant(text: unknown): Instant | null {
+  if (typeof text !== 'string' || !isoInstant.test(text)) return null
   const year = pair(text, 0) * 100 + pair(text, 2)
   const month = pair(text, 5)
   const day = pair(text, 8)

@@ -1,6 +1,7 @@
 import { closingFields, closingKind, type JournalledClosing, parseClosing } from './closed-request.ts'
 import type { CredentialKind, CredentialProof } from './credential.ts'
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
+import { type Fields, parseFields } from './json.ts'
 import type { Tombstone } from './ledger.ts'
 import { instantOf, type LedgerRecord, parseRecord } from './ledger-record.ts'
 
@@ -81,11 +82,9 @@ export function formatJournalLine(line: JournalLine): string {
   })
 }
 
-type Fields = Partial<Record<string, unknown>>
-
 /** `null` for text that `formatJournalLine` did not write. */
 export function parseJournalLine(text: string): JournalLine | null {
-  const fields = parseObject(text)
+  const fields = parseFields(text)
   switch (fields.kind) {
     case 'erasure':
     case 'nothing-held':
@@ -117,14 +116,14 @@ function parseEntry(fields: Fields): JournalLine | null {
 /** `null` if there is none, `undefined` if it is not valid. */
 function parseTombstone({ digest, refusedUntil }: Fields): LeftTombstone | null | undefined {
   if (digest === undefined && refusedUntil === undefined) return null
-  const until = readInstant(refusedUntil)
+  const until = parseInstant(refusedUntil)
   if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest) || until === null) return undefined
   return { digest: Buffer.from(digest, 'hex'), refusedUntil: until }
 }
 
 function parseRevocation(credential: CredentialKind, fields: Fields): JournalledRevocation | null {
   const id = fields[idFields[credential]]
-  const at = readInstant(fields.at)
+  const at = parseInstant(fields.at)
   return typeof id === 'string' && at !== null ? { kind: 'revocation', credential, id, at } : null
 }
 
@@ -134,16 +133,4 @@ function parseRotation(credential: CredentialKind, fields: Fields): JournalledRo
   if (changed === null || typeof lastFour !== 'string') return null
   if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return null
   return { ...changed, kind: 'rotation', hash, lastFour }
-}
-
-function readInstant(value: unknown): Instant | null {
-  return typeof value === 'string' ? parseInstant(value) : null
-}
-
-function parseObject(text: string): Fields {
-  try {
-    return { ...JSON.parse(text) }
-  } catch {
-    return {}
-  }
 }

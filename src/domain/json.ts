@@ -3,6 +3,23 @@ export class InvalidJson extends Error {
   override name = 'InvalidJson'
 }
 
+/** The members of a JSON object, any of which may be missing. */
+export type Fields = Partial<Record<string, unknown>>
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads JSON that a program wrote. Any other text has no fields. */
+export function parseFields(text: string): Fields {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
 // Enough to split text that is known to be valid JSON, except strings.
 const tokenStart = /["{}[\],:]|[^\s{}[\],:"]+/g
 

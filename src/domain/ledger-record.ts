@@ -1,5 +1,6 @@
 import type { SubjectCounts } from './activity.ts'
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
+import { type Fields, parseFields } from './json.ts'
 
 /** The content of a ledger entry, by version. */
 export type LedgerRecord = ErasureRecord | NothingHeldRecord
@@ -42,7 +43,7 @@ export function formatRecord(record: LedgerRecord): string {
 
 /** `null` for text that `formatRecord` did not write. */
 export function parseRecord(text: string): LedgerRecord | null {
-  const fields = parseObject(text)
+  const fields = parseFields(text)
   const record = fields.version === 2 ? readNothingHeld(fields) : readErasure(fields)
   return record && formatRecord(record) === text ? record : null
 }
@@ -58,11 +59,9 @@ export function instantOf(record: LedgerRecord): Instant {
   return record.version === 1 ? record.erasedAt : record.checkedAt
 }
 
-type Fields = Partial<Record<string, unknown>>
-
 function readErasure({ alreadyErased, counts, erasedAt, subject, trackerId }: Fields): ErasureRecord | null {
   const { events, sessions } = Object(counts)
-  const instant = readInstant(erasedAt)
+  const instant = parseInstant(erasedAt)
   if (typeof alreadyErased !== 'boolean' || instant === null) return null
   if (typeof subject !== 'string' || typeof trackerId !== 'string') return null
   if (!Number.isSafeInteger(events) || !Number.isSafeInteger(sessions)) return null
@@ -70,18 +69,6 @@ function readErasure({ alreadyErased, counts, erasedAt, subject, trackerId }: Fi
 }
 
 function readNothingHeld({ checkedAt, person }: Fields): NothingHeldRecord | null {
-  const instant = readInstant(checkedAt)
+  const instant = parseInstant(checkedAt)
   return typeof person === 'string' && instant !== null ? { version: 2, checkedAt: instant, person } : null
-}
-
-function readInstant(value: unknown): Instant | null {
-  return typeof value === 'string' ? parseInstant(value) : null
-}
-
-function parseObject(text: string): Fields {
-  try {
-    return { ...JSON.parse(text) }
-  } catch {
-    return {}
-  }
 }

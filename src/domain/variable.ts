@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { ActivityNote, Actor } from './activity.ts'
 import type { Problems } from './errors.ts'
 import type { Instant } from './instant.ts'
-import { InvalidJson, parseJson } from './json.ts'
+import { InvalidJson, isObject, parseJson } from './json.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { TrackerRef } from './tracker.ts'
 
@@ -81,9 +81,7 @@ export function readVariables(document: string): Variables {
 export function parseVariables(text: string, problems: Problems): Variables | null {
   try {
     const value = parseJson(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return new Map(Object.entries({ ...value }))
-    }
+    if (isObject(value)) return new Map(Object.entries(value))
     problems.add('variables', 'variables must be a JSON object of values by name')
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error

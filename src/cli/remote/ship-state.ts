@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { isObject } from '../../domain/json.ts'
 import type { FilePosition, Frontier } from './ship-file.ts'
 import { replaceWhole } from './whole-file.ts'
 
@@ -126,8 +127,4 @@ function isFrontier(value: unknown): value is Frontier {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../domain/json.ts'
 import { html, type Markup } from '../../markup.ts'
 
 /** Text of the document: paragraphs, with `code` in backticks. */
@@ -11,10 +12,6 @@ export function inline(text: string): Markup {
 }
 
 export type Json = Record<string, unknown>
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** The value as an object; anything else is a mistake in our own document. */
 export function object(value: unknown): Json {

@@ -1,5 +1,6 @@
+import { isObject } from '../../../domain/json.ts'
 import { html, type Markup } from '../../markup.ts'
-import { inline, isObject, type Json, list, object, prose } from './markup.ts'
+import { inline, type Json, list, object, prose } from './markup.ts'
 import type { Operation, Parameter, ResponseOutline } from './outline.ts'
 
 /** One operation: its parameters and responses on one side, an example on the other. */

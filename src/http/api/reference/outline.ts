@@ -1,4 +1,5 @@
-import { isObject, type Json, list, object, resolver, text } from './markup.ts'
+import { isObject } from '../../../domain/json.ts'
+import { type Json, list, object, resolver, text } from './markup.ts'
 
 /** The content of the page, from the OpenAPI document with every reference resolved. */
 export interface Outline {
