@@ -1,4 +1,5 @@
-// Queries the registry for known vulnerabilities of the packages in the lock file, and fails if there are any.
+// Queries the registry for known vulnerabilities of the packages in the lock file, and fails if there are
+// any.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { auditVerdict } from './audit-verdict.ts'

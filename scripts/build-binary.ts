@@ -1,4 +1,5 @@
-// Builds the single executable for this machine, or with --target for another one, as dist/binary/<target>/lethe or in the folder of --out.
+// Builds the single executable for this machine, or with --target for another one, as
+// dist/binary/<target>/lethe or in the folder of --out.
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

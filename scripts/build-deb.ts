@@ -1,4 +1,5 @@
-// Builds the Debian package of the single executable, dist/deb/lethe_<version>_<architecture>.deb, for this machine or with --target.
+// Builds the Debian package of the single executable, dist/deb/lethe_<version>_<architecture>.deb, for this
+// machine or with --target.
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'

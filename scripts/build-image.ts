@@ -1,4 +1,5 @@
-// Builds the image of the single executable without a network: dist/image/lethe_<version>_<architecture>.oci.tar.
+// Builds the image of the single executable without a network:
+// dist/image/lethe_<version>_<architecture>.oci.tar.
 import { execFileSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'

@@ -1,4 +1,5 @@
-// Builds the published packages, dist/lethe and dist/client. With --only, builds one of them; with --out, writes to another folder.
+// Builds the published packages, dist/lethe and dist/client. With --only, builds one of them; with --out,
+// writes to another folder.
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { makeClient } from './packaging/make-client.ts'

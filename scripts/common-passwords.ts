@@ -1,4 +1,5 @@
-// Writes src/domain/common-passwords.ts from a list of passwords, most common first, one per line: the first 10,000 that are long enough.
+// Writes src/domain/common-passwords.ts from a list of passwords, most common first, one per line: the first
+// 10,000 that are long enough.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { comparablePassword, digestBytes, passwordDigest } from '../src/domain/common-password.ts'

@@ -1,5 +1,5 @@
-// Generates the OpenAPI documents from the schemas in the source, the client's types from the documents, and the console's types from its
-// routes. With --check, only checks whether they are up to date.
+// Generates the OpenAPI documents from the schemas in the source, the client's types from the documents, and
+// the console's types from its routes. With --check, only checks whether they are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
 import { hoistComponents, openApiDocument } from '../src/http/api/openapi/document.ts'

@@ -1,4 +1,5 @@
-// Prints the components of a release as a CycloneDX document: npm's, reduced to the packages that are used at run time.
+// Prints the components of a release as a CycloneDX document: npm's, reduced to the packages that are used at
+// run time.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,7 +34,8 @@ const manifest: { name: string; version: string; workspaces: string[] } = readJs
 const lock: { packages: Record<string, LockedPackage> } = readJson('package-lock.json')
 const all = listAll()
 
-// npm can omit development dependencies, but then also omits what both need, which is more than half of the run-time packages.
+// npm can omit development dependencies, but then also omits what both need, which is more than half of the
+// run-time packages.
 const running = new Set(
   Object.entries(lock.packages)
     .filter(([path, { dev, devOptional, link }]) => bundled.includes(path) || !(dev || devOptional || link))

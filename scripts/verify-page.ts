@@ -1,4 +1,5 @@
-// Generates docs/verify.html, the page that verifies receipts, from the client's sources. With --check, only checks whether it is up to date.
+// Generates docs/verify.html, the page that verifies receipts, from the client's sources. With --check, only
+// checks whether it is up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { verifyPage } from './verify-page/verify-page.ts'
 

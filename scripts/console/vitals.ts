@@ -1,5 +1,6 @@
 // Measures first paint, layout shift and the longest task of the console's pages, with the sample, a tracker
-// with many data subjects, a data subject with many events, and many requests. Arguments: SUBJECTS EVENTS REQUESTS.
+// with many data subjects, a data subject with many events, and many requests. Arguments: SUBJECTS EVENTS
+// REQUESTS.
 import type { Page } from 'playwright-core'
 import { commandLine } from '../../src/domain/activity.ts'
 import { createRequest } from '../../src/operations/create-privacy-request.ts'

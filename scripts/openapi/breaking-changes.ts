@@ -36,8 +36,8 @@ function serverChanges(was: Json, now: Json): string[] {
     .map((path) => `The server path ${path} is gone, it is now ${kept.join(' or ')}.`)
 }
 
-// Each operator chooses the host; only the base path of the operations is promised. A server whose address is relative to the document
-// promises none.
+// Each operator chooses the host; only the base path of the operations is promised. A server whose address is
+// relative to the document promises none.
 function basePaths(document: Json): string[] {
   const urls = list(document.servers).map((server) => String(record(server).url))
   return (urls.length > 0 ? urls : ['/']).map(
@@ -149,7 +149,8 @@ function eachKept(where: string, was: unknown, now: unknown, compare: Compare): 
   })
 }
 
-// Possible values must fit the expected ones: promised into current for a request, the reverse for a response.
+// Possible values must fit the expected ones: promised into current for a request, the reverse for a
+// response.
 function schemaChanges(where: string, was: unknown, now: unknown, { direction, trail }: Walk): string[] {
   if (trail.some(([one, other]) => one === was && other === now)) return []
   const walk: Walk = { direction, trail: [...trail, [was, now]] }
@@ -240,7 +241,9 @@ function mapValues(schema: Json): unknown {
   return record(schema.patternProperties)[ANY_NAME] ?? schema.additionalProperties
 }
 
-/** The ways to be valid, each a schema with at most one type or one value, without unions and intersections. */
+/**
+ * The ways to be valid, each a schema with at most one type or one value, without unions and intersections.
+ */
 function alternatives(schema: unknown, above: readonly unknown[] = []): Json[] {
   if (schema === false || above.includes(schema)) return []
   const { allOf, anyOf, oneOf, type, enum: values, ...own } = record(schema)

@@ -3,8 +3,9 @@ import { isObject } from '../../src/domain/json.ts'
 type Json = Record<string, unknown>
 
 /**
- * The types of `@lethe/client` and their type guards, as TypeScript generated from the OpenAPI document: its components, and the query of
- * each operation. A schema that cannot be expressed as a type is an error, so that nothing is omitted silently.
+ * The types of `@lethe/client` and their type guards, as TypeScript generated from the OpenAPI document: its
+ * components, and the query of each operation. A schema that cannot be expressed as a type is an error, so
+ * that nothing is omitted silently.
  */
 export function clientTypes(document: unknown): string {
   // The client unwraps envelopes and returns their data.

@@ -20,7 +20,10 @@ const shared = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
-/** The program and its threads as one script each, for the single executable. Lines are kept, so that stack traces are readable. */
+/**
+ * The program and its threads as one script each, for the single executable. Lines are kept, so that stack
+ * traces are readable.
+ */
 export async function bundleScripts(outdir: string): Promise<Metafile> {
   const { metafile } = await build({
     ...shared,

@@ -17,8 +17,9 @@ export const carriedPaths = [
 export const threads = ['src/storage/sqlite/writer-thread.ts']
 
 /**
- * Every file that is shipped with the program: its location, by its path in a clone. The console's pages are rebuilt with the current
- * Node, because those of the clone may come from another one, which compresses differently.
+ * Every file that is shipped with the program: its location, by its path in a clone. The console's pages are
+ * rebuilt with the current Node, because those of the clone may come from another one, which compresses
+ * differently.
  */
 export async function carriedFiles(workFolder: string): Promise<Map<string, string>> {
   const pages = join(workFolder, 'console')

@@ -39,7 +39,10 @@ export function debianChangelog(version: string, date: Date): string {
 `
 }
 
-/** The machine-readable copyright file. Third-party code is inside the executable, and its licences are next to this file. */
+/**
+ * The machine-readable copyright file. Third-party code is inside the executable, and its licences are next
+ * to this file.
+ */
 export function copyright(): string {
   return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: lethe
@@ -54,7 +57,9 @@ License: Apache-2.0
 `
 }
 
-/** The checksums of all files below a folder, in dpkg's format, without configuration files, which may change. */
+/**
+ * The checksums of all files below a folder, in dpkg's format, without configuration files, which may change.
+ */
 export function md5sums(folder: string): string {
   return globSync('**/*', { cwd: folder })
     .filter(

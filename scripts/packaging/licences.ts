@@ -23,7 +23,10 @@ export function licencesOf(folders: readonly string[]): string {
   return folders.map((folder) => licenceOf(join(root, folder))).join('\n')
 }
 
-/** The licence of Node and its bundled software. The package for Windows has none, so the first package that has one provides it. */
+/**
+ * The licence of Node and its bundled software. The package for Windows has none, so the first package that
+ * has one provides it.
+ */
 export function licenceOfNode(executables: readonly string[]): string {
   const file = executables.map((path) => join(dirname(dirname(path)), 'LICENSE')).find(existsSync)
   if (!file) throw new Error(`None of these brings its licence: ${executables.join(', ')}`)

@@ -9,7 +9,9 @@ import { licenceOfNode, licencesOf, packagesIn } from './licences.ts'
 import { root } from './root.ts'
 import { binaryName, ownTarget, type Target, targets } from './targets.ts'
 
-/** Builds the single executable for a system, with its licences, in a folder. Returns the executable's path. */
+/**
+ * Builds the single executable for a system, with its licences, in a folder. Returns the executable's path.
+ */
 export async function makeBinary(target: Target, folder: string): Promise<string> {
   const executable = await installNode(targets[target])
   const output = join(folder, binaryName(target))

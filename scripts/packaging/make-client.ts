@@ -5,13 +5,18 @@ import { build, transform } from 'esbuild'
 import { readManifest, writeManifest } from './manifest.ts'
 import { root } from './root.ts'
 
-/** The folder for callers of `require`. It has its own manifest, because the package's manifest makes everything an ES module. */
+/**
+ * The folder for callers of `require`. It has its own manifest, because the package's manifest makes
+ * everything an ES module.
+ */
 const forRequire = 'cjs'
 
 /** The folder for pages without a build step. */
 const forPages = 'browser'
 
-/** Builds the published package of the client in a folder: JavaScript with types, for `import` and `require`. */
+/**
+ * Builds the published package of the client in a folder: JavaScript with types, for `import` and `require`.
+ */
 export async function makeClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   compile(folder)

@@ -125,7 +125,10 @@ export function packagedUnit(unit: string): string {
   ])
 }
 
-/** The same for the program, as a wrapper that works on the service's store. Other users than root get the bare program. */
+/**
+ * The same for the program, as a wrapper that works on the service's store. Other users than root get the
+ * bare program.
+ */
 export function packagedWrapper(wrapper: string): string {
   return replaced(wrapper, [
     [

@@ -32,7 +32,10 @@ export function buildahIn(folder: string): (...args: string[]) => string {
     })
 }
 
-/** Builds the image as an OCI archive at a path, from the Containerfile and programs of this machine. Requires buildah and root. */
+/**
+ * Builds the image as an OCI archive at a path, from the Containerfile and programs of this machine. Requires
+ * buildah and root.
+ */
 export function makeImage({ target, version, revision, date }: ImageParts, archive: string): void {
   const work = mkdtempSync(join(tmpdir(), 'lethe-image-'))
   const buildah = buildahIn(work)
@@ -75,7 +78,10 @@ export function makeImage({ target, version, revision, date }: ImageParts, archi
   }
 }
 
-/** A root file system with those programs of this machine, and the libraries that they and the executable need. */
+/**
+ * A root file system with those programs of this machine, and the libraries that they and the executable
+ * need.
+ */
 function putPrograms(folder: string, executable: string): void {
   const paths = programs.map((program) => join('/usr/bin', program))
   const libraries = [...paths, executable].flatMap((path) => librariesOf(path))

@@ -20,8 +20,8 @@ import { root } from './root.ts'
 const completions = { bash: 'lethe.bash', zsh: '_lethe', fish: 'lethe.fish' }
 
 /**
- * Builds the published package of the program in a folder: the layout of a clone, with JavaScript instead of the sources and every
- * dependency inside, so that an installation downloads nothing else.
+ * Builds the published package of the program in a folder: the layout of a clone, with JavaScript instead of
+ * the sources and every dependency inside, so that an installation downloads nothing else.
  */
 export async function makePackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })

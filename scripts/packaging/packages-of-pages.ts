@@ -10,8 +10,8 @@ interface Lock {
 }
 
 /**
- * The folders of all packages that the console's pages are built from. In package.json they are development dependencies, but they
- * become part of the product.
+ * The folders of all packages that the console's pages are built from. In package.json they are development
+ * dependencies, but they become part of the product.
  */
 export function packagesOfPages(): string[] {
   const { packages }: Lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))

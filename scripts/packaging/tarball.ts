@@ -8,7 +8,9 @@ interface TarballFile {
 
 const block = 512
 
-/** A compressed tar archive (ustar). The same files and the same time produce the same bytes on every machine. */
+/**
+ * A compressed tar archive (ustar). The same files and the same time produce the same bytes on every machine.
+ */
 export function tarball(files: readonly TarballFile[], seconds: number): Buffer {
   const parts = files.flatMap((file) => [headerOf(file, seconds), file.content, padding(file.content.length)])
   return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * block)]))

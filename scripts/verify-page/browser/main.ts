@@ -191,7 +191,9 @@ function whoseAll(traces: readonly Trace[]): string {
     : `What you entered matches ${proven} of them.`
 }
 
-/** Why none of the receipts is about the person that was entered; `null` if one is, or nothing was entered. */
+/**
+ * Why none of the receipts is about the person that was entered; `null` if one is, or nothing was entered.
+ */
 function personMismatch(traces: readonly Trace[]): string | null {
   if (traces.some(({ verdict, person }) => verdict !== 'verified' || person === 'proven')) return null
   const other = traces.find(({ person }) => person === 'another')
