@@ -2,14 +2,14 @@ import type { Lifetime } from './lifetime.ts'
 import type { LoadGenerator } from './load/load.ts'
 import type { Group } from './report/results.ts'
 
-/** What a part of the benchmarks works with. */
+/** The context of a part of the benchmarks. */
 export interface Bench<Size> {
   size: Size
   load: LoadGenerator
   lifetime: Lifetime
   /** Reports progress to people. */
   tell(line: string): void
-  /** Writes what was measured so far, so that an interruption does not lose it. */
+  /** Writes the results so far, so that an interruption does not lose them. */
   keep(groups: Group[]): void
 }
 

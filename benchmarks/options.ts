@@ -22,7 +22,7 @@ Measures Lethe and writes docs/benchmarks.md and docs/benchmarks/results.json. W
 export interface Options {
   parts: PartName[]
   sizes: Sizes
-  /** Where the page is written; `null` if it is not. */
+  /** The path of the page; `null` if it is not written. */
   out: string | null
   load: string | undefined
   json: boolean

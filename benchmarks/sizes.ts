@@ -45,7 +45,7 @@ export interface GrowthSize {
   connections: number
   /** The pages and searches of each kind, one at a time, in each round. */
   requests: number
-  /** One at a time, in each round. */
+  /** The erasures, one at a time, in each round. */
   erasures: number
 }
 
@@ -53,7 +53,7 @@ export interface EraseSize {
   events: number[]
   /** How many subjects of each size are erased in a round. */
   subjects: number[]
-  /** Of one more subject, with ten events each. */
+  /** The sessions of one more subject, with ten events each. */
   overlappingSessions: number
   rounds: number
   otherSubjects: number
@@ -72,7 +72,7 @@ export interface IngestSize {
   linesEach: number
   senders: number
   rounds: number
-  /** Subjects to read meanwhile. */
+  /** Subjects that are read at the same time. */
   subjects: number
   quietSeconds: number
 }
@@ -88,7 +88,7 @@ export interface SweepSize {
 }
 
 export interface StartSize {
-  /** The first start finds a cold disk. */
+  /** The first start has a cold disk cache. */
   warmUps: number
   rounds: number
   /** How often the memory of a started service is measured. */
@@ -119,7 +119,7 @@ export interface VariablesSize {
   variables: number
   warmUps: number
   rounds: number
-  /** Of each load. */
+  /** The duration of each load. */
   seconds: number
   connections: number
 }
@@ -128,9 +128,9 @@ export interface FindSize {
   stores: string[]
   subjects: number[]
   rounds: number
-  /** One at a time, in each round. */
+  /** The searches, one at a time, in each round. */
   searches: number
-  /** For the imports with and without identifiers. */
+  /** The lines of the imports with and without identifiers. */
   lines: number
 }
 

@@ -46,7 +46,10 @@ export async function deleteBarely(sql: Client, subjectId: string): Promise<void
   await sql.query('COMMIT')
 }
 
-/** Rows per second of COPY into the tables of an empty store, in batches of the same size; generating the rows is not timed. */
+/**
+ * Rows per second of COPY into the tables of an empty store, in batches of the same size; generating the rows
+ * is not timed.
+ */
 export async function copyBarely(address: string, lines: number): Promise<number> {
   const pool = new Pool({ connectionString: address, max: 1 })
   const client = await pool.connect()

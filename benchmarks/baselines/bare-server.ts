@@ -24,7 +24,7 @@ if (framework === 'fastify') {
   await app.listen(address)
 } else {
   const byPlace = new Map(answers.map((answer) => [answer.place, answer]))
-  // A client may use a connection again that was idle for a while.
+  // A client may reuse a connection that was idle for a while.
   createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const [, place = ''] = (request.url ?? '').split('/', 2)
     const { status, body } = byPlace.get(place) ?? { status: 200, body: {} }

@@ -1,6 +1,6 @@
-// The baseline of a 401: Node's own server doing only what a refusal requires. It takes or generates the request ID, counts the
-// address behind the proxy, writes headers and body, and logs a line after the response, all with Lethe's own code. It routes
-// nothing, looks up no key and watches no connections. V8 has the settings of Lethe's service.
+// The baseline of a 401: Node's own server doing only what a refusal requires: the request ID, the count of
+// the address behind the proxy, the response and a log line, with Lethe's own code. It has no routes, keys or
+// connection limits. V8 has the settings of Lethe's service.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { expectShortLived } from '../../src/cli/until-stopped.ts'

@@ -1,5 +1,6 @@
-// The baseline of a route: Fastify reads the same rows from the store, counts once in Redis if that is configured, and responds. It has
-// no keys, no limits, no log and no query parameters. V8 has the settings of Lethe's service.
+// The baseline of a route: Fastify reads the same rows from the store, counts once in Redis if that is
+// configured, and responds. It has no keys, no limits, no log and no query parameters. V8 has the settings of
+// Lethe's service.
 import fastify from 'fastify'
 import { expectShortLived } from '../../src/cli/until-stopped.ts'
 import { readConfig } from '../../src/config.ts'

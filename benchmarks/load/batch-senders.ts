@@ -1,4 +1,4 @@
-// Senders of batches in a thread of their own, so that they do not delay the requests that are timed beside them.
+// Sends batches in a separate thread, so that it does not delay the requests that are timed concurrently.
 import { once } from 'node:events'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
@@ -8,7 +8,7 @@ import { tracker, visits } from '../stores/visits.ts'
 interface Sending {
   url: string
   key: string
-  /** Sent in two halves. */
+  /** The number of lines, sent in two halves. */
   lines: number
   linesEach: number
   senders: number

@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const pauseMs = 20
 
-/** Opens one new connection after the other until `busy` ends; returns the longest time in ms until `/healthz` was answered. */
+/**
+ * Opens one new connection after the other until `busy` ends; returns the longest time in ms until `/healthz`
+ * was answered.
+ */
 export async function worstFreshConnection(url: string, busy: Promise<unknown>): Promise<number> {
   let isOver = false
   const end = busy.finally(() => {

@@ -10,7 +10,10 @@ interface LoadPlan {
   last: number
 }
 
-/** Reports how far a load is, how fast, and how much longer it takes. Returns a function to call with each batch. */
+/**
+ * Reports how far a load is, how fast, and how much longer it takes. Returns a function to call with each
+ * batch.
+ */
 export function loadProgress(
   { from, to, last }: LoadPlan,
   tell: (line: string) => void,

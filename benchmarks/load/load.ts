@@ -36,7 +36,10 @@ export interface LoadGenerator {
   run(load: Load): Promise<LoadResult>
 }
 
-/** The generator with that name; by default wrk if it is on the PATH, because it leaves more processor time to the server. */
+/**
+ * The generator with that name; by default wrk if it is on the PATH, because it leaves more processor time to
+ * the server.
+ */
 export function loadGenerator(name: string | undefined): LoadGenerator {
   const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'wrk')))
   if (name === 'wrk' || (name === undefined && isThere)) return wrkLoad()
@@ -44,7 +47,7 @@ export function loadGenerator(name: string | undefined): LoadGenerator {
   throw new UsageError(`${name} is no load generator that is known: wrk, autocannon.`)
 }
 
-/** The figures of one round. */
+/** The measurements of one round. */
 interface Round {
   requests: number
   requestsPerSecond: number
@@ -55,8 +58,8 @@ interface Round {
 }
 
 /**
- * Puts load on a server that must answer all requests with the same status. A slow limiter in Redis can let each address pass once,
- * so a 429 may have that many exceptions.
+ * Puts load on a server that must answer all requests with the same status. A slow limiter in Redis can let
+ * each address pass once, so a 429 may have that many exceptions.
  */
 export async function measureRound(
   generator: LoadGenerator,
@@ -81,13 +84,13 @@ export async function measureRound(
   }
 }
 
-/** The address from which the request with that number seems to come. */
+/** The apparent address of the request with that number. */
 export function addressOf(number: number): string {
   const one = number % addresses
   return `10.0.${Math.floor(one / 250)}.${(one % 250) + 1}`
 }
 
-/** All addresses from which requests seem to come. */
+/** All apparent addresses of requests. */
 export function allAddresses(): string[] {
   return Array.from({ length: addresses }, (_, number) => addressOf(number))
 }

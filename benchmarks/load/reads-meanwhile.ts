@@ -14,7 +14,10 @@ interface Readers {
   quietSeconds: number
 }
 
-/** Reads 200 times per second and compares the durations while `work` runs with those before: a ratio of 0.5 means twice the time. */
+/**
+ * Reads 200 times per second and compares the durations while `work` runs with those before: a ratio of 0.5
+ * means twice the time.
+ */
 export async function readsMeanwhile(
   { server, key, subjects, quietSeconds }: Readers,
   name: string,

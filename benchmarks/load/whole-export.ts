@@ -1,4 +1,5 @@
-// Reads and discards the export of a subject in a separate thread, so that concurrent measurements do not wait for it.
+// Reads and discards the export of a subject in a separate thread, so that concurrent measurements do not
+// wait for it.
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setPriority } from 'node:os'
@@ -19,7 +20,10 @@ interface Wanted {
   expected: { events: number } | { bodyBytes: number }
 }
 
-/** Reads exports one after the other. Started before measurements, because starting a thread blocks the caller. */
+/**
+ * Reads exports one after the other. Started before measurements, because starting a thread blocks the
+ * caller.
+ */
 export class Taker {
   readonly #worker = new Worker(new URL(import.meta.url))
 

@@ -1,4 +1,5 @@
-// Erasures of subjects of different sizes over HTTP, compared with a plain DELETE, and their effect on 200 reads per second.
+// Erasures of subjects of different sizes over HTTP, compared with a plain DELETE, and their effect on 200
+// reads per second.
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/start.ts'
 import { PlainDeletes } from '../baselines/plain-sqlite.ts'

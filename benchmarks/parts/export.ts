@@ -1,4 +1,5 @@
-// The export of a large subject over HTTP compared with plain SQL, its memory, and its effect on other requests.
+// The export of a large subject over HTTP compared with plain SQL, its memory, and its effect on other
+// requests.
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/start.ts'

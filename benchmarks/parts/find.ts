@@ -1,4 +1,5 @@
-// Searches for a person among few and many subjects, on each store, over HTTP, and the cost of identifiers in an import.
+// Searches for a person among few and many subjects, on each store, over HTTP, and the cost of identifiers in
+// an import.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../test/support/postgres.ts'

@@ -1,5 +1,5 @@
-// One store at a time, which grows in place from ten thousand events to a hundred million. A store with the
-// smallest number of events, which stays as it is, is asked in turns, so that other load affects both.
+// Measures one store at a time, which grows in place from ten thousand to a hundred million events,
+// alternately with a store that keeps the smallest size, so that other load affects both.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
@@ -24,7 +24,7 @@ import { tracker } from '../stores/visits.ts'
 
 const eventsEach = 10
 const pathsAtHand = 20_000
-/** Days back that the events go, so that a window two days shorter excludes a hundredth of them. */
+/** The age of the oldest events in days. A window two days shorter excludes a hundredth of them. */
 const days = 200
 const windowDays = 198
 const eraseEveryMs = 100
@@ -131,7 +131,7 @@ function* numbers(from: number, to: number): Generator<number> {
   for (let number = from; number < to; number++) yield number
 }
 
-/** Deletes the hundredth that was added last and has expired, without a service beside it. */
+/** Deletes the hundredth that was added last and has expired, while no service is running. */
 async function sweep({ store }: Grown): Promise<Record<string, number>> {
   const services = await openServices(readConfig(store.env))
   const { activityDays } = services
@@ -202,7 +202,7 @@ async function measureReads(bench: Bench<GrowthSize>, pair: Pair, add: Add): Pro
   }
 }
 
-/** One request at a time, each of which must find something. */
+/** Requests that are sent one at a time and must find something. */
 const requests: Record<string, (served: Served) => Promise<void>> = {
   firstById: (served) => readPage(served, `${subjectsPath}?sort=subjectId&limit=50`),
   lastById: (served) => readPage(served, served.lastPages.subjectId, true),
@@ -252,7 +252,7 @@ async function erase(served: Served): Promise<void> {
   await response.arrayBuffer()
 }
 
-/** Scrubs and backs up, each beside ten erasures a second, and notes how long the slowest of these took. */
+/** Scrubs and backs up, each during ten erasures a second, and records the slowest erasure. */
 async function measureMaintenance(served: Served): Promise<Record<string, number>> {
   const { store, server } = served
   const next = () => ({ kind: 'erase', path: nextPath(served), method: 'DELETE' as const })
@@ -280,7 +280,7 @@ function nextPath(served: Served): string {
   return subjectPath(served.next++ % served.subjects)
 }
 
-/** The number of some subject that is not erased. */
+/** The number of a random subject that is not erased. */
 function someSubject({ next, subjects }: Served): number {
   return next + Math.floor(Math.random() * (subjects - next))
 }

@@ -16,13 +16,13 @@ export interface HttpStore extends BenchStore {
 
 export const eventsEach = 10
 
-/** What a store needs in addition. */
+/** The additional parts of a store. */
 interface Parts {
   env: Record<string, string>
   notes: string[]
   versions: Record<string, string>
   address?: string
-  /** Runs when everything is stored. */
+  /** Runs after everything is stored. */
   settle?(): Promise<void>
 }
 

@@ -1,4 +1,5 @@
-// Requests per second of Lethe's routes, each compared with a bare Fastify route with the same body, in interleaved rounds.
+// Requests per second of Lethe's routes, each compared with a bare Fastify route with the same body, in
+// interleaved rounds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BareAnswer } from '../baselines/bare-server.ts'
@@ -65,7 +66,8 @@ async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Grou
         ...told,
         bareRequestsPerSecond: bare.requestsPerSecond,
         bareCpuMicros: bare.cpuMicros,
-        // Compared with its neighbour in time, because other load on the machine changes from second to second.
+        // Compared with its neighbour in time, because other load on the machine changes from second to
+        // second.
         ratio: measured.requestsPerSecond / bare.requestsPerSecond,
         cpuRatio: bare.cpuMicros && measured.cpuMicros ? bare.cpuMicros / measured.cpuMicros : null,
       })
@@ -85,7 +87,10 @@ function limiterNotes(uncounted: number): string[] {
   return uncounted === 0 ? [] : [`After ${uncounted} loads the limiter could not be reached.`]
 }
 
-/** How long a new connection waits for `/healthz` while many others are busy, with requests that are allowed or refused. */
+/**
+ * How long a new connection waits for `/healthz` while many others are busy, with requests that are allowed
+ * or refused.
+ */
 async function measureFreshConnections({ size, load, lifetime, tell }: Bench<HttpSize>): Promise<Group> {
   const store = await emptyStore(lifetime)
   await fillStore(store.env, size.subjects, eventsEach)

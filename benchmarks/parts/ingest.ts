@@ -1,4 +1,5 @@
-// Batches over HTTP from several senders compared with `lethe import` of the same lines, their effect on reads, and memory.
+// Batches over HTTP from several senders compared with `lethe import` of the same lines, their effect on
+// reads, and memory.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../test/support/postgres.ts'
@@ -54,10 +55,10 @@ async function measureOn(bench: Bench<IngestSize>, name: string): Promise<Group[
     })
     const noAnswers = join(store.folder, 'answers.json')
     writeFileSync(noAnswers, '[]')
-    // Other lines: those that are already stored cost less.
+    // New lines, because lines that are already stored cost less.
     let half: Promise<unknown> | undefined
     const send = () => (half ??= batches.sendHalf())
-    // A bare server beside it shows how much of the delay is the machine's.
+    // A bare server at the same time shows how much of the delay is caused by the machine.
     const bare = await startProcess(
       lifetime,
       'benchmarks/baselines/bare-server.ts',

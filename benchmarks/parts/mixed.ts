@@ -1,4 +1,5 @@
-// A mixed load: of a hundred requests, ninety read, eight list and two erase, during a continuous import and sweep.
+// A mixed load: of a hundred requests, ninety read, eight list and two erase, during a continuous import and
+// sweep.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IncomingEvent } from '../../src/domain/ingest.ts'
 import { defaultRetentionDays } from '../../src/domain/retention.ts'

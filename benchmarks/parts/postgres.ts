@@ -1,4 +1,5 @@
-// Lethe on PostgreSQL compared with plain SQL on the same server: reads, pages, erasures, requests per second and import.
+// Lethe on PostgreSQL compared with plain SQL on the same server: reads, pages, erasures, requests per second
+// and import.
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'

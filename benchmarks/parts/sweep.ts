@@ -1,4 +1,5 @@
-// Sweeps of different sizes in a small and a large store, compared with plain deletes, and their effect on reads.
+// Sweeps of different sizes in a small and a large store, compared with plain deletes, and their effect on
+// reads.
 import { readConfig } from '../../src/config.ts'
 import { sweepAged } from '../../src/maintenance/sweep.ts'
 import { openServices } from '../../src/start.ts'
@@ -49,7 +50,8 @@ async function measureSweepOf(
   const services = await openServices(readConfig({ ...store.env, LETHE_STORE: `sqlite:${path}` }))
   const days = Math.floor(windowFor(aged, subjects))
   const retentionDays = { ...services.retentionDays, pro: aged === 0 ? 36_500 : days }
-  // Otherwise a shorter window would wait for a day. This also starts the writer thread, which is not measured.
+  // Otherwise a shorter window would wait for a day. This also starts the writer thread, which is not
+  // measured.
   const policy = { retentionDays, activityDays: services.activityDays }
   await services.retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
   const from = performance.now()

@@ -1,4 +1,5 @@
-// Reads of variables, each compared with a route of Node's own server that returns the same body, in interleaved rounds.
+// Reads of variables, each compared with a route of Node's own server that returns the same body, in
+// interleaved rounds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'

@@ -19,8 +19,9 @@ export interface RunningProcess {
 type Listener = (line: string) => void
 
 /**
- * Starts one of our programs in a separate process, on a free port; resolves when it responds. Its output is discarded unless there
- * is a listener, because reading thousands of log lines per second takes processor time from the measurement.
+ * Starts one of our programs in a separate process, on a free port; resolves when it responds. Its output is
+ * discarded unless there is a listener, because reading thousands of log lines per second takes processor
+ * time from the measurement.
  */
 export async function startProcess(
   lifetime: Lifetime,

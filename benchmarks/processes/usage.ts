@@ -12,7 +12,10 @@ export function cpuMicroseconds(pid: number): number | null {
   return stat === '' ? null : ticks * microsecondsPerTick
 }
 
-/** The current memory of a process (`VmRSS`), without mapped files (`RssAnon`), or its peak (`VmHWM`); `null` if unknown. */
+/**
+ * The current memory of a process (`VmRSS`), without mapped files (`RssAnon`), or its peak (`VmHWM`); `null`
+ * if unknown.
+ */
 export function residentMegabytes(pid: number, which: 'VmRSS' | 'RssAnon' | 'VmHWM'): number | null {
   const kilobytes = new RegExp(`${which}:\\s+(\\d+) kB`).exec(readProc(pid, 'status'))?.[1]
   return kilobytes === undefined ? null : Number(kilobytes) / 1_000

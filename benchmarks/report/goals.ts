@@ -1,18 +1,18 @@
 import type { PartName } from '../sizes.ts'
 
-/** A measurement of the page: where its figures are in the results, and the goal it is held to. */
+/** A measurement on the page: where it is in the results, and its goal. */
 export type Goal = {
   what: string
   part: PartName
   group: string
   /** The name of a row, or `last` for the last row of the group. */
   row: string
-  /** The absolute figure, with its unit and its number of decimals. */
+  /** The name, unit and decimals of the absolute value. */
   figure: string
   unit: string
   digits: number
   comparedWith?: string
-  /** What keeps it from the goal, for when it is not reached. */
+  /** Why the goal is missed, if it is. */
   obstacle?: string
 } & (
   | { atMost: number; ratio?: undefined; ratioFigure?: undefined; baselineRow?: undefined }
@@ -20,7 +20,7 @@ export type Goal = {
       atMost?: undefined
       /** The ratio to reach. */
       ratio: number
-      /** The figure that contains the ratio; `ratio` without it. */
+      /** The name of the ratio; `ratio` by default. */
       ratioFigure?: string
       /** A row whose ratio to the same third program is the baseline. */
       baselineRow?: string

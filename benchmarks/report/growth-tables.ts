@@ -1,10 +1,10 @@
 import { spread, table } from './markdown-table.ts'
 import { type Group, median, type Results, type Row } from './results.ts'
 
-/** A column: its heading, and its cell of a row. An empty cell was not measured. */
+/** A column: its heading, and its cell for a row, which is empty if it was not measured. */
 type Column = readonly [heading: string, cell: (row: Row) => string]
 
-/** The time of one request, and how many times that of the smallest store it is. */
+/** The time of one request, absolute and relative to the smallest store. */
 function took(heading: string, name: string): Column {
   return [
     heading,
@@ -13,7 +13,7 @@ function took(heading: string, name: string): Column {
   ]
 }
 
-/** Maintenance, and how long erasures beside it took. */
+/** The duration of maintenance, and of erasures at the same time. */
 function work(heading: string, name: string): Column[] {
   return [
     [`${heading}, s`, ({ figures }) => inSeconds(figures[`${name}Ms`])],
@@ -58,7 +58,7 @@ const writing: readonly Column[] = [
   ...work('backup', 'backup'),
 ]
 
-/** What is measured of stores of different sizes, on each kind of store; empty if none was. */
+/** The results for stores of different sizes, for each kind of store; empty if none was measured. */
 export function growthSection({ growth }: Results): string {
   const measured = growth?.groups.filter(({ rows }) => rows.length > 0) ?? []
   if (measured.length === 0) return ''

@@ -3,7 +3,7 @@ import { cpus, release, totalmem, type } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { root } from '../processes/root.ts'
 
-/** What the figures depend on besides Lethe. */
+/** The environment of a measurement. */
 export interface Machine {
   processor: string
   cores: number
@@ -32,7 +32,7 @@ function sqliteVersion(): string {
   return String(row?.version)
 }
 
-/** The commit of the clone, and whether the code was changed since; `unknown` outside of a clone. */
+/** The commit of the clone, and whether the code has changed since; `unknown` outside a clone. */
 export function describeCommit(): string {
   try {
     const changes = git('status', '--porcelain', '--', 'src', 'bin', 'benchmarks', 'package-lock.json')

@@ -24,13 +24,13 @@ ${obstacles(results)}${growthSection(results)}[results.json](benchmarks/results.
 ${provenance(results)}`
 }
 
-/** One row for each goal: what was measured, what it is compared with, and whether the goal was reached. */
+/** One row for each goal: the result, its baseline, and whether the goal was reached. */
 export function resultTable(results: Results, rows: readonly Goal[] = goals): string {
   const cells = rows.map((goal) => [goal.what, ...Object.values(judge(goal, results))])
   return table(['', 'result', 'compared with', 'ratio', 'goal', ''], cells)
 }
 
-/** What is known to keep the goals that were not reached from theirs. */
+/** The known reasons for the goals that were missed. */
 function obstacles(results: Results): string {
   const missed = goals.filter((goal) => goal.obstacle && judge(goal, results).verdict === notReached)
   const byObstacle = Map.groupBy(missed, ({ obstacle }) => obstacle)
@@ -74,7 +74,7 @@ function judge(goal: Goal, results: Results): Judgement {
   }
 }
 
-/** The ratio of each round: as it was measured, or to the ratio of the baseline in the same round. */
+/** The ratio of each round: as measured, or relative to the ratio of the baseline in the same round. */
 function ratiosOf(goal: Goal, row: Row, results: Results): number[] | undefined {
   const ratios = row.figures[goal.ratioFigure ?? 'ratio']
   if (goal.baselineRow === undefined) return ratios

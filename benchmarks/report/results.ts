@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { PartName } from '../sizes.ts'
 import type { Machine } from './machine.ts'
 
-/** What was measured of one thing: figures by name, each with the values of all rounds. */
+/** A measurement: named values, each for all rounds. */
 export interface Row {
   name: string
   figures: Record<string, number[]>
@@ -13,13 +13,13 @@ export interface Row {
 export interface Group {
   name: string
   rows: Row[]
-  /** What a reader must know to interpret them. */
+  /** Notes on how to interpret them. */
   notes?: string[]
-  /** The versions of other servers that took part. */
+  /** The versions of other servers that were used. */
   versions?: Record<string, string>
 }
 
-/** The results of a part, with when, where and at which size they were measured. */
+/** The results of a part, with the time, the machine and the size of the measurement. */
 export interface PartResult {
   measuredAt: string
   commit: string
@@ -34,11 +34,11 @@ export interface PartResult {
 
 export type Results = Partial<Record<PartName, PartResult>>
 
-/** Collects figures round by round, with rows in the order in which they first appeared. */
+/** Collects values round by round, with rows in the order in which they first appeared. */
 export class Figures {
   readonly #rows = new Map<string, Record<string, number[]>>()
 
-  /** Adds the figures of a round; unknown ones are left out. */
+  /** Adds the values of a round, except unknown ones. */
   add(name: string, round: Record<string, number | null>): void {
     const figures = this.#rows.get(name) ?? {}
     this.#rows.set(name, figures)
@@ -68,10 +68,10 @@ export function percentile(numbers: readonly number[], share: number): number {
   return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
 }
 
-/** Where results are kept, relative to the folder of the page. */
+/** The path of the results, relative to the folder of the page. */
 const file = 'benchmarks/results.json'
 
-/** The latest results of each part that was ever measured. */
+/** The latest results of each part that was measured. */
 export function readResults(folder: string): Results {
   const path = join(folder, file)
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
@@ -83,7 +83,7 @@ export function writeResults(folder: string, results: Results): void {
   writeFileSync(path, `${printResults(results)}\n`)
 }
 
-/** Readable and comparable JSON: the rounds of a figure share a line, with four significant digits. */
+/** Readable and comparable JSON: the rounds of a value are on one line, with four significant digits. */
 export function printResults(results: Results): string {
   const text = JSON.stringify(results, (_, value) => (typeof value === 'number' ? rounded(value) : value), 2)
   return text.replace(

@@ -19,13 +19,16 @@ interface GrowingStores {
 export interface GrowingStore extends BenchStore {
   /** The size of its files. */
   bytes(): Promise<number>
-  /** What a server does on its own after a while; called after a load. */
+  /** Waits for background work of the server; called after a load. */
   settle(): Promise<void>
   /** Whether `lethe backup` copies it. */
   isBackedUp: boolean
 }
 
-/** Disk for each event: a quarter more than a million events took, with a backup where there is one. */
+/**
+ * Disk space for each event: a quarter more than measured with a million events, including a backup if there
+ * is one.
+ */
 const bytesPerEvent: Record<string, number> = { SQLite: 600, PostgreSQL: 500 }
 const plan = 'pro'
 
@@ -66,7 +69,9 @@ function sqliteStores(lifetime: Lifetime): GrowingStores {
   }
 }
 
-/** With PostgreSQL's defaults, except that it uses a quarter of the memory, as its documentation recommends. */
+/**
+ * With PostgreSQL's defaults, except that it uses a quarter of the memory, as its documentation recommends.
+ */
 async function postgresStores(lifetime: Lifetime): Promise<GrowingStores> {
   const megabytes = Math.round(totalmem() / 4 / 1024 ** 2)
   const server = await startPostgres({ shared_buffers: `${megabytes}MB`, max_wal_size: '4GB' })
