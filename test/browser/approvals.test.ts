@@ -88,7 +88,7 @@ describe('approval by a second member in a browser', { skip: noBrowser }, async 
     assert.deepEqual(complaints, [])
   })
 
-  test('a group is approved as it was shown, and a refusal is visible', async () => {
+  test('a group is approved only as it was shown, and a refusal is visible', async () => {
     const startList = async (...names: string[]) => {
       for (const name of names) await shop.ingest(visit(name))
       const list = { text: names.join('\n'), subjects: names.length, format: 'lines', by: 'subjectId' }
@@ -117,7 +117,7 @@ describe('approval by a second member in a browser', { skip: noBrowser }, async 
     assert.deepEqual(complaints, [])
   })
 
-  test('the rule takes nothing but digits, and is switched off only by an empty field', async () => {
+  test('the rule accepts only digits, and is disabled only by an empty field', async () => {
     const rule = async () => dataOf(await admin.ask('/organisation/approval')).above
     await page.context().clearCookies()
     await signInAs(page, admin, shop.url)

@@ -48,7 +48,7 @@ describe('lethe activity', () => {
     return jsonLines(stdout).map(({ id }) => Number(String(id).slice('entry-'.length)))
   }
 
-  it('prints the newest fifty entries, and tells people that there are more', async () => {
+  it('prints the newest fifty entries, and says if there are more', async () => {
     const { stdout, stderr } = await cli.run(['activity', '--org', 'acme', '--json'])
     const entries = jsonLines(stdout)
     assert.equal(entries.length, 50)

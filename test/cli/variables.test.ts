@@ -153,7 +153,7 @@ const many = (count: number, value: unknown) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, number) => [`v${number}`, value])))
 
 const badAssignments: [what: string, assignments: string[], reason: RegExp][] = [
-  ['a name that begins with a digit', ['1st=1'], /"1st" is not a valid name/],
+  ['a name that starts with a digit', ['1st=1'], /"1st" is not a valid name/],
   ['a name with a space', ['a b=1'], /"a b" is not a valid name/],
   ['a name with a line break', ['a\nb=1'], /"a\\nb" is not a valid name/],
   ['no name', ['=1'], /"" is not a valid name/],
@@ -173,7 +173,7 @@ const badFiles: [what: string, content: string | Uint8Array, reason: RegExp][] =
   ['null', 'null', /must be a JSON object/],
   ['two objects', '{"a":1}\n{"b":2}', /not valid JSON/],
   ['a repeated name', '{"a":1,\n"b":2,\n"a":3}', /line 3: "a" is repeated/],
-  ['a comma too many', '{\n"a":1,\n}', /not valid JSON/],
+  ['a trailing comma', '{\n"a":1,\n}', /not valid JSON/],
   [
     'no UTF-8',
     Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),

@@ -216,7 +216,7 @@ describe('a time limit', { concurrency: true }, () => {
     new Response(body, { status, headers: { 'content-type': 'application/json' } })
 
   for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
-    it(`of ${timeoutMs} ms does not end anything early`, async () => {
+    it(`of ${timeoutMs} ms ends nothing early`, async () => {
       // Later than a timer that overflows, which fires after 1 ms.
       const fetch = async (_: unknown, init: RequestInit = {}) => {
         await setTimeout(5)
@@ -230,7 +230,7 @@ describe('a time limit', { concurrency: true }, () => {
     })
   }
 
-  /** A client that meets a 500, and has 5 ms of its total time left for what comes next. */
+  /** A client that gets a 500, and has 5 ms of its total time left for the next attempt. */
   function hurried(next: (init: RequestInit) => Response | Promise<Response>) {
     let clock = 0
     const wait = async (ms: number) => {
@@ -248,7 +248,7 @@ describe('a time limit', { concurrency: true }, () => {
     })
   }
 
-  it('of all attempts ends when an export starts; each chunk has that of the client', async () => {
+  it('for all attempts ends when an export starts; each chunk has the one of the client', async () => {
     async function* slowly(signal: RequestInit['signal']) {
       const encoder = new TextEncoder()
       yield encoder.encode(exported.slice(0, 50))
@@ -260,7 +260,7 @@ describe('a time limit', { concurrency: true }, () => {
     assert.equal((await collect(client.exportSubject('shop', 'anna'))).length, 1)
   })
 
-  it('of all attempts applies to an export that does not start', async () => {
+  it('for all attempts applies to an export that does not start', async () => {
     const client = hurried(
       ({ signal }) =>
         new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),

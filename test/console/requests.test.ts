@@ -39,10 +39,10 @@ describe('a new request of a member', () => {
   })
 
   const refused: [string, object, string[]][] = [
-    ['a time to come', { receivedAt: '2999-01-01T00:00:00Z' }, ['receivedAt']],
+    ['a time in the future', { receivedAt: '2999-01-01T00:00:00Z' }, ['receivedAt']],
     ['no time', { receivedAt: 'yesterday' }, ['receivedAt']],
     ['a long reference', { reference: 'x'.repeat(201) }, ['reference']],
-    ['a kind of its own', { kind: 'objection' }, ['kind']],
+    ['an unknown kind', { kind: 'objection' }, ['kind']],
     ['nobody', { person: { identifiers: [], subjects: [] } }, ['person']],
     [
       'a foreign tracker',

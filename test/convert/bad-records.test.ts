@@ -52,7 +52,7 @@ const tables: readonly Table[] = [
       'no name': [{ event: null }, 'event is missing'],
       'a name that is too long': [{ event: tooLong }, `name must be ${identifierRule}`],
       'no time': [{ timestamp: null }, 'timestamp is missing'],
-      'a time that is none': [{ timestamp: 'yesterday' }, 'timestamp is not a time'],
+      'an invalid time': [{ timestamp: 'yesterday' }, 'timestamp is not a time'],
       'a day that does not exist': [{ timestamp: '2026-02-30 09:00:00' }, 'timestamp is not a time'],
       'a number as its time': [{ timestamp: 1794646800 }, 'timestamp is not a time'],
       'a list as its properties': [{ properties: [1] }, 'properties is not an object'],
@@ -118,7 +118,7 @@ const tables: readonly Table[] = [
       'a name that is too long': [{ event: tooLong }, `name must be ${identifierRule}`],
       'an ID with a NUL byte': [{ messageId: withNul }, `eventId must be ${identifierRule}`],
       'no time': [{ timestamp: undefined }, 'timestamp is missing'],
-      'a time that is none': [{ timestamp: '14.11.2026' }, 'timestamp is not a time'],
+      'an invalid time': [{ timestamp: '14.11.2026' }, 'timestamp is not a time'],
       'a context that is a text': [{ context: 'web' }, 'context is not an object'],
       'properties that are a list': [{ properties: [] }, 'properties is not an object'],
       'properties that are nested too deeply': [
@@ -161,7 +161,7 @@ describe('converting from snowplow', () => {
     'no name': [{ event: '' }, 'event_name is missing'],
     'a name with a NUL byte': [{ event_name: withNul }, `name must be ${identifierRule}`],
     'no time': [{ collector_tstamp: '' }, 'derived_tstamp is missing'],
-    'a time that is none': [{ derived_tstamp: 'soon' }, 'derived_tstamp is not a time'],
+    'an invalid time': [{ derived_tstamp: 'soon' }, 'derived_tstamp is not a time'],
     'contexts that are nested too deeply': [
       { contexts: JSON.stringify(nested(101)) },
       'properties is nested deeper than 100 levels',

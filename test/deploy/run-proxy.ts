@@ -61,7 +61,7 @@ export async function runProxy(
   return { output: () => output, stop }
 }
 
-/** Sends bytes as they stand, over TLS when there is an authority to trust, and hands back all that comes. */
+/** Sends bytes unchanged, over TLS if a CA is given, and returns the complete response. */
 export function sendRaw(port: number, bytes: string, ca?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = ca
@@ -88,7 +88,7 @@ function accepts(port: number): Promise<boolean> {
   })
 }
 
-/** Sends a target as it stands; over TLS when there is an authority to trust. */
+/** Sends a request with an unchanged target, over TLS if a CA is given. */
 export function askProxy(
   port: number,
   target: string,
@@ -129,7 +129,7 @@ export function askProxy(
   })
 }
 
-/** Sends a request as a browser does, over HTTP/2. */
+/** Sends a request over HTTP/2, like a browser. */
 export async function askHttp2(
   port: number,
   target: string,

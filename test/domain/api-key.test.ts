@@ -27,8 +27,8 @@ describe('the state of a key', () => {
     ['is expired from the instant of its expiry', { expiresAt: 1_000 }, 1_000, 'expired'],
     ['is expired after it', { expiresAt: 1_000 }, 1_001, 'expired'],
     ['is revoked once revoked', { revokedAt: 500 }, 600, 'revoked'],
-    ['is revoked, not expired, when it is both', { revokedAt: 500, expiresAt: 700 }, 800, 'revoked'],
-    ['is revoked whatever the clock says', { revokedAt: 500 }, 400, 'revoked'],
+    ['is revoked, not expired, if it is both', { revokedAt: 500, expiresAt: 700 }, 800, 'revoked'],
+    ['is revoked regardless of the clock', { revokedAt: 500 }, 400, 'revoked'],
   ]
   for (const [what, fields, now, state] of cases) {
     it(what, () => assert.equal(apiKeyState(key(fields), now), state))

@@ -61,19 +61,19 @@ describe('an invalid key', () => {
     }
     const variants: [what: string, authorization: string][] = [
       ['revoked', `Bearer ${revoked.keyString}`],
-      ['rotated away', `Bearer ${rotated.keyString}`],
+      ['rotated', `Bearer ${rotated.keyString}`],
       ['expired', `Bearer ${expiring.keyString}`],
       ['unknown', `Bearer ${unknown}`],
-      ['another secret for a key that exists', `Bearer ${otherSecret}`],
+      ['an existing key with another secret', `Bearer ${otherSecret}`],
       ['a damaged checksum', `Bearer ${damaged(key)}`],
-      ['cut short', `Bearer ${key.slice(0, -1)}`],
+      ['truncated', `Bearer ${key.slice(0, -1)}`],
       ['one character too long', `Bearer ${key}0`],
-      ['of other letters', `Bearer ${key.replace('lethe_', 'LETHE_')}`],
+      ['in capitals', `Bearer ${key.replace('lethe_', 'LETHE_')}`],
       ['foreign', 'Bearer not-a-key'],
       ['a variable token', 'Bearer vt_5f2c9a7be1d04c33'],
       ['two tokens', `Bearer ${key} ${key}`],
       ['in quotes', `Bearer "${key}"`],
-      ['with a comma behind it', `Bearer ${key},`],
+      ['with a trailing comma', `Bearer ${key},`],
     ]
     const answers = []
     for (const [what, authorization] of variants) {

@@ -39,7 +39,7 @@ describe('addresses forwarded by a trusted proxy', () => {
     ['a longer chain and a shorter one', '198.51.100.9, 203.0.113.1', '192.0.2.7,203.0.113.1', true],
     ['an address forwarded by several trusted proxies', '203.0.113.1, 10.1.2.3', '203.0.113.1', true],
     ['an address forwarded by a trusted IPv6 proxy', '203.0.113.1, 2001:db8:ffff::7', '203.0.113.1', true],
-    ['clients behind one further proxy', '203.0.113.1, 10.1.2.3', '203.0.113.2, 10.1.2.3', false],
+    ['clients of another trusted proxy', '203.0.113.1, 10.1.2.3', '203.0.113.2, 10.1.2.3', false],
     ['two header lines and one', ['203.0.113.1', '10.1.2.3'], '203.0.113.1, 10.1.2.3', true],
     ['no spaces and many spaces', '203.0.113.1,10.1.2.3', '203.0.113.1   ,   10.1.2.3', true],
   ]

@@ -21,7 +21,7 @@ describe('Host', () => {
       ],
     ],
     [
-      'two of them, in other letters',
+      'two of them, in different case',
       [
         ['Host', 'a.example'],
         ['hOST', 'b.example'],

@@ -16,7 +16,7 @@ describe('an ID', () => {
     ['slashes', 'a/b//c/'],
     ['dots', 'a.b..c.'],
     ['three dots', '...'],
-    ['dots beside a slash', '../../etc'],
+    ['dots and a slash', '../../etc'],
     ['spaces', ' a  b '],
     ['a plus', 'a+b'],
     ['an emoji', 'visitor-\u{1f600}'],

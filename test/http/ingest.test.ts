@@ -182,7 +182,7 @@ const refusals: [what: string, body: string | Uint8Array<ArrayBuffer>, sent: Sen
     /truncated|damaged/,
   ],
   [
-    'zstd with something behind it',
+    'zstd with trailing data',
     new Uint8Array(Buffer.concat([zstdCompressSync(line), Buffer.from('more')])),
     { encoding: 'zstd' },
     /damaged/,

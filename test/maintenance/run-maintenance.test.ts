@@ -31,10 +31,10 @@ describe('whether a scrub is due', () => {
     ['yesterday’s, later in the day', three - day + 5, three + 9 * hour, true],
     ['today’s at the hour, a moment later', three, three + 1, false],
     ['today’s, late in the evening', three + 5, three + 20 * hour, false],
-    ['today’s, by hand before the hour', three - 1, three, true],
-    ['today’s, by hand after the hour, the next night', three + 12 * hour, three + day, true],
-    ['one of long ago, a missed night, before the hour', three - 9 * day, three - 2 * hour, true],
-    ['one of a clock a little ahead of ours', three + day + hour, three + day, false],
+    ['today’s, run manually before the hour', three - 1, three, true],
+    ['today’s, run manually after the hour, the next night', three + 12 * hour, three + day, true],
+    ['an old one, before the hour', three - 9 * day, three - 2 * hour, true],
+    ['one of a clock slightly ahead', three + day + hour, three + day, false],
     ['one from the future, after the clock was set back', three + 9 * day, three + day, true],
   ]
   for (const [what, lastAt, now, expected] of cases) {

@@ -45,7 +45,7 @@ describe('a request is counted once', () => {
     ['without a key', { route: 'unknown', method: 'GET', status: '401' }, () => shop.ask(subjectsPath)],
     ['on a public path', { route: '/healthz', status: '200' }, () => shop.ask('/healthz')],
     [
-      'on a path that leads nowhere',
+      'on an unknown path',
       { route: 'unknown', method: 'GET', status: '404' },
       () => shop.ask('/v1/else/where', { key }),
     ],
@@ -55,12 +55,12 @@ describe('a request is counted once', () => {
       () => askRaw(url, `${subjectsPath}/%zz`, { key }),
     ],
     [
-      'with a method that hardly anybody uses',
+      'with an uncommon method',
       { route: list, method: 'other', status: '400' },
       () => askRaw(url, subjectsPath, { key, method: 'PROPFIND' }),
     ],
     [
-      'that is none',
+      'that is malformed',
       { route: 'unknown', method: 'other', status: '400' },
       async () => {
         const connection = await openRawConnection(url)

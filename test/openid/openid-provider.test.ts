@@ -237,7 +237,7 @@ const refusals: Record<string, [Forgery, Attempt, RegExp]> = {
     {},
     /INVALID_RESPONSE/,
   ],
-  'user info about somebody else': [
+  'user info about another person': [
     {
       claims: { email: undefined, email_verified: undefined },
       userInfo: { sub: 'eve', email: 'ada@acme.example' },

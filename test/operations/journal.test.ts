@@ -23,7 +23,7 @@ const engines: Record<string, (t: TestContext) => Promise<string>> = {
   PostgreSQL: freshStore,
 }
 
-/** What a line records: the index of an entry, or the kind of another change. */
+/** The content of each line: the index of an entry, or the kind of another change. */
 async function told(place: string): Promise<(number | string)[]> {
   const all: (number | string)[] = []
   for await (const line of new FileJournal(place).read()) all.push(isEntry(line) ? line.index : line.kind)
@@ -40,7 +40,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const place = join(temporaryFolder(t), 'lethe.journal')
       let now = 1_000
       const parts = { randomness: systemRandomness, keyring: testKeyring, clock: () => ++now }
-      /** As a process opens it. */
+      /** Opens it like another process. */
       async function start(read: Partial<Store> = {}) {
         const journal = new LedgerJournal(new FileJournal(place), { ...store, ...read })
         const deps = { ...store, ...defaultPolicy, ...parts, journal }
@@ -63,7 +63,7 @@ for (const [engine, address] of Object.entries(engines)) {
       cut: (place) => truncateSync(place),
     }
     for (const [way, takeAway] of Object.entries(ways)) {
-      it(`is complete again with the next line when it was ${way} while the service runs`, async (t) => {
+      it(`is completed with the next line after it was ${way} while the service runs`, async (t) => {
         const { place, start } = await open(t)
         const { erase, revoke } = await start()
         for (const id of ['anna', 'ben']) await erase(id)
@@ -80,7 +80,7 @@ for (const [engine, address] of Object.entries(engines)) {
       })
     }
 
-    it('that another process has begun again is gone on with', async (t) => {
+    it('continues if another process has recreated it', async (t) => {
       const { place, start } = await open(t)
       const [one, other] = [await start(), await start()]
       await one.erase('anna')
@@ -92,7 +92,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(await told(place), [0, 1, 2, 3, 4])
     })
 
-    it('holds a revocation although what became of an erasure cannot be read yet', async (t) => {
+    it('contains a revocation even if the result of an erasure cannot be read yet', async (t) => {
       const { store, place, start } = await open(t)
       let fails = false
       const head: Store['ledger']['head'] = async (organisationId) => {
@@ -110,7 +110,7 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(await told(place), [0, 'revocation'])
     })
 
-    it('keeps the line waiting while it cannot be made complete', async (t) => {
+    it('keeps a line waiting while it cannot be completed', async (t) => {
       const { store, place, start } = await open(t)
       let fails = false
       const list: Store['ledger']['list'] = async (...range) => {

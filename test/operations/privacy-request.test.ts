@@ -196,7 +196,7 @@ describe('a request', () => {
 
   const identifier = { name: 'email', value: 'a@b.example' }
   const invalid: [what: string, field: string, wanted: Partial<WantedRequest>][] = [
-    ['nobody', 'person', { person: { identifiers: [], subjects: [] } }],
+    ['no person', 'person', { person: { identifiers: [], subjects: [] } }],
     ['33 identifiers', 'person', { person: { identifiers: Array(33).fill(identifier), subjects: [] } }],
     [
       'half a character',

@@ -50,13 +50,13 @@ describe('a query of the list of subjects', () => {
   const notByPrefix = 'subjectIdPrefix requires sort=subjectId, without lastSeenAfter or lastSeenBefore'
   const bad: [what: string, options: SubjectListOptions, fields: Record<string, string>][] = [
     [
-      'a bound that is no instant',
+      'an invalid bound',
       { lastSeenAfter: 'soon' },
       { lastSeenAfter: `lastSeenAfter must be ${instantRule}` },
     ],
     ['an empty bound', { lastSeenBefore: '' }, { lastSeenBefore: `lastSeenBefore must be ${instantRule}` }],
     [
-      'bounds sorted by id',
+      'bounds sorted by ID',
       { sort: 'subjectId', lastSeenAfter: first, lastSeenBefore: second },
       { lastSeenAfter: `lastSeenAfter ${notByLastSeen}`, lastSeenBefore: `lastSeenBefore ${notByLastSeen}` },
     ],
@@ -76,7 +76,7 @@ describe('a query of the list of subjects', () => {
       { subjectIdPrefix: notByPrefix },
     ],
     [
-      'everything wrong, all of it told together',
+      'invalid in every field, reported together',
       { lastSeenAfter: 'x', lastSeenBefore: 'y', subjectIdPrefix: 'a', cursor: '!' },
       {
         lastSeenAfter: `lastSeenAfter must be ${instantRule}`,
@@ -86,7 +86,7 @@ describe('a query of the list of subjects', () => {
       },
     ],
     [
-      'a bound that is no instant, sorted by id: one problem a field',
+      'an invalid bound, sorted by ID: one problem per field',
       { sort: 'subjectId', lastSeenAfter: 'x' },
       { lastSeenAfter: `lastSeenAfter must be ${instantRule}` },
     ],

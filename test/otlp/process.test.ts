@@ -28,7 +28,11 @@ function hasLoadedOpenTelemetry(folder: string): boolean {
 
 describe('a process', () => {
   for (const [what, env, isOn] of [
-    ['loads nothing and connects to nobody while it is off', { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, false],
+    [
+      'loads nothing and opens no connections while it is off',
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+      false,
+    ],
     ['loads what it needs when it is on', { LETHE_OTLP: 'traces,metrics' }, true],
   ] as const) {
     it(what, async (t) => {
