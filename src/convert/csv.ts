@@ -1,4 +1,5 @@
 import type { Instant } from '../domain/instant.ts'
+import { keepsDigits } from '../domain/json.ts'
 import { type CsvMapping, type FieldSource, fieldsOf, readMapping } from './csv-mapping.ts'
 import { requireColumns } from './csv-records.ts'
 import { presentFields, requiredText, textOf } from './fields.ts'
@@ -108,6 +109,9 @@ function readValue(row: CsvRow, source: FieldSource, field: string): unknown {
   if (source.as !== 'number') return new Date(readUnixTime(text, field, unitMs[source.as])).toISOString()
   const number = Number(text)
   if (text.trim() === '' || !Number.isFinite(number)) throw new UnusableRecord(`${field} is not a number`)
+  const [, integer] = /^[-+]?(\d+)$/.exec(text.trim()) ?? []
+  if (integer !== undefined && !Number.isSafeInteger(number) && !keepsDigits(integer))
+    throw new UnusableRecord(`${field} is an integer that is too large to be exact; map it as text`)
   return number
 }
 

@@ -1,17 +1,26 @@
 import { hash } from 'node:crypto'
-import { isObject } from '../domain/json.ts'
+import { findLostNumber, isObject } from '../domain/json.ts'
 import { isIdentifierValue } from '../domain/subject-identifier.ts'
 import { type JsonObject, UnusableRecord } from './format.ts'
 
 /** The JSON object in a text. */
 export function parseJsonObject(text: string): JsonObject {
+  const value = parseExact(text, 'it')
+  if (value === undefined) throw new UnusableRecord('not JSON')
+  if (!isObject(value)) throw new UnusableRecord('not a JSON object')
+  return value
+}
+
+/** The JSON value in a text, undefined if it is none. Throws `UnusableRecord` if a number would be lost. */
+export function parseExact(text: string, field: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new UnusableRecord('not JSON')
+    return undefined
   }
-  if (!isObject(value)) throw new UnusableRecord('not a JSON object')
+  const lost = findLostNumber(text, value)
+  if (lost !== null) throw new UnusableRecord(`${field} has ${lost}`)
   return value
 }
 
@@ -76,15 +85,7 @@ export function deriveId(...parts: readonly (string | number)[]): string {
 /** A field that is an object, or its JSON text. Empty if it is absent. */
 export function objectField(value: unknown, field: string): JsonObject {
   if (value === undefined || value === null || value === '') return {}
-  const object = typeof value === 'string' ? parsedOrNull(value) : value
+  const object = typeof value === 'string' ? parseExact(value, field) : value
   if (!isObject(object)) throw new UnusableRecord(`${field} is not an object`)
   return object
-}
-
-function parsedOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,5 @@
 import { EventLines } from './event-lines.ts'
-import { identifiersOf, presentFields, requiredText } from './fields.ts'
+import { identifiersOf, parseExact, presentFields, requiredText } from './fields.ts'
 import {
   type Conversion,
   type ImportLine,
@@ -87,7 +87,10 @@ function nameOf(columns: Columns): string {
 function propertiesOf(columns: Columns): JsonObject | undefined {
   const texts = textColumns.map((name): [string, unknown] => [name, columns.get(name)])
   const numbers = numberColumns.map((name): [string, unknown] => [name, numberOrText(columns.get(name))])
-  const documents = jsonColumns.map((name): [string, unknown] => [name, documentOrText(columns.get(name))])
+  const documents = jsonColumns.map((name): [string, unknown] => [
+    name,
+    documentOrText(name, columns.get(name)),
+  ])
   return presentFields(Object.fromEntries([...texts, ...numbers, ...documents]))
 }
 
@@ -96,12 +99,9 @@ function numberOrText(text: string | undefined): unknown {
 }
 
 /** The data of a self-describing document, whose outer schema is always the same. */
-function documentOrText(text: string | undefined): unknown {
+function documentOrText(name: string, text: string | undefined): unknown {
   if (text === undefined) return undefined
-  try {
-    const document: unknown = JSON.parse(text)
-    return typeof document === 'object' && document !== null && 'data' in document ? document.data : document
-  } catch {
-    return text
-  }
+  const document = parseExact(text, name)
+  if (document === undefined) return text
+  return typeof document === 'object' && document !== null && 'data' in document ? document.data : document
 }

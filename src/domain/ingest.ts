@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { identifierRule, isIdentifier } from './identifier.ts'
 import { type Instant, instantRule, parseInstant } from './instant.ts'
+import { findLostNumber } from './json.ts'
 import type { TombstoneKey } from './keyring.ts'
 import type { Attributes } from './session.ts'
 import {
@@ -133,13 +134,13 @@ export function parseImportLine(
     const startedAt = instant('startedAt', fields.startedAt, latest)
     const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt, latest)
     if (endedAt < startedAt) throw new InvalidLine('endedAt lies before startedAt')
-    const attributes = object('attributes', fields.attributes ?? {})
+    const attributes = object('attributes', fields.attributes ?? {}, line)
     const session: IncomingSession = { type, trackerId, subjectId, sessionId, startedAt, endedAt, attributes }
     return withIdentifiers(session, fields.identifiers)
   }
   const name = identifier('name', fields.name)
   const occurredAt = instant('occurredAt', fields.occurredAt, latest)
-  const properties = object('properties', fields.properties ?? {})
+  const properties = object('properties', fields.properties ?? {}, line)
   const eventId =
     (fields.eventId ?? null) === null
       ? deriveEventId({ trackerId, subjectId, sessionId, name, occurredAt, properties })
@@ -214,10 +215,12 @@ function instant(field: string, value: unknown, latest: Instant): Instant {
   return parsed
 }
 
-function object(field: string, value: unknown): Attributes {
+function object(field: string, value: unknown, line: string): Attributes {
   if (!isObject(value) || Array.isArray(value)) throw new InvalidLine(`${field} must be an object`)
   if (isDeeperThan(maxDepth, value))
     throw new InvalidLine(`${field} is nested deeper than ${maxDepth} levels`)
+  const lost = findLostNumber(line, value, field)
+  if (lost !== null) throw new InvalidLine(`${field} has ${lost}`)
   return value
 }
 

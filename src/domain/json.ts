@@ -60,6 +60,47 @@ export function parseJson(text: string): unknown {
   return value
 }
 
+/**
+ * Which number of a valid text `JSON.parse` would not keep: one beyond its range, or an integer that gets
+ * other digits. `value` is the parsed text, or the only member of it that counts. The text is read again only
+ * if that has a large number.
+ */
+export function findLostNumber(text: string, value: unknown, member?: string): string | null {
+  if (!mayHaveLargeNumber(value, maxRecursion)) return null
+  let depth = 0
+  let name = ''
+  let last = ''
+  for (const { token } of tokensOf(text)) {
+    if (token === '{' || token === '[') depth += 1
+    else if (token === '}' || token === ']') depth -= 1
+    else if (token === ':' && depth === 1) name = JSON.parse(last)
+    else last = token
+    if (!/^[-\d]/.test(token) || (member !== undefined && name !== member)) continue
+    if (!Number.isFinite(Number(token))) return 'a number that is too large'
+    if (/^-?\d+$/.test(token) && !keepsDigits(token))
+      return 'an integer that is too large to be exact; write it as text'
+  }
+  return null
+}
+
+/** Whether an integer has the digits with which JavaScript writes its value, exponents aside. */
+export function keepsDigits(integer: string): boolean {
+  const [digits = '', exponent] = Math.abs(Number(integer)).toExponential().split('e+')
+  return integer.replace('-', '') === digits.replace('.', '').padEnd(Number(exponent) + 1, '0')
+}
+
+const maxRecursion = 200
+
+/** Whether there may be a number that is not exact. Does not look at what is nested too deeply. */
+function mayHaveLargeNumber(value: unknown, levels: number): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const each of Array.isArray(value) ? value : Object.values(value))
+    if (mayHaveLargeNumber(each, levels - 1)) return true
+  return false
+}
+
 /** A single pattern for strings would exceed the stack on one of several megabytes. */
 function* tokensOf(text: string): Generator<{ token: string; index: number }> {
   const pattern = new RegExp(tokenStart)

@@ -150,6 +150,30 @@ for (const { format, good, bad } of tables) {
   })
 }
 
+describe('a number that would get other digits, or is too large,', () => {
+  const inexact = 'has an integer that is too large to be exact; write it as text'
+  const withText = (record: Fields, text: string) => JSON.stringify(record).replace('"NUMBER"', text)
+
+  for (const { format, good } of tables) {
+    it(`makes a record of ${format.name} unusable`, () => {
+      const record = { ...good, other: ['NUMBER'] }
+      const texts = ['1234567890123456781', '1e400', '1234567890123456800', '"1234567890123456781"']
+      const { reasons } = convertTexts(
+        format,
+        texts.map((text) => withText(record, text)),
+      )
+      assert.deepEqual(reasons, [`it ${inexact}`, 'it has a number that is too large', null, null])
+    })
+  }
+
+  it('makes a record unusable if it is in a text that is JSON', () => {
+    const [posthogTable] = tables
+    const properties = '{"$session_id":"s1","order":1234567890123456781}'
+    const { reasons } = convertRecords(posthog, { ...posthogTable?.good, properties })
+    assert.deepEqual(reasons, [`properties ${inexact}`])
+  })
+})
+
 describe('converting from snowplow', () => {
   const good = { event: 'page_view', event_id: 'e1', collector_tstamp: at, domain_userid: 'ada' }
   const bad: BadRecords = {
@@ -162,6 +186,10 @@ describe('converting from snowplow', () => {
     'a name with a NUL byte': [{ event_name: withNul }, `name must be ${identifierRule}`],
     'no time': [{ collector_tstamp: '' }, 'derived_tstamp is missing'],
     'an invalid time': [{ derived_tstamp: 'soon' }, 'derived_tstamp is not a time'],
+    'a number in a document that would get other digits': [
+      { unstruct_event: '{"data":{"order":1234567890123456781}}' },
+      'unstruct_event has an integer that is too large to be exact; write it as text',
+    ],
     'contexts that are nested too deeply': [
       { contexts: JSON.stringify(nested(101)) },
       'properties is nested deeper than 100 levels',

@@ -136,6 +136,11 @@ describe('a record that lethe convert csv cannot use', { concurrency: true }, ()
     ['event,a,1,go,2026-02-30T10:00:00Z,,,', 'occurredAt is not a time'],
     ['event,a,1,go,,,,', 'occurredAt is missing'],
     ['event,a,1,go,2026-10-01T10:00:00Z,,many,', 'p is not a number'],
+    ['event,a,1,go,2026-10-01T10:00:00Z,,1e400,', 'p is not a number'],
+    [
+      'event,a,1,go,2026-10-01T10:00:00Z,,1234567890123456781,',
+      'p is an integer that is too large to be exact; map it as text',
+    ],
     ['event,a,1,go,2026-10-01T10:00:00Z,,,maybe', 'b is not a boolean'],
     ['event,a,1,go,2026-10-01T10:00:00Z,', 'has more or fewer fields than the first line'],
     ['event,a,"1"x,go,2026-10-01T10:00:00Z,,,', 'has text after a closing quote'],

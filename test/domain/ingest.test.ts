@@ -210,6 +210,32 @@ describe('a line is bad', () => {
     })
   }
 
+  const inexact = 'has an integer that is too large to be exact; write it as text'
+  const withNumber = (fields: object, field: string, number: string) =>
+    JSON.stringify({ ...fields, [field]: { a: ['NUMBER'] } }).replace('"NUMBER"', number)
+  for (const [fields, field] of [
+    [event, 'properties'],
+    [session, 'attributes'],
+  ] as const) {
+    it(`with a number in ${field} that would get other digits`, () => {
+      for (const [number, reason] of [
+        ['1234567890123456781', inexact],
+        ['-9007199254740993', inexact],
+        ['1e400', 'has a number that is too large'],
+      ] as const) {
+        const line = withNumber(fields, field, number)
+        assert.throws(() => parseImportLine(line), new InvalidLine(`${field} ${reason}`))
+      }
+    })
+
+    it(`but not with a large number in ${field} that keeps its digits, nor with any in other fields`, () => {
+      for (const number of ['1234567890123456800', '1e300', '0.30000000000000004', '"1234567890123456781"'])
+        assert.ok(parseImportLine(withNumber(fields, field, number)))
+      const elsewhere = withNumber({ ...fields, [field]: { a: 1e20 } }, 'other', '1234567890123456781')
+      assert.ok(parseImportLine(elsewhere))
+    })
+  }
+
   it('with properties that are nested too deeply', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     for (const fields of [event, eventWithoutId]) {

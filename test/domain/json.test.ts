@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { InvalidJson, parseJson } from '../../src/domain/json.ts'
+import { findLostNumber, InvalidJson, parseJson } from '../../src/domain/json.ts'
 
 const accepted = [
   ...[
@@ -101,3 +101,71 @@ function hasLargeInteger(value: unknown): boolean {
   }
   return typeof value === 'object' && value !== null && Object.values(value).some(hasLargeInteger)
 }
+
+const tooLarge = 'a number that is too large'
+const inexact = 'an integer that is too large to be exact; write it as text'
+const numbers: [lost: string | null, texts: string[]][] = [
+  [null, ['0', '-0', '1.5e3', '1e20', '1E+300', '1e-400', '9007199254740991', '-9007199254740992']],
+  // The same digits come out again, wherever the value itself lies.
+  [null, ['1234567890123456800', '-123456789012345680000', '1000000000000000000000', `1${'0'.repeat(308)}`]],
+  [null, ['0.30000000000000004', '0.1234567890123456789', '9007199254740993.5', '12345678901234567890e-9']],
+  [inexact, ['9007199254740993', '-9007199254740993', '1234567890123456781', '123456789012345683968']],
+  [inexact, ['123456789012345680001', '1000000000000000000001', `1${'0'.repeat(307)}1`]],
+  [tooLarge, ['1e400', '-1E400', '1e309', `1${'0'.repeat(309)}`, '9'.repeat(100_000)]],
+]
+
+test('a number is lost if it is too large, or an integer that comes out with other digits', () => {
+  for (const [lost, texts] of numbers) {
+    for (const number of texts) {
+      for (const text of [number, `[1,${number}]`, `{"a":{"b":[${number} ,0]}}`, `{"1e400": ${number}\n}`])
+        assert.equal(findLostNumber(text, JSON.parse(text)), lost, text.slice(0, 100))
+    }
+  }
+})
+
+test('a number in a string or a name is not lost', () => {
+  const texts = ['1234567890123456781', '1e400', '\\', '"', '\\"1234567890123456781', '\u0000', '{"a":1e400}']
+  for (const each of texts) {
+    const text = JSON.stringify([1e20, { [each]: each, a: [each] }, each])
+    assert.equal(findLostNumber(text, JSON.parse(text)), null, text)
+  }
+  assert.equal(findLostNumber('[1e20,"\\u0022",1e400]', [1e20]), tooLarge)
+})
+
+test('a number counts only in the given member', () => {
+  const text =
+    '{"other":1e400,"a":{"other":1e20},"\\u0061":{"b":[{}],"c":1234567890123456781},"last":[1e400]}'
+  const { a, other } = JSON.parse(text)
+  assert.equal(findLostNumber(text, a, 'a'), inexact)
+  assert.equal(findLostNumber(text, other, 'other'), tooLarge)
+  assert.equal(findLostNumber(text.replace('6781', '6800'), a, 'a'), null)
+  assert.equal(findLostNumber(text.replace('6781', '6800'), JSON.parse(text)), tooLarge)
+})
+
+test('a lost number is found at any depth', () => {
+  for (const depth of [100, 199, 200, 201, 100_000]) {
+    const text = `${'['.repeat(depth)}1234567890123456781${']'.repeat(depth)}`
+    assert.equal(findLostNumber(text, JSON.parse(text)), inexact, String(depth))
+  }
+})
+
+test('no number that JavaScript writes is lost, and two integers that are not lost are different numbers', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.double({ noNaN: true, noDefaultInfinity: true }), (value, number) => {
+      const text = JSON.stringify([value, number])
+      assert.equal(findLostNumber(text, JSON.parse(text)), null)
+    }),
+  )
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 2n ** 53n, max: 2n ** 55n }),
+      fc.integer({ min: 1, max: 500 }),
+      (one, more) => {
+        const texts = [String(one), String(one + BigInt(more))]
+        const [first, second] = texts.filter((text) => findLostNumber(text, Number(text)) === null)
+        if (first !== undefined && second !== undefined) assert.notEqual(Number(first), Number(second))
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})

@@ -117,6 +117,22 @@ describe('a batch of lines', () => {
     assert.deepEqual(await countsOf('cleo'), { sessions: 1, events: 1 })
   })
 
+  test('refuses numbers that would get other digits, instead of storing two events as one', async () => {
+    const { eventId: _eventId, ...event0 } = event('dora', '', { properties: { order: 0 } })
+    const lines = ['1234567890123456781', '1234567890123456789', '1e400', '"1234567890123456781"', '17'].map(
+      (order) => JSON.stringify(event0).replace('"order":0', `"order":${order}`),
+    )
+    const inexact = 'properties has an integer that is too large to be exact; write it as text'
+    const refused = [
+      { line: 1, message: inexact },
+      { line: 2, message: inexact },
+      { line: 3, message: 'properties has a number that is too large' },
+    ]
+    assert.partialDeepStrictEqual(dataOf(await send(lines.join('\n'))), { added: { events: 2 }, refused })
+    const json = await send(`{"lines":[${lines.join()}]}`, { type: 'application/json' })
+    assert.partialDeepStrictEqual(dataOf(json), { unchanged: 2, refused })
+  })
+
   test('lists the first 100 invalid lines and counts all of them', async () => {
     const data = dataOf(await send('x\n'.repeat(250)))
     assert.deepEqual([data.lines, data.refusedCount, listIn(data, 'refused').length], [250, 250, 100])
