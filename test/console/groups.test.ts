@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { ActivityKind } from '../../src/domain/activity.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
-import { dataOf, isObject, listIn, objectIn, problemFields } from '../support/answers.ts'
+import { dataOf, isObject, listIn, objectIn, pagesOf, problemFields } from '../support/answers.ts'
 import { eraseWithRequest, note, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 
@@ -10,15 +10,12 @@ const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId, services } = shop
 const client = await openConsole(shop, organisationId)
 
-/** Every page of a list. */
-async function pagesOf(path: string, limit: number): Promise<Record<string, unknown>[]> {
+async function readPages(path: string, limit: number): Promise<Record<string, unknown>[]> {
   const pages: Record<string, unknown>[] = []
-  for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
-    const from = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const page = dataOf(await client.ask(`${path}?limit=${limit}${from}`))
+  for await (const page of pagesOf((after) =>
+    client.ask(`${path}?${new URLSearchParams({ limit: `${limit}`, ...after })}`),
+  ))
     pages.push(page)
-    cursor = page.nextCursor
-  }
   return pages
 }
 
@@ -43,7 +40,7 @@ describe('activity in groups', () => {
     await add('r1', 'batch.finished', 1)
     await add('r1', 'subject.exported', 2, actors.slice(1))
     await add(null, 'subject.erased', 2)
-    const [page = {}] = await pagesOf('/activity/groups', 6)
+    const [page = {}] = await readPages('/activity/groups', 6)
     assert.deepEqual(
       groupsIn(page).map(({ count, kinds, newest }) => [
         objectIn({ newest }, 'newest').requestId,
@@ -74,9 +71,9 @@ describe('activity in groups', () => {
   })
 
   test('has every entry on one page and no group on two', async () => {
-    const entries = (await pagesOf('/activity', 200)).flatMap((page) => listIn(page, 'entries'))
+    const entries = (await readPages('/activity', 200)).flatMap((page) => listIn(page, 'entries'))
     for (const limit of [1, 2, 5]) {
-      const pages = await pagesOf('/activity/groups', limit)
+      const pages = await readPages('/activity/groups', limit)
       const groups = pages.flatMap(groupsIn)
       assert.ok(pages.every((page) => groupsIn(page).length <= limit))
       assert.equal(
@@ -108,11 +105,10 @@ describe('erasures in groups', () => {
       ['v-5', null],
       ['v-6', null],
     ] as const) {
-      const view = { organisationId, trackerId: 'shop', since: 0 }
-      await eraseSubject(services, view, subjectId, { actor, requestId, organisationId })
+      await eraseSubject(services, shop.view, subjectId, { actor, requestId, organisationId })
     }
     const read = async (limit: number) => {
-      const pages = await pagesOf('/erasures/groups', limit)
+      const pages = await readPages('/erasures/groups', limit)
       return pages.flatMap(groupsIn).map(({ count, counts, newest, cursor }) => {
         const { index, request } = objectIn({ newest }, 'newest')
         const of = isObject(request) ? request.id : null

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
-import { dataOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
+import { dataOf, isObject, listIn, pagesOf, problemFields, textIn } from '../support/answers.ts'
 import { type ConsoleClient, openConsole } from '../support/console.ts'
 import { anHourAgo, type Shop, startShop, subjectPath, visit } from '../support/shop.ts'
 
@@ -217,9 +217,10 @@ async function timeline(
 ): Promise<{ entries: Entry[]; sizes: number[] }> {
   const entries: Entry[] = []
   const sizes: number[] = []
-  for (let cursor: unknown; cursor !== null; ) {
-    const body = { records, limit, ...(cursor !== undefined && { cursor }), ...(until && { until }) }
-    const page = dataOf(await browser.ask('/person/timeline', { method: 'POST', body }))
+  const query = { records, limit, ...(until && { until }) }
+  for await (const page of pagesOf((after) =>
+    browser.ask('/person/timeline', { method: 'POST', body: { ...query, ...after } }),
+  )) {
     const rows = listIn(page, 'entries').filter(isObject)
     sizes.push(rows.length)
     for (const { record, session, event } of rows) {
@@ -229,7 +230,6 @@ async function timeline(
         : [textIn(event, 'occurredAt'), textIn(event, 'eventId')]
       entries.push({ record: Number(record), at, id })
     }
-    cursor = page.nextCursor
   }
   return { entries, sizes }
 }
@@ -281,8 +281,7 @@ describe('the timeline of a person', () => {
 
   test('is empty for erased and unknown records and for those of another organisation', async () => {
     await shop.ingest(visit('gone'))
-    const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
-    await eraseSubject(shop.services, view, 'gone')
+    await eraseSubject(shop.services, shop.view, 'gone')
     const gone = { trackerId: 'shop', subjectId: 'gone' }
     assert.deepEqual((await timeline([gone, { ...laptop, trackerId: 'nothing' }], 50)).entries, [])
     assert.deepEqual((await timeline([laptop, reader], 50, { browser: stranger })).entries, [])

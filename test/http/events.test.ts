@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
-import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
-import { always, eventRow } from '../support/rows.ts'
+import { dataOf, errorOf, listIn, pagesOf, problemFields, textIn } from '../support/answers.ts'
+import { eventRow } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 import { eraseIn } from '../support/test-keyring.ts'
 
@@ -18,14 +18,12 @@ await shop.ingest([
   ...visit('berta', { sessionId: 's1', events: 9 }),
 ])
 
-async function walk(query: string): Promise<string[]> {
+async function walk(query: Record<string, string>): Promise<string[]> {
   const ids: string[] = []
-  let cursor: unknown = ''
-  while (typeof cursor === 'string') {
-    const data = dataOf(await shop.ask(`${path}?${query}${cursor && `&cursor=${cursor}`}`, { key }))
-    ids.push(...listIn(data, 'events').map((event) => textIn(event, 'eventId')))
-    cursor = data.nextCursor
-  }
+  for await (const page of pagesOf((after) =>
+    shop.ask(`${path}?${new URLSearchParams({ ...query, ...after })}`, { key }),
+  ))
+    ids.push(...listIn(page, 'events').map((event) => textIn(event, 'eventId')))
   return ids
 }
 
@@ -44,8 +42,8 @@ describe("the list of a subject's events", () => {
   })
 
   test('is newest first and complete for any page size', async () => {
-    for (const limit of [1, 2, 3, 7, 200]) {
-      const ids = await walk(`limit=${limit}`)
+    for (const limit of ['1', '2', '3', '7', '200']) {
+      const ids = await walk({ limit })
       assert.deepEqual(ids.slice(0, 4), ['s2-3', 's1-3', 's2-2', 's1-2'])
       assert.deepEqual(ids.slice(4, 6).sort(), ['s2-1', 's3-1'])
       assert.deepEqual(ids.slice(6), ['s1-1'])
@@ -61,15 +59,14 @@ describe("the list of a subject's events", () => {
     )
     await shop.ingest(wide)
     const ids: string[] = []
-    let cursor: unknown = ''
-    while (typeof cursor === 'string') {
-      const query = `limit=200${cursor && `&cursor=${cursor}`}`
+    for await (const page of pagesOf(async (after) => {
+      const query = new URLSearchParams({ limit: '200', ...after })
       const answer = await shop.ask(`${subjectPath('wide')}/events?${query}`, { key })
       assert.ok(Number(answer.headers.get('content-length')) <= 1024 * 1024)
-      const data = dataOf(answer)
-      assert.equal(listIn(data, 'events').length, 4)
-      ids.push(...listIn(data, 'events').map((event) => textIn(event, 'eventId')))
-      cursor = data.nextCursor
+      return answer
+    })) {
+      assert.equal(listIn(page, 'events').length, 4)
+      ids.push(...listIn(page, 'events').map((event) => textIn(event, 'eventId')))
     }
     assert.deepEqual(
       ids,
@@ -78,11 +75,11 @@ describe("the list of a subject's events", () => {
   })
 
   test('can be limited to one session', async () => {
-    for (const limit of [1, 2, 200]) {
-      assert.deepEqual(await walk(`sessionId=s1&limit=${limit}`), ['s1-3', 's1-2', 's1-1'])
-      assert.deepEqual(await walk(`sessionId=s2&limit=${limit}`), ['s2-3', 's2-2', 's2-1'])
+    for (const limit of ['1', '2', '200']) {
+      assert.deepEqual(await walk({ sessionId: 's1', limit }), ['s1-3', 's1-2', 's1-1'])
+      assert.deepEqual(await walk({ sessionId: 's2', limit }), ['s2-3', 's2-2', 's2-1'])
     }
-    assert.deepEqual(await walk('sessionId=s3'), ['s3-1'])
+    assert.deepEqual(await walk({ sessionId: 's3' }), ['s3-1'])
   })
 
   test('is empty for a session without events and for an unknown session', async () => {
@@ -123,11 +120,7 @@ describe("the list of a subject's events", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/events?sessionId=s1`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/events`, { key }), 'not_found')
     await shop.ingest(visit('dora'))
-    await eraseIn(
-      shop.services,
-      { organisationId: shop.organisationId, trackerId: 'shop', since: always },
-      'dora',
-    )
+    await eraseIn(shop.services, shop.view, 'dora')
     errorOf(await shop.ask(`${subjectPath('dora')}/events`, { key }), 'not_found')
   })
 })

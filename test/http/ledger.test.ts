@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { verifyCheckpoint, verifyConsistency, verifyReceipt } from '@lethe/client'
 import { hashLeaf } from '../../src/domain/merkle-tree.ts'
-import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { dataOf, errorOf, listIn, objectIn, pagesOf, problemFields, textIn } from '../support/answers.ts'
 import { rootOf } from '../support/make-receipt.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
@@ -79,16 +79,15 @@ describe('the ledger of an organisation', () => {
 
   test('lists its entries oldest first, page by page, and their root matches the head', async () => {
     const records: string[] = []
-    for (let cursor = ''; ; ) {
-      const page = await get(`${ledgerPath}/entries?limit=4${cursor}`)
+    for await (const page of pagesOf((after) =>
+      shop.ask(`${ledgerPath}/entries?${new URLSearchParams({ limit: '4', ...after })}`, { key }),
+    )) {
       for (const entry of listIn(page, 'entries')) {
         assert.equal(objectIn({ entry }, 'entry').index, records.length)
         const record = textIn(entry, 'record')
         assert.equal(textIn(entry, 'leafHash'), hashLeaf(record).toString('base64'))
         records.push(record)
       }
-      if (page.nextCursor === null) break
-      cursor = `&cursor=${textIn(page, 'nextCursor')}`
     }
     const { size, rootHash } = await get(ledgerPath)
     assert.equal(records.length, size)

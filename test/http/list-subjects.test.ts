@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant, type Instant } from '../../src/domain/instant.ts'
-import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { dataOf, errorOf, listIn, pagesOf, problemFields, textIn } from '../support/answers.ts'
 import { always } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { eraseIn } from '../support/test-keyring.ts'
@@ -30,14 +30,12 @@ async function walk(
   between: () => Promise<void> = async () => {},
 ): Promise<string[]> {
   const ids: string[] = []
-  let cursor: unknown = null
-  do {
-    const parameters = new URLSearchParams({ ...query, ...(typeof cursor === 'string' && { cursor }) })
-    const data = dataOf(await shop.ask(`${pathOf(trackerId)}?${parameters}`, { key: shop.key }))
-    ids.push(...listIn(data, 'subjects').map((subject) => textIn(subject, 'subjectId')))
-    cursor = data.nextCursor
+  for await (const page of pagesOf((after) =>
+    shop.ask(`${pathOf(trackerId)}?${new URLSearchParams({ ...query, ...after })}`, { key: shop.key }),
+  )) {
+    ids.push(...listIn(page, 'subjects').map((subject) => textIn(subject, 'subjectId')))
     await between()
-  } while (typeof cursor === 'string')
+  }
   return ids
 }
 

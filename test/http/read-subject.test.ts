@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
 import { comparableAnswer, dataOf, errorOf } from '../support/answers.ts'
-import { always } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 import { eraseIn } from '../support/test-keyring.ts'
 
@@ -56,11 +55,7 @@ describe('reading a subject', () => {
 
   test('returns 404 for an unknown subject, an erased one and an unknown tracker', async () => {
     await shop.ingest(visit('dora'))
-    await eraseIn(
-      shop.services,
-      { organisationId: shop.organisationId, trackerId: 'shop', since: always },
-      'dora',
-    )
+    await eraseIn(shop.services, shop.view, 'dora')
     const answers = [
       await shop.ask(subjectPath('nobody'), { key }),
       await shop.ask(subjectPath('dora'), { key }),

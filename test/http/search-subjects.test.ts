@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { dataOf, errorOf, listIn, pagesOf, problemFields, textIn } from '../support/answers.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
@@ -78,12 +78,8 @@ describe('a search', () => {
 
   test('returns all matches page by page', async () => {
     const ids: string[] = []
-    let cursor: unknown
-    do {
-      const data = dataOf(await search({ ...ada, limit: 1, ...(cursor ? { cursor } : {}) }))
-      ids.push(...listIn(data, 'subjects').map((each) => textIn(each, 'trackerId')))
-      cursor = data.nextCursor
-    } while (cursor !== null)
+    for await (const page of pagesOf((after) => search({ ...ada, limit: 1, ...after })))
+      ids.push(...listIn(page, 'subjects').map((each) => textIn(each, 'trackerId')))
     assert.deepEqual(ids.sort(), ['blog', 'shop', 'shop'])
   })
 
@@ -155,14 +151,11 @@ describe('while a shorter plan hides data that is still stored', () => {
 
   test('hidden subjects are paged with the others', async () => {
     const names: string[] = []
-    let cursor: unknown
-    do {
-      const data = dataOf(await search({ ...cora, limit: 1, ...(cursor ? { cursor } : {}) }))
-      const onPage = [...listIn(data, 'subjects'), ...('hidden' in data ? listIn(data, 'hidden') : [])]
+    for await (const page of pagesOf((after) => search({ ...cora, limit: 1, ...after }))) {
+      const onPage = [...listIn(page, 'subjects'), ...('hidden' in page ? listIn(page, 'hidden') : [])]
       assert.equal(onPage.length, 1)
       names.push(...onPage.map((each) => textIn(each, 'subjectId')))
-      cursor = data.nextCursor
-    } while (cursor !== null)
+    }
     assert.deepEqual(names.sort(), ['cora', 'cora-new', 'cora-old'])
   })
 

@@ -54,8 +54,7 @@ describe('a failed erasure', () => {
       ...{ droppedLines: () => 0, version: '0.0.0' },
     })
     t.after(() => metrics.stop())
-    const tracker = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
-    await assert.rejects(eraseIn(metrics, tracker, 'anna'), /the disk is full/)
+    await assert.rejects(eraseIn(metrics, shop.view, 'anna'), /the disk is full/)
     const samples = samplesOf(await metrics.text())
     assert.equal(sampleValue(samples, 'lethe_erasures_total', { outcome: 'failed' }), 1)
   })

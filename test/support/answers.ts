@@ -42,6 +42,17 @@ export function dataOf(answer: Answer): Json {
   return objectIn(answer.body, 'data')
 }
 
+/** The data of each page of a list. `ask` sends the request for the page after a cursor, at first without one. */
+export async function* pagesOf(ask: (after: { cursor?: string }) => Promise<Answer>): AsyncGenerator<Json> {
+  let after: { cursor?: string } = {}
+  for (;;) {
+    const page = dataOf(await ask(after))
+    yield page
+    if (page.nextCursor === null) return
+    after = { cursor: textIn(page, 'nextCursor') }
+  }
+}
+
 /** The error of a failure. Fails if the envelope holds anything else. */
 export function errorOf(answer: Answer, code: ErrorCode): Json {
   assert.equal(answer.status, errorStatus[code], JSON.stringify(answer.body))

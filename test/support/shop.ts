@@ -1,11 +1,15 @@
 import type { Scope } from '../../src/domain/api-key.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Instant } from '../../src/domain/instant.ts'
+import type { TrackerView } from '../../src/domain/tracker.ts'
+import { always } from './rows.ts'
 import { type Lifetime, startTestService, type TestService } from './service.ts'
 
 /** A running service with one organisation, its tracker `shop` and one key. */
 export interface Shop extends TestService {
   organisationId: string
+  /** The tracker `shop`, in a view from which nothing has aged out. */
+  view: TrackerView
   /** The string of the key. */
   key: string
   keyId: string
@@ -30,7 +34,8 @@ export async function startShop(
   const organisationId = await service.createOrganisation()
   await service.createTracker(organisationId, 'shop')
   const { key, keyString } = await service.createKey(organisationId, scopes)
-  return { ...service, organisationId, key: keyString, keyId: key.id }
+  const view = { organisationId, trackerId: 'shop', since: always }
+  return { ...service, organisationId, view, key: keyString, keyId: key.id }
 }
 
 /** Recent enough for every plan. */

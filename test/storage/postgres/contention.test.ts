@@ -86,8 +86,7 @@ describe('a service on PostgreSQL', () => {
   it('carries out other erasures of the same batch while one waits', async () => {
     const others = Array.from({ length: 8 }, (_, number) => `other-${number}`)
     await shop.ingest(['late', ...others].flatMap((subject) => visit(subject)))
-    const view = { organisationId: shop.organisationId, trackerId: 'shop', since: always }
-    const eraseNow = (subject: string) => eraseSubject(shop.services, view, subject)
+    const eraseNow = (subject: string) => eraseSubject(shop.services, shop.view, subject)
     let late: ReturnType<typeof eraseNow> | undefined
     await whileLocked(`SELECT FROM subjects WHERE subject_id = 'late' FOR UPDATE`, async () => {
       late = eraseNow('late')
