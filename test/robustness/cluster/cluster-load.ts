@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CommandLine, onlyJson, textOf } from '../../support/command-line.ts'
 import { anHourAgo, subjectPath, subjectsPath } from '../../support/shop.ts'
 
-/** What requests of a kind were answered: how often with which status, and how long the slowest took. */
+/** The answers to one kind of request: the count of each status, and the slowest time. */
 interface Answers {
   statuses: Map<number, number>
   slowestMs: number
@@ -16,19 +16,19 @@ export interface ClusterLoad {
   /** Subjects whose data was accepted. */
   stored: string[]
   kinds: Record<'read' | 'erase' | 'store' | 'list', Answers>
-  /** Forgets what was answered so far, but not what was acknowledged. */
+  /** Resets the answers, but not what was acknowledged. */
   forget(): void
   stop(): Promise<void>
 }
 
-/** Creates a key for everything that a load asks for. */
+/** Creates a key for everything that a load requests. */
 export async function createLoadKey(cli: CommandLine): Promise<string> {
   const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:collect']
   const create = ['keys', 'create', '--org', 'acme', '--name', 'all', '--json', '--scope', ...scopes]
   return textOf(onlyJson(await cli.run(create)), 'key')
 }
 
-/** The status with which a subject is read. Rejects if there is no response. */
+/** The status of reading a subject. Rejects if there is no response. */
 export async function readStatus(address: string, key: string, id: string): Promise<number> {
   const response = await fetch(address + subjectPath(id), { headers: { authorization: `Bearer ${key}` } })
   await response.arrayBuffer()
@@ -37,7 +37,7 @@ export async function readStatus(address: string, key: string, id: string): Prom
 
 const batchPath = '/v1/ingest/trackers/shop/batches'
 
-/** Reads, lists, stores and erases until it is stopped. A request that is not answered counts with status 0. */
+/** Reads, lists, stores and erases until it is stopped. A request without a response counts as status 0. */
 export function startLoad(
   address: () => string,
   key: string,

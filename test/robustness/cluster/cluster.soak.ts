@@ -35,9 +35,9 @@ describe('a cluster whose parts fail', { skip: !programs && 'no Citus extension 
   const answersAll = () =>
     Promise.all(kept.slice(0, 40).map(read)).then((all) => all.every((status) => status === 200))
 
-  /** Fails unless everything that was acknowledged is so, and the store is in order. */
+  /** Fails if something acknowledged was lost, or if the store is inconsistent. */
   async function assertKept(load: ClusterLoad): Promise<void> {
-    // A worker that comes back may have to be told that a transaction was committed.
+    // A worker that restarts may not know yet that a transaction was committed.
     await query(cluster.coordinator.url, 'SELECT recover_prepared_transactions()')
     await withDatabase(cluster.coordinator.url, async (client) => {
       await assertGone(client, load.erased)
@@ -58,7 +58,7 @@ describe('a cluster whose parts fail', { skip: !programs && 'no Citus extension 
     const both = (kind: 'read' | 'erase') =>
       [200, 500].every((status) => (load.kinds[kind].statuses.get(status) ?? 0) >= 20)
     await until(() => both('read') && both('erase'))
-    // What is on the coordinator alone goes on.
+    // Operations that need only the coordinator still work.
     assert.equal(
       (await cli.run(['keys', 'create', '--org', 'acme', '--name', 'more', '--scope', 'analytics:view']))
         .code,

@@ -25,7 +25,7 @@ const programs = citusPrograms()
 const kept = ids('kept', 200)
 const nodeSettings = { wal_level: 'logical', 'citus.shard_count': '8' }
 
-// In this order: each finds the cluster as the one before it left it.
+// The tests run in this order: each continues with the cluster as the previous one left it.
 describe('a cluster is changed while it serves', {
   skip: !programs && 'no Citus extension is installed',
 }, () => {
@@ -47,7 +47,7 @@ describe('a cluster is changed while it serves', {
 
   const read = (id: string) => readStatus(server.url, key, id).catch(() => 0)
 
-  /** Fails unless everything that was acknowledged is so, and the store is in order. */
+  /** Fails if something acknowledged was lost, or if the store is inconsistent. */
   async function assertKept(load: ClusterLoad): Promise<void> {
     await withDatabase(store, async (client) => {
       await assertGone(client, load.erased)
@@ -61,7 +61,7 @@ describe('a cluster is changed while it serves', {
   const rowsIn = async (table: string) =>
     Number((await query(store, `SELECT count(*) FROM ${table}`))[0]?.count)
 
-  /** Starts a standby that has every change of a node before the node confirms it. */
+  /** Starts a synchronous standby of a node. */
   async function startSynchronousStandby(node: PostgresServer): Promise<PostgresServer> {
     const standby = await startStandby(node, { ...citusSettings, ...nodeSettings })
     lifetime.after(() => standby.remove())

@@ -21,7 +21,7 @@ const programs = citusPrograms()
 const kept = ids('kept', 200)
 const doomed = ids('doomed', 3_000)
 const restorePoint = 'lethe-test'
-/** In the folder of each server, whose data is beside it. */
+/** Archives to the folder of each server, next to its data. */
 const archiving = {
   archive_mode: 'on',
   archive_command: 'test ! -f ../%f && cp %p ../%f',
@@ -34,7 +34,9 @@ async function backUp({ url, folder }: PostgresServer): Promise<void> {
   await promisify(execFile)(program, args, { ...postgresUser(), cwd: folder })
 }
 
-/** Replaces the data of a server that has ended with its backup, and starts it; it stops at the restore point and accepts writes. */
+/**
+ * Restores the backup of a stopped server and starts it. It recovers to the restore point and accepts writes.
+ */
 async function restore(server: PostgresServer): Promise<void> {
   const data = join(server.folder, 'data')
   rmSync(data, { recursive: true })
@@ -80,7 +82,7 @@ describe('a cluster is restored to a restore point', {
     const found = await Promise.all(all.map(isStored))
     return all.filter((_, i) => found[i])
   }
-  /** The store is in order, and nothing is left of those who were erased. */
+  /** Fails if the store is inconsistent or holds anything of the erased subjects. */
   async function assertInOrder(erased: readonly string[]): Promise<void> {
     await withDatabase(store, async (client) => {
       await assertGone(client, erased)
@@ -110,7 +112,7 @@ describe('a cluster is restored to a restore point', {
     await until(() => load.erased.length > during + 50)
     t.diagnostic(`meanwhile: ${summary(load)}`)
     await load.stop()
-    // The log up to the restore point is in the archive once its segment is complete.
+    // The log up to the restore point is archived once its segment is complete.
     await query(store, "SELECT run_command_on_all_nodes('SELECT pg_switch_wal()')")
     await stopServer(server)
     for (const node of nodes()) await node.stop('fast')
@@ -136,7 +138,7 @@ describe('a cluster is restored to a restore point', {
     await assertInOrder([...load.erased, ...next.erased])
   })
 
-  /** Whose data the store has. */
+  /** The stored ones of these subjects. */
   async function rowsOf(subjectIds: readonly string[]): Promise<unknown[]> {
     return withDatabase(store, async (client) => {
       const { rows } = await client.query('SELECT 1 FROM subjects WHERE subject_id = ANY ($1)', [subjectIds])

@@ -36,7 +36,7 @@ before(() =>
   ),
 )
 
-/** Puts nonsense in the place of some bytes. */
+/** Overwrites bytes with random ones. */
 function spoil(path: string, from: number, length: number): void {
   const nonsense = Uint8Array.from({ length }, () => random.integer(256))
   const file = openSync(path, 'r+')
@@ -75,7 +75,7 @@ describe('a damaged database file', () => {
     const path = join(folder, 'middle.db')
     copyFileSync(sound, path)
     const pages = statSync(path).size / pageBytes
-    // Behind the first pages, where the schema and the key are that everything needs.
+    // After the first pages, which hold the schema and the key that every request needs.
     for (let page = Math.ceil(pages / 2); page < pages; page += 4) spoil(path, page * pageBytes, pageBytes)
     const service = await startTestService(t, { LETHE_STORE: `sqlite:${path}` })
     const { keyString: key } = await service.createKey('acme')
@@ -102,7 +102,8 @@ describe('a damaged database file', () => {
     const ask = (id: string) => askRaw(server.url, subjectPath(id), { key })
     dataOf(await ask('visitor-7-visitor'))
     truncateSync(cli.storePath, 2 * pageBytes)
-    // SQLite reads through memory that the system maps to the file; what is gone from the file, it ends the process for.
+    // SQLite reads the file through a memory map. The system ends a process that accesses pages beyond the
+    // end of the file.
     const answer = await ask('visitor-8-visitor').catch(() => null)
     server.kill('SIGKILL')
     const { signal } = await server.ended
@@ -121,7 +122,7 @@ describe('a damaged database file', () => {
     await fillShop(store, visit('first', { events: 3 }))
     for (let batch = 0; batch < 20; batch++)
       await store.ingest.ingest(visit(`later-${batch}`, { events: 50 }), testKeys)
-    // As a process leaves them that is killed now.
+    // As a killed process leaves them.
     for (const end of ['', '-wal']) copyFileSync(live + end, left + end)
     const size = statSync(`${left}-wal`).size
     assert.ok(size > 20 * pageBytes)

@@ -61,13 +61,13 @@ describe('a clock that jumps', () => {
     clock += dayMs - 1
     passed += dayMs - 1
     await shop.ask('/healthz')
-    // A pass that had begun before the jump may still end, with nothing.
+    // A pass that started before the jump may still end, without deletions.
     assert.ok(!swept.includes(1))
     clock += 2
     passed += 2
     await until(() => swept.includes(1))
     assert.deepEqual(jumps, [400 * dayMs])
-    // Before its store is closed.
+    // Before the store is closed.
     await maintenance.stop()
   })
 })

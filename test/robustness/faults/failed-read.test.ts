@@ -13,7 +13,7 @@ import { buildShop } from '../kill/visits.ts'
 const noTracing =
   missing('strace') || (process.getuid?.() !== 0 && 'only root may let the system calls of others fail')
 
-/** Lets the main thread's next read of a file fail. */
+/** Makes the main thread's next read of a file fail. */
 async function failNextRead(t: TestContext, pid: number, file: string): Promise<void> {
   const what = ['--trace=pread64', '--inject=pread64:error=EIO:when=1', `--trace-path=${file}`]
   const tracer = spawn('strace', [...what, '-p', String(pid)], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -49,7 +49,7 @@ describe('a service', () => {
   it('pays for a read that fails with the request that needed it, and none that came with it', {
     skip: noTracing,
   }, async (t) => {
-    // Written while the service runs, it stands in the write-ahead log alone.
+    // Written while the service runs, so it is only in the write-ahead log.
     const key = await createKey(cli)
     await failNextRead(t, server.pid, `${cli.storePath}-wal`)
     const connection = await openRawConnection(server.url)

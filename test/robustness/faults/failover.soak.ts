@@ -25,7 +25,7 @@ describe('a PostgreSQL that fails over to its copy', () => {
     )
     const standby = await startStandby(primary)
     lifetime.after(standby.remove)
-    // From now on a change counts only when the copy has it too.
+    // From now on, commits wait for the standby.
     await withDatabase(primary.url, async (client) => {
       await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
       await client.query('SELECT pg_reload_conf()')

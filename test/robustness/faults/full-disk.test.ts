@@ -14,13 +14,16 @@ import { fill, noMounts, smallDisk } from './small-disk.ts'
 const noLimits = spawnSync('prlimit', ['--version']).status === 0 ? false : 'prlimit is not on the PATH'
 const rows = ids('keeper', 10).flatMap((id) => visit(id, { events: 20 }))
 
-/** How a disk gets full, and empty again. */
+/** Fills a disk, and frees it again. */
 interface Shortage {
   begin(): void
   end(): void
 }
 
-/** A service whose disk is full: reads go on, writes are refused, and nothing is left of either when there is room again. */
+/**
+ * Runs a service on a full disk: reads continue, writes are refused, and everything works again once there is
+ * room.
+ */
 async function liveThrough(t: TestContext, store: string | undefined, shortage: (pid: number) => Shortage) {
   const cli = commandLine(t, store && `sqlite:${store}`)
   const path = store ?? cli.storePath
@@ -49,7 +52,7 @@ async function liveThrough(t: TestContext, store: string | undefined, shortage: 
   assert.match(reason[0], /disk I\/O error|database or disk is full|The disk of the store is full/)
 
   end()
-  // Nothing else has to be written before it is.
+  // It is ready before anything else is written.
   assert.equal(await isReady(), true)
   assert.equal(dataOf(await ask('keeper-1-keeper', 'DELETE')).alreadyErased, false)
   errorOf(await ask('keeper-1-keeper'), 'not_found')

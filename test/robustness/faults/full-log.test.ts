@@ -15,12 +15,12 @@ import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const noFullDevice = existsSync('/dev/full') ? false : 'there is no /dev/full here'
 const timeout = 90_000
-/** How many requests are sent behind each other: fewer than a connection may have waiting. */
+/** The number of requests that are pipelined: fewer than a connection may have waiting. */
 const together = 20
 
 /**
- * A service whose standard output is whatever `stdout` is, which cannot tell where it listens. Somebody else may have taken a port that
- * was free: then it tries others.
+ * Starts a service whose standard output is `stdout`, so that it cannot report its address. If a port was
+ * taken meanwhile, tries others.
  */
 async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
   for (;;) {
@@ -30,15 +30,15 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
 }
 
 /**
- * An address of this machine that no other test uses, so that nobody else answers at the service's ports. Only Linux has more than one
- * without being told.
+ * A loopback address that no other test uses, so that nothing else answers on the service's ports. Only Linux
+ * accepts more than one by default.
  */
 function ownAddress(): string {
   const part = () => 1 + Math.floor(Math.random() * 250)
   return process.platform === 'linux' ? `127.${part()}.${part()}.${part()}` : '127.0.0.1'
 }
 
-/** The same on two ports that were free; `null` when one of them no longer was. */
+/** Starts it on two free ports; `null` if one of them was taken meanwhile. */
 async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
   const host = ownAddress()
   const [port, metricsPort] = await freePorts(host)
@@ -61,7 +61,7 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
   })
   const url = `http://${host}:${port}`
   const isHealthy = () => fetch(`${url}/healthz`).then(({ status }) => status === 200)
-  // Not more often: it needs the processor to start.
+  // With pauses, because the service needs the CPU to start.
   await until(() => isHealthy().catch(() => passTime(50, child.exitCode !== null)), timeout)
   if (child.exitCode !== null) {
     await until(() => stderr.includes('\n'))
@@ -71,7 +71,7 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
   return {
     child,
     isHealthy,
-    /** Makes it write so many lines. */
+    /** Makes it write this many log lines. */
     async makeLines(count: number): Promise<void> {
       const connection = await openRawConnection(url)
       const request = requestText('/nowhere', { headers: { 'X-Request-Id': 'x'.repeat(200) } })
@@ -85,7 +85,7 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
       const samples = await readMetrics(`http://${host}:${metricsPort}/metrics`)
       return sampleValue(samples, 'lethe_log_lines_dropped_total') ?? 0
     },
-    /** Ends it as an administrator would, and holds how it ended against how it should. */
+    /** Stops it with SIGTERM, and fails unless it ends cleanly. */
     async stop(): Promise<void> {
       assert.equal(await isHealthy(), true)
       const ended = once(child, 'close')

@@ -15,7 +15,7 @@ import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const people = ids('person', 24)
 
-/** A store with a backup of it, and a key that may erase. */
+/** A store with a backup, and a key that may erase. */
 async function withBackup(t: TestContext, others: readonly string[] = []) {
   const cli = commandLine(t)
   await buildShop(
@@ -29,7 +29,7 @@ async function withBackup(t: TestContext, others: readonly string[] = []) {
   return { cli, key, backup }
 }
 
-/** A service in this process, which derives the digest of the journal once. */
+/** A service in this process, which derives the journal's digest only once. */
 function serveHere(t: TestContext, { storePath }: CommandLine, journal: string): Promise<TestService> {
   return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, LETHE_JOURNAL: journal })
 }
@@ -49,7 +49,7 @@ function entriesIn(journal: string): Entry[] {
     .map((line): Entry => JSON.parse(line))
 }
 
-/** Puts the backup where the store was lost, with the journal alone to tell what has happened. */
+/** Restores the backup in place of a lost store, with only the journal. */
 async function restoreFrom(cli: CommandLine, backup: string, journal: string) {
   for (const suffix of ['', '-wal', '-shm']) rmSync(cli.storePath + suffix, { force: true })
   const outcome = await cli.run(['restore', backup, '--journal', journal, '--json'])
@@ -66,14 +66,15 @@ describe('one journal', () => {
     await Promise.all(people.map(async (id, i) => dataOf(await (i % 2 ? first(id) : second(id)))))
     await stopServer(server)
     await service.stop()
-    // One that the other service was about to write may be there twice, and says the same.
+    // A service may write the entry that the other was about to write, so an entry can be there twice,
+    // unchanged.
     const known = new Map(entriesIn(journal).map(({ index, record }) => [index, record]))
     assert.deepEqual(
       [...known.keys()].toSorted((a, b) => a - b),
       [...people.keys()],
     )
     for (const { index, record } of entriesIn(journal)) assert.equal(known.get(index), record)
-    // One that is started again finds nothing missing.
+    // After another start, nothing is missing.
     const again = await serveHere(t, cli, journal)
     await again.stop()
     assert.doesNotMatch(again.logged.join('\n'), /the journal/)
@@ -91,7 +92,7 @@ describe('one journal', () => {
     const service = await serveHere(t, cli, journal)
     for (const id of people.slice(0, 3)) dataOf(await eraseAt(service.url, key)(id))
     await service.stop()
-    // A crash has torn the last line, and what a disk makes of it follows.
+    // A crash cut off the last line, and the file system added zero bytes.
     const whole = readFileSync(journal)
     rmSync(journal)
     appendFileSync(journal, whole.subarray(0, whole.length - 30))
@@ -120,7 +121,7 @@ describe('one journal', () => {
     const erase = eraseAt(service.url, key)
     dataOf(await erase(people[0] ?? ''))
     fill(filler)
-    // The last page of the journal may have room for some of them: so many do not fit.
+    // The last page of the journal may have room for some of them, but not for this many.
     const answers = await Promise.all(people.slice(1).map(erase))
     const answered = people.slice(1).filter((_, i) => answers[i]?.status === 200)
     const refused = answers.filter(({ status }) => status !== 200)
@@ -155,7 +156,8 @@ describe('one journal', () => {
     const journal = join(cli.folder, 'lethe.journal')
     const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
     const erase = eraseAt(server.url, key)
-    // No file of the process may grow beyond this: the log takes the commit, the store does not take the log.
+    // Limits the size of files: the log has room for the commit, but the store has no room for the log's
+    // pages.
     const limit = (size: string) => execFileSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}`])
     limit(`${Math.floor(statSync(cli.storePath).size / 2)}:unlimited`)
     const [first = '', second = ''] = people

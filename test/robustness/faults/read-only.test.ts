@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { buildShop } from '../kill/visits.ts'
 import { noMounts, smallDisk } from './small-disk.ts'
 
-// Modes mean nothing to root, who may mount a disk and make that read-only instead.
+// Permissions do not restrict root, which mounts a disk and remounts it as read-only instead.
 const isRoot = process.getuid?.() === 0
 const skip = isRoot ? noMounts : process.platform === 'win32' ? 'folders have no modes here' : false
 

@@ -2,14 +2,14 @@ import { connect, createServer, type Socket } from 'node:net'
 import { listen } from '../../support/listen.ts'
 import type { Lifetime } from '../../support/service.ts'
 
-/** An address that leads to a server, and after a failover to another, as that of a load balancer does. */
+/** An address that leads to a server, and to another one after a failover, like that of a load balancer. */
 interface Relay {
   url: string
-  /** From now on it leads there; open connections are cut off. */
+  /** Leads to another server. Closes open connections. */
   leadTo(url: string): void
 }
 
-/** Opens an address that leads where this one does. */
+/** Opens an address that leads to the same server as `url`. */
 export async function openRelay(t: Lifetime, url: string): Promise<Relay> {
   let target = new URL(url)
   const sockets = new Set<Socket>()

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Lifetime } from '../../support/service.ts'
 
-/** Why there can be no disk of one's own here; `false` where there can. */
+/** Why tests that need a separate disk are skipped; `false` if they run. */
 export const noMounts = canMount() ? false : 'only root on Linux may mount a small disk'
 
-/** A folder that is a disk of its own, of so many megabytes. */
+/** A folder on a separate disk of this size. */
 export function smallDisk(t: Lifetime, megabytes: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'lethe-test', folder])
@@ -18,7 +18,7 @@ export function smallDisk(t: Lifetime, megabytes: number): string {
   return folder
 }
 
-/** Takes up all the room there is. */
+/** Uses all free space. */
 export function fill(path: string): void {
   for (let size = 4 * 2 ** 20; size > 0; size = Math.floor(size / 2)) {
     try {

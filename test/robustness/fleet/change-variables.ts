@@ -7,16 +7,19 @@ import { dataOf } from '../../support/answers.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
 import { ask, clientAddress } from './fleet.ts'
 
-/** Processes on one store. */
+/** Processes that share a store. */
 interface Processes {
   store: string
   places: readonly { server: { url: string } }[]
 }
 
-/** How many clients read all the time on each process. */
+/** The number of clients that read from each process continuously. */
 const readers = 2
 
-/** Changes a variable so many times under load, and fails unless each process shows the new value at the very next request. */
+/**
+ * Changes a variable repeatedly under load. Fails unless each process returns the new value in the next
+ * request.
+ */
 export async function changeVariables({ store, places }: Processes, times: number): Promise<void> {
   const elsewhere = await openServices(
     readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() }),
@@ -33,7 +36,7 @@ export async function changeVariables({ store, places }: Processes, times: numbe
     })
     return dataOf(answer)
   }
-  /** The version that has been acknowledged. */
+  /** The acknowledged version. */
   let current = 0
   let isOver = false
   async function keepReading(url: string): Promise<void> {

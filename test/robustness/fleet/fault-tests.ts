@@ -23,7 +23,7 @@ import {
 } from './fleet.ts'
 import { Load, someSubjects } from './load.ts'
 
-/** What can go wrong, from its beginning until it is mended. */
+/** Causes a fault, and ends once it is repaired. */
 type Fault = () => Promise<void>
 
 interface Parts {
@@ -31,11 +31,11 @@ interface Parts {
   postgres: PostgresServer
   redis: TestRedis
   random: SeededRandom
-  /** For how long PostgreSQL is silent at most. */
+  /** The longest time for which PostgreSQL does not respond. */
   longestSilenceMs: number
 }
 
-/** Everything that may go wrong with a fleet, by its name. */
+/** All faults of a fleet, by name. */
 function faultsOf({ fleet, postgres, redis, random, longestSilenceMs }: Parts) {
   const hold = (maxMs: number) => delay(random.integer(maxMs))
   const restartPostgres = (ending: 'fast' | 'immediate' | 'killed') => async () => {
@@ -84,8 +84,8 @@ function faultsOf({ fleet, postgres, redis, random, longestSilenceMs }: Parts) {
 }
 
 /**
- * Redis goes and comes back; every process that lives through it says so once each time. On a busy machine it may have seemed to be
- * away just before, and what a process says is read a little later: so their own time tells what belongs to the outage.
+ * Interrupts Redis; every process that survives reports the loss and the recovery once. On a busy machine,
+ * Redis may have seemed lost just before, so only reports dated within the interruption count.
  */
 async function outage(
   { places }: Fleet,
@@ -113,14 +113,16 @@ async function outage(
 }
 
 interface Plan {
-  /** How often each fault comes; those of several parts concurrently too, if they are wanted. */
+  /** How often each fault occurs. With `several`, faults of several parts also occur at the same time. */
   times: number
   several: boolean
   doomed: number
   longestSilenceMs: number
 }
 
-/** Lets everything go wrong that may, in random order, while a fleet is at work, and looks at what clients see and what is stored. */
+/**
+ * Causes all faults in random order while a fleet is under load, and checks the answers and the stored data.
+ */
 export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): void {
   describe('three processes under load, whatever happens to them,', { skip: noOwnRedis }, () => {
     it('answer as they should, lose no erasure and recover by themselves', async (t) => {
@@ -177,7 +179,10 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
 
 let clients = 0
 
-/** Whether each process answers reads and erasures, and they count together, as one client sees it that nobody has seen before. */
+/**
+ * Whether every process answers reads and erasures, and all share one budget, tested with a new client
+ * address.
+ */
 async function isWell({ places, key }: Fleet): Promise<boolean> {
   clients += 1
   const client = (network: string) => `2001:db8:${network}:${clients.toString(16)}::1`
@@ -192,7 +197,7 @@ async function isWell({ places, key }: Fleet): Promise<boolean> {
   return remaining.join() === '59,58,57'
 }
 
-/** Fails when a process has told more than it should, or complained in a way that nobody has thought of. */
+/** Fails if a process logged secrets or IDs, or wrote to standard error. */
 function assertQuiet({ servers }: Fleet): void {
   for (const server of servers) {
     assert.doesNotMatch(server.stdout(), /doomed|keeper|lethe_[0-9A-Za-z]{16}_/)

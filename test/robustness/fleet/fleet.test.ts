@@ -50,8 +50,8 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noOwnRedis }
 })
 
 /**
- * Sends all requests concurrently, spread over the fleet. A machine so busy that Redis is silent for 50 ms makes a process count for
- * itself, as it should; then nothing can be said of sharing, and another key has its turn.
+ * Sends all requests concurrently, spread over the fleet. If Redis is silent for 50 ms on a busy machine,
+ * processes count for themselves, which proves nothing about sharing. Then it tries again with another key.
  */
 async function burst(t: { diagnostic(message: string): void }, { cli, places }: Fleet) {
   const haveRedis = () => places.every(({ server }) => limiterLines(server).at(-1)?.state !== 'lost')
@@ -64,7 +64,7 @@ async function burst(t: { diagnostic(message: string): void }, { cli, places }: 
         return ask(url, subjectsPath, { key, from: clientAddress((attempt + 1) * count + number) })
       }),
     )
-    // What a process counts for itself has no budget in its answer.
+    // Requests that a process counted by itself have no budget headers.
     if (answers.every(({ headers }) => headers.has('x-ratelimit-limit'))) return answers
     t.diagnostic('Redis was silent for too long on this busy machine; once more')
   }

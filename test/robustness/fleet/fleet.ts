@@ -9,49 +9,49 @@ import type { Lifetime } from '../../support/service.ts'
 import type { Queryable } from '../kill/killable-store.ts'
 import { createKey } from '../kill/server.ts'
 
-/** A `lethe serve` at work. */
+/** A running `lethe serve`. */
 export interface Server extends RunningProgram {
   url: string
-  /** Whether it was us who ended it. */
+  /** Whether the test killed it. */
   isKilled: boolean
   hasEnded: boolean
 }
 
-/** A place in the fleet: a process, and after that was killed the next one. */
+/** A member of the fleet: a process, and its successor after it is killed. */
 interface Place {
   name: string
   server: Server
-  /** With SIGKILL; resolves when it is gone. */
+  /** Kills it with SIGKILL. Resolves when it has ended. */
   kill(): Promise<void>
   start(): Promise<void>
 }
 
 export interface Fleet {
   cli: CommandLine
-  /** Where the database is. */
+  /** The address of the database. */
   store: string
   places: readonly [Place, Place, Place]
-  /** All processes there ever were, in whatever place. */
+  /** All processes so far. */
   servers: readonly Server[]
-  /** A key that may do everything to the tracker `shop`. */
+  /** A key with every scope for the tracker `shop`. */
   key: string
 }
 
 interface Parts {
-  /** A database that `buildShopAt` has filled. */
+  /** The address of a database filled by `buildShopAt`. */
   store: string
   redis: string
   env?: Record<string, string>
 }
 
-/** Starts three processes on one PostgreSQL and one Redis, behind a proxy that tells them the addresses of clients. */
+/** Starts three processes on one PostgreSQL and one Redis, behind a proxy that forwards client addresses. */
 export async function startFleet(t: Lifetime, { store, redis, env = {} }: Parts): Promise<Fleet> {
   const cli = commandLine(t, store)
   const settings = {
     LETHE_LIMITER: redis,
     LETHE_TRUSTED_PROXIES: '127.0.0.1',
     LETHE_SCRUB_HOUR: 'off',
-    // A process that takes the place of another starts in half the time with what that one has compiled.
+    // A replacement starts in half the time with the code that another process has compiled.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(cli.folder, 'compiled'),
     ...env,
   }
@@ -91,7 +91,7 @@ export async function startFleet(t: Lifetime, { store, redis, env = {} }: Parts)
   }
 }
 
-/** The address of a database under which PostgreSQL tells who is connected. */
+/** The address of a database with a name that PostgreSQL shows for its connections. */
 function named(store: string, name: string): string {
   const url = new URL(store)
   url.searchParams.set('application_name', name)
@@ -106,7 +106,7 @@ interface Ask {
   signal?: AbortSignal
 }
 
-/** Sends a request through the proxy that stands before the fleet. Rejects when no answer came. */
+/** Sends a request as the proxy in front of the fleet. Rejects if there is no response. */
 export async function ask(
   url: string,
   path: string,
@@ -118,12 +118,12 @@ export async function ask(
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** The address of the n-th of many clients. */
+/** The address of the n-th client. */
 export function clientAddress(number: number): string {
   return `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
 }
 
-/** Does `work` with a connection of its own. */
+/** Runs `work` with a separate connection. */
 export async function withDatabase<Result>(
   url: string,
   work: (client: Client) => Promise<Result>,
@@ -137,12 +137,12 @@ export async function withDatabase<Result>(
   }
 }
 
-/** A database as one whose promises can be held against what it stores. */
+/** A database that can be checked against the invariants. */
 export function queryable(query: (sql: string) => Promise<{ rows: Row[] }>): Queryable {
   return { ask: async (sql) => (await query(sql)).rows, keyOf: subjectKeyText, rules: [] }
 }
 
-/** Fails unless nothing is left of these subjects of the shop. */
+/** Fails if the database holds anything of these subjects of the shop. */
 export async function assertGone(client: Client, subjectIds: readonly string[]): Promise<void> {
   const keys = subjectIds.map((subjectId) => subjectKeyText('shop', subjectId))
   for (const table of ['subjects', 'sessions', 'events']) {
@@ -151,13 +151,13 @@ export async function assertGone(client: Client, subjectIds: readonly string[]):
   }
 }
 
-/** A line that a process has logged of its limiter. */
+/** A log line about the limiter. */
 interface LimiterLine {
   at: number
   state: 'lost' | 'found'
 }
 
-/** All such lines, in order. Fails unless losses and recoveries take turns. */
+/** All log lines about the limiter, in order. Fails unless losses and recoveries alternate. */
 export function limiterLines(program: RunningProgram): LimiterLine[] {
   const said = program
     .stdout()

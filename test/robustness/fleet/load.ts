@@ -8,27 +8,27 @@ import { subjectPath, subjectsPath } from '../../support/shop.ts'
 import { dayMs, ids, now, visits } from '../kill/visits.ts'
 import { ask, clientAddress, type Fleet, type Server } from './fleet.ts'
 
-/** Beyond every time-out of the service. */
+/** Longer than every timeout of the service. */
 const timeoutMs = 60_000
 
 const errorCodes = { 404: 'not_found', 429: 'rate_limited', 500: 'internal_error' } as const
 
-/** What to send; from an address that nobody else has, unless told. */
+/** A request; by default from an address that nothing else uses. */
 interface Call {
   method?: 'GET' | 'DELETE'
   from?: string
 }
 
 /**
- * Asks the processes of a fleet in turn, as a client behind a load balancer does, and holds every answer against what is promised of
- * answers at all times: the envelope, the request id, a status that is documented, and that it came in time.
+ * Sends requests to the processes of a fleet in turn, like a load balancer, and checks what every answer must
+ * have: the envelope, the request ID, a documented status, and a bounded response time.
  */
 class Caller {
   readonly #fleet: Fleet
   #calls = 0
-  /** How many answers there were, by their status. */
+  /** The number of answers with each status. */
   readonly statuses: Record<number, number> = {}
-  /** How many requests were lost with the process that had them. */
+  /** The number of requests lost with a killed process. */
   lost = 0
   longestMs = 0
 
@@ -36,7 +36,10 @@ class Caller {
     this.#fleet = fleet
   }
 
-  /** Asks the next process that is not known to be dead. `null` when it was killed before it answered. */
+  /**
+   * Sends a request to the next process that is not known to be dead. `null` if it was killed before it
+   * answered.
+   */
   async ask(path: string, call: Call = {}): Promise<Answer | null> {
     return this.#askServer(this.#nextServer(), path, call)
   }
@@ -74,20 +77,20 @@ class Caller {
 const counts = { sessions: 2, events: 10 }
 const keepers = ids('keeper', 40)
 
-/** Subjects who stay, and so many who will be erased. All have the same counts. */
+/** Subjects who stay, and `doomed` subjects to erase. All have the same counts. */
 export function someSubjects(random: SeededRandom, doomed: number): IncomingRow[] {
   const crowd = { sessions: counts.sessions, events: counts.events / counts.sessions }
   const between = { from: now - 20 * dayMs, to: now - dayMs }
   return visits(random, { ...crowd, ...between, subjectIds: [...keepers, ...ids('doomed', doomed)] })
 }
 
-/** Reads, pages and erasures, without end, and what is known of them. */
+/** Continuous reads, lists and erasures, and what is known about their results. */
 export class Load {
   readonly caller: Caller
   readonly #random: SeededRandom
-  /** Who has yet to be erased. */
+  /** Subjects who are still to be erased. */
   readonly #doomed: string[]
-  /** Whose erasure was acknowledged. */
+  /** Subjects whose erasure was acknowledged. */
   readonly erased: string[] = []
   #isOver = false
   readonly #failures: unknown[] = []
@@ -101,12 +104,12 @@ export class Load {
     this.#workers = works.map((work) => this.#repeat(work.bind(this)))
   }
 
-  /** Fails when anything has gone wrong so far. */
+  /** Fails if anything has failed so far. */
   assertWell(): void {
     if (this.#failures.length > 0) throw this.#failures[0]
   }
 
-  /** Ends it, after every erasure that was begun has been acknowledged. */
+  /** Stops it once every started erasure is acknowledged. */
   async stop(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#workers)
@@ -131,13 +134,13 @@ export class Load {
     if (path === keeper) assert.deepEqual(dataOf(answer).counts, counts)
   }
 
-  /** Somebody who does not care for budgets. */
+  /** A client that ignores budgets. */
   async #beGreedy(): Promise<void> {
     const answer = await this.caller.ask(subjectsPath, { from: '192.0.2.1' })
     assert.ok(answer === null || [200, 429, 500].includes(answer.status))
   }
 
-  /** Erases a subject, by one or several requests concurrently, again and again until one is acknowledged. */
+  /** Erases a subject with one or more concurrent requests, and repeats them until one is acknowledged. */
   async #erase(): Promise<void> {
     const subjectId = this.#doomed.pop() ?? this.#random.pick(this.erased)
     let [reported, isUnsure] = [this.erased.includes(subjectId) ? 1 : 0, false]
@@ -157,7 +160,7 @@ export class Load {
   }
 }
 
-/** Whether an erasure tells what it deleted: all of the subject, or it was nothing. */
+/** Whether an erasure reports counts. Fails unless they are the subject's, or zero. */
 function reports(answer: Answer): boolean {
   const { alreadyErased, counts: deleted } = dataOf(answer)
   assert.deepEqual(deleted, alreadyErased === true ? { sessions: 0, events: 0 } : counts)

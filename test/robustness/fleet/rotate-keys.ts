@@ -8,9 +8,9 @@ import { subjectsPath } from '../../support/shop.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
 import { ask, clientAddress, type Fleet } from './fleet.ts'
 
-/** Rotates a key so many times, and fails unless each process refuses the old string at the very next request. */
+/** Rotates a key repeatedly. Fails unless each process refuses the old string in the next request. */
 export async function rotateKeys({ store, places, key }: Fleet, times: number): Promise<void> {
-  // Keys are rotated by a process of their own, as `lethe keys rotate` is.
+  // Another process rotates the keys, as `lethe keys rotate` does.
   const elsewhere = await openServices(
     readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() }),
   )
@@ -20,7 +20,8 @@ export async function rotateKeys({ store, places, key }: Fleet, times: number): 
   try {
     for (let round = 0; round < times; round++) {
       const from = clientAddress(round)
-      // The first of the two was the second of the round before: it has just let the string in that is now replaced.
+      // The first of the two was the second in the previous round, so it has just accepted the string that is
+      // now replaced.
       const [first, second] = [places[round % 3], places[(round + 1) % 3]]
       assert.ok(first && second)
       const { keyString } = await rotateKey(elsewhere, id)

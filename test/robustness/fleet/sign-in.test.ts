@@ -16,7 +16,7 @@ import { cheapHashing } from '../../support/scrypt-once.ts'
 import { roomy } from '../kill/server.ts'
 import { clientAddress } from './fleet.ts'
 
-/** Where the proxy stands before both processes. */
+/** The address of the proxy in front of both processes. */
 const publicUrl = 'https://lethe.example'
 const rounds = 3
 
@@ -30,7 +30,7 @@ describe('two processes on one PostgreSQL', () => {
   let count = 0
   let store: string
   let logged: () => string
-  /** What nothing may hold that is written down, by names that say what each is. */
+  /** What must not be written anywhere, by description. */
   const secrets: Record<string, string> = { password, 'client secret': clientSecret }
   const refusals: unknown[] = []
 
@@ -57,7 +57,7 @@ describe('two processes on one PostgreSQL', () => {
     logged = () => [one, other].map((server) => server.stdout() + server.stderr()).join('')
   })
 
-  /** A browser at an address of its own, whose requests the proxy gives to one of the processes. */
+  /** A browser with its own address, whose requests the proxy sends to one of the processes. */
   function browserAt(url: string, copied: Partial<Browser> = {}): Browser {
     const browser = visitor({ url })
     const headers = { origin: publicUrl, 'x-forwarded-for': clientAddress(++count) }
@@ -78,7 +78,10 @@ describe('two processes on one PostgreSQL', () => {
   const post = async (browser: Browser, path: string, body: object = {}) =>
     dataOf(await browser.ask(path, { method: 'POST', body }))
 
-  /** Asks both processes the same at the same time: one accepts it. Returns the browser that it went to. */
+  /**
+   * Sends the same request to both processes at the same time. One accepts it: returns the browser that sent
+   * it.
+   */
   async function race(path: string, [one, other]: [Browser, Browser], bodies: [object, object]) {
     const answers = await Promise.all([
       one.ask(path, { method: 'POST', body: bodies[0] }),
@@ -106,7 +109,7 @@ describe('two processes on one PostgreSQL', () => {
     return { email, browser }
   }
 
-  /** The same cookies, at the other process. */
+  /** A browser with the same cookies at the other process. */
   const elsewhere = ({ cookie, mark, roundTrip }: Browser) => browserAt(urls[1], { cookie, mark, roundTrip })
 
   /** Two browsers, one at each process, that have sent the password. */
@@ -141,7 +144,7 @@ describe('two processes on one PostgreSQL', () => {
       const { email, browser } = await newMember()
       const { secret } = await addTotp(browser)
       const { browsers, steps } = await firstSteps(email)
-      // The code of the next step, which is accepted too, also if that step begins meanwhile.
+      // The code of the next time step, which is accepted too, even if that step starts meanwhile.
       const code = totpCode(secret, totpStep(Date.now()) + 1)
       const winner = await race('/sign-in/second-factor', browsers, [
         { ...steps[0], code },
@@ -167,7 +170,7 @@ describe('two processes on one PostgreSQL', () => {
 
   test('accept the answer to a challenge of a passkey once', async () => {
     const { browser } = await newMember()
-    // Without a counter, which would make the second answer look like that of a clone.
+    // Without a counter, which would make the second answer look like that of a cloned passkey.
     const passkey = softwarePasskey(publicUrl, { counts: false })
     const asked = await post(browser, '/account/passkeys/options')
     const user = { id: textIn(asked.user, 'id') }
@@ -243,7 +246,7 @@ describe('two processes on one PostgreSQL', () => {
   })
 
   test('keep no secret of all this in a table, a line of the log or a refusal', async (t) => {
-    // Rows of what is under way are there too.
+    // Unfinished sign-ins and an invitation leave rows too.
     const browser = browserAt(urls[0])
     const { searchParams } = new URL(textIn(await post(browser, '/single-sign-on'), 'address'))
     keepSecret('state', searchParams.get('state') ?? '')
@@ -263,7 +266,7 @@ describe('two processes on one PostgreSQL', () => {
     assertAbsent(secrets, JSON.stringify(refusals), 'a refusal')
   })
 
-  /** Everything that the database holds of the service, as text. */
+  /** Everything that the service stores in the database, as text. */
   async function rowsByTable(t: TestContext): Promise<Record<string, string>> {
     const client = new Client({ connectionString: store })
     await client.connect()

@@ -10,14 +10,17 @@ import { until } from '../../support/until.ts'
 import type { Fleet } from './fleet.ts'
 
 const twoHundredDaysMs = 200 * 86_400_000
-/** How often each process of the fleet comes by to sweep. */
+/** The interval at which each process tries to sweep. */
 export const sweepSeconds = 1
 
-/** The process that waits for the row of a subject: the one that sweeps it. */
+/** The names of the processes that wait for the row of a subject, which only a sweep does. */
 const waiting = `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = current_database()
   AND application_name LIKE 'lethe-_' AND wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'`
 
-/** Fails unless one process sweeps at a time, and another as soon as that one is killed in the middle of it. One is left alive. */
+/**
+ * Fails unless one process sweeps at a time, and another one takes over when it is killed during a sweep. One
+ * stays alive.
+ */
 export async function sweepByOne(t: Lifetime, { store, places }: Fleet): Promise<void> {
   const lifetime = inReverse(t)
   const [holder, watcher] = [new Client(store), new Client(store)]
@@ -27,7 +30,7 @@ export async function sweepByOne(t: Lifetime, { store, places }: Fleet): Promise
   }
   await holdAged(store, holder)
 
-  /** The living processes that sweep. What a killed one has asked for waits on. */
+  /** The living processes that sweep. Queries of a killed one keep waiting. */
   async function sweeping() {
     const { rows } = await watcher.query<{ name: string }>(waiting)
     const living = places.filter(({ server }) => !server.isKilled)
@@ -40,7 +43,7 @@ export async function sweepByOne(t: Lifetime, { store, places }: Fleet): Promise
     assert.ok(sweeper)
     assert.deepEqual(others, [])
     if (left === 1) break
-    // The others come by twice in this time, and one that sweeps waits as long as we hold on.
+    // The other processes try twice in this time, while the sweep waits for the lock.
     await delay(2.2 * sweepSeconds * 1_000)
     assert.deepEqual(await sweeping(), [sweeper])
     await sweeper.kill()
@@ -54,7 +57,7 @@ export async function sweepByOne(t: Lifetime, { store, places }: Fleet): Promise
   )
 }
 
-/** Stores a subject that has aged out, and keeps it locked: a sweep has to wait for us, as long as we like. */
+/** Stores a subject that has aged out and locks it, so that a sweep must wait. */
 async function holdAged(address: string, holder: Client): Promise<void> {
   const store = await openStoreAt(address)
   try {
@@ -63,7 +66,7 @@ async function holdAged(address: string, holder: Client): Promise<void> {
         visit('aged', { startedAt: anHourAgo - twoHundredDaysMs, events: 5 }),
         testKeys,
       )
-      // Somebody may have been quicker, and swept it.
+      // A sweep may have deleted it first.
       await holder.query('ROLLBACK; BEGIN')
       return (await holder.query('SELECT FROM subjects FOR UPDATE')).rowCount === 1
     })

@@ -4,8 +4,9 @@ import { openConsoleSurface } from './requests/console-surface.ts'
 import { apiRequestTests, consoleRequestTests } from './requests/request-tests.ts'
 
 const console = await openConsoleSurface({ after })
-// Most requests are refused before they reach a store, whichever it is. On PostgreSQL each operation of the console is still accepted
-// once; those of the API are by test/http/examples.test.ts, and the soak sends as many as to the other.
+// Most requests are refused before they reach the store. On PostgreSQL, each operation of the console is
+// still accepted once; test/http/examples.test.ts does so for the API, and the soak sends as many requests as
+// to SQLite.
 if (process.env.LETHE_TEST_STORE === 'postgres') {
   const plan = { tests: 1, meetsRefusals: false }
   consoleRequestTests(console, { ...plan, runs: 4, minRequests: 25 })

@@ -3,20 +3,20 @@ import type { TestContext } from 'node:test'
 import fc from 'fast-check'
 import { seededRandom } from '../../support/seeded-random.ts'
 
-/** Well under the time a test may take, so that a failure is told with what was shrunk by then. */
+/** Less than the test's timeout, so that a failure reports what was shrunk so far. */
 const timeoutMs = 80_000
-/** A busy machine may come no further than this part of the runs; less would show nothing. */
+/** The smallest share of the runs that a busy machine must complete. */
 const minShare = 0.05
 
 /**
- * Holds a property against generated input and tells the seed: `LETHE_TEST_SEED` repeats a run. What fails is shrunk to the least
- * that still does. Where the time is up before all runs are done, those that were count.
+ * Checks a property with generated input and reports the seed: `LETHE_TEST_SEED` repeats a run. Failing input
+ * is shrunk. If the time runs out, the completed runs count.
  */
 export async function hold<Input>(...args: Parameters<typeof holdShare<Input>>): Promise<void> {
   await holdShare(...args)
 }
 
-/** The same, and hands back which share of the runs was done. */
+/** Does the same, and returns the share of the runs that were completed. */
 export async function holdShare<Input>(
   t: TestContext,
   property: fc.IAsyncProperty<Input> | fc.IProperty<Input>,

@@ -10,7 +10,7 @@ import { Wire } from './model/wire.ts'
 import { apiOperations } from './requests/operations.ts'
 import { compareTimes, rawAnswers } from './tenancy/raw-answers.ts'
 
-// Who is refused, and with which method, is decided without a store, whichever it is; PostgreSQL takes longer.
+// The store does not decide who is refused; PostgreSQL, which is slower, gets fewer cases.
 const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 const service = await startTestService({ after }, { LETHE_LOG_LEVEL: 'silent' })
 const [own, rival, third] = [
@@ -21,7 +21,7 @@ const [own, rival, third] = [
 await service.createTracker(own, 'shop')
 const foreign = await service.createTracker(rival, 'rivals-shop')
 const missing = 'nobodys-one'
-// There is much data, so that a refusal that read it first would take longer.
+// Much data, so that a refusal that read it first would take longer.
 const crowd = Array.from({ length: 500 }, (_, number) =>
   visit(`visitor-${number}`, { trackerId: foreign }),
 ).flat()
@@ -37,7 +37,7 @@ const revoked = await service.createKey(own)
 await revokeKey(service.services, revoked.key.id, revoked.key.name)
 const expired = await service.createKey(own, undefined, Date.now() + 60_000)
 service.passTime(60_000)
-/** Whose key is good. */
+/** Keys that are accepted. */
 const letIn: [who: string, authorization: string | null][] = [
   ['a key with every scope', `Bearer ${full}`],
   ['a key that may view', `Bearer ${(await service.createKey(own, ['analytics:view'])).keyString}`],
@@ -52,7 +52,7 @@ const refused: typeof letIn = [
   ['something else', 'Basic cml2YWw6cml2YWw='],
   ['no key', null],
 ]
-/** A cursor holds the tracker's id and no secret, so anybody can make one for any tracker. */
+/** A cursor contains the tracker's ID and no secret, so anyone can make one for any tracker. */
 const cursor = (trackerId: string) =>
   encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'anna')
 const queries: ((trackerId: string) => string)[] = [
@@ -74,9 +74,9 @@ describe("another organisation's ids", () => {
       const others = method === 'GET' ? ['HEAD', 'POST', 'OPTIONS'] : ['PUT']
       const methods = isPostgres ? [method] : [method, ...others]
       for (const [i, [who, authorization]] of [...letIn, ...(isPostgres ? [] : refused)].entries()) {
-        // The first may do everything; to others it is the same whatever the method, and whatever comes with it.
+        // Only the first key may do everything; for the others, the method and query make no difference.
         for (const asked of i === 0 ? methods : [method]) {
-          // One alone, and all of them together: what comes together is read from the store together.
+          // One request alone, and all of them pipelined, which are read from the store in one batch.
           for (const some of i === 0 && asked === method ? [queries.slice(0, 1), queries] : [queries]) {
             const ask = (trackerId: string, subjectId: string) =>
               rawAnswers(service.url, {
@@ -109,7 +109,10 @@ describe("the time it takes to refuse another organisation's ids", () => {
   const random = seededRandom()
   const rounds = isPostgres ? 20 : 30
 
-  /** How far times can be told apart, from 0 to 1. What differs does so every time; chance does not. */
+  /**
+   * How distinguishable two times are, from 0 to 1. Repeated, because a real difference persists and chance
+   * does not.
+   */
   async function apart(
     first: () => Promise<unknown>,
     second: () => Promise<unknown>,
@@ -134,7 +137,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
       wire.ask(`/v1/analytics/trackers/${trackerId}/subjects/anna/events?limit=200`, full)
     const distance = await apart(
       () => list(missing),
-      // One would do on a machine that does nothing else.
+      // On an idle machine, one page would be enough.
       async () => {
         for (let page = 0; page < 4; page++) await list('shop')
       },

@@ -1,10 +1,10 @@
-// Tracks events of one subject without end, and prints how many of them were acknowledged. Ends on SIGTERM.
+// Tracks events of one subject until SIGTERM, and prints how many were acknowledged.
 import { setTimeout as delay } from 'node:timers/promises'
 import { LetheClient } from '@lethe/client'
 
 const { LETHE_URL: url = '', LETHE_API_KEY: apiKey = '', SUBJECT: subjectId = '' } = process.env
 const client = new LetheClient({ url, apiKey, timeoutMs: 5_000 })
-// Errors are expected: the service is killed again and again.
+// Errors are expected: the service is killed repeatedly.
 const sender = client.sender('shop', { onError() {}, flushSeconds: 0.02, maxBatchLines: 50 })
 let tracked = 0
 let isStopped = false

@@ -18,12 +18,12 @@ import { until } from '../../support/until.ts'
 import { roomy } from '../kill/server.ts'
 
 const trackerId = 'shop'
-/** So many lines come with each write. */
+/** The number of lines in each write. */
 const linesPerWrite = 15
 const everyMs = 10
 const writesPerFile = 20
 
-/** Writes lines to a file, which it rotates in both ways that there are, until it is stopped. */
+/** Writes lines to a file until it is stopped, and rotates the file in both possible ways. */
 class Writer {
   written = 0
   readonly #file: string
@@ -47,7 +47,7 @@ class Writer {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       appendFileSync(this.#file, this.#lines())
-      // Longer than the clock of the file system ticks, so that each file is newer than the one before.
+      // Longer than the resolution of file times, so that each file is newer than the previous one.
       await delay(everyMs)
       if (this.#random.integer(writesPerFile) === 0) this.#rotate()
     }
@@ -76,16 +76,16 @@ class Writer {
   }
 }
 
-/** A sender and what it may expect of the service. */
+/** A sender, and the subject of its events. */
 interface Sender {
   subjectId: string
   program: RunningProgram
 }
 
 /**
- * Kills service, sender and shipper at random moments while lines flow, and starts them again. In the end,
- * every line of the file is stored once, and of the lines of each sender the first ones, among them all that
- * were acknowledged.
+ * Kills the service, the sender and the shipper at random times while lines flow, and restarts them. In the
+ * end, every line of the file is stored once. The stored lines of each sender are the first ones it tracked,
+ * including all acknowledged lines.
  */
 export async function killIngest(t: TestContext, kills: number): Promise<void> {
   const random = seededRandom()
@@ -108,7 +108,7 @@ export async function killIngest(t: TestContext, kills: number): Promise<void> {
     },
   }
   const running = { service: start.service(), shipper: start.shipper(), sender: start.sender() }
-  // What was rotated before the shipper first began is none of its business.
+  // The shipper ignores files that were rotated before it first started.
   await running.shipper.waitFor('stderr', /Sending/)
   const writer = new Writer(file, random)
   t.after(() => writer.stop())
@@ -143,7 +143,7 @@ export async function killIngest(t: TestContext, kills: number): Promise<void> {
   )
 }
 
-/** An organisation with a tracker, and the string of a key that can send and read. */
+/** Creates an organisation with a tracker. Returns a key that can send and read. */
 async function createShop(cli: CommandLine): Promise<string> {
   onlyJson(await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--json'], {}))
   const tracker = ['--org', 'acme', '--name', 'Shop', '--id', trackerId]
@@ -164,7 +164,7 @@ async function countsOf(client: LetheClient): Promise<{ file: number; subjects: 
   return { file, subjects }
 }
 
-/** Checks what is stored of a sender's lines. Returns how many there are. */
+/** Checks the stored lines of a sender. Returns their number. */
 async function checkSender(
   client: LetheClient,
   { subjectId, program }: Sender,

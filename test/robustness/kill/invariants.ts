@@ -5,12 +5,12 @@ import { text } from '../../../src/storage/nouns/row.ts'
 import { testKeyring } from '../../support/test-keyring.ts'
 import type { Queryable, Rule, Snapshot } from './killable-store.ts'
 
-/** How daily totals stand to what is stored: equal as long as nothing was ever deleted, never below it. */
+/** How daily totals compare to the stored rows: equal if nothing was ever deleted, never below. */
 type Totals = 'equal to what is stored' | 'not below what is stored'
 
 /**
- * Fails unless a store keeps every promise its schema makes, whatever happened to it: it is intact, nothing hangs in the air, and
- * every number that is kept equals the rows it stands for. Each rule sees one moment.
+ * Fails unless a store is consistent: the database is intact, references exist, and every stored count equals
+ * the number of its rows. Each rule reads one snapshot.
  */
 export async function assertSound(store: Queryable, totals: Totals): Promise<void> {
   for (const [rule, exceptions] of [...store.rules, ...rules, ...ledgerRules, totalRules[totals]]) {
@@ -63,7 +63,7 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** Daily totals as they are kept, beside what they would be if they were counted now; those of sessions under no name. */
+/** Stored daily totals, joined with the totals of the stored rows; those of sessions have an empty name. */
 const heldAgainstStored = `FROM (
     SELECT tracker_id, day, name, count FROM daily_events
     UNION ALL SELECT tracker_id, day, '', count FROM daily_sessions) kept
@@ -84,7 +84,7 @@ const totalRules: Record<Totals, Rule> = {
   ],
 }
 
-/** What ties the ledger to the tombstones. */
+/** The relation of the ledger to the tombstones. */
 const ledgerRules: readonly Rule[] = [
   [
     'an entry of an erasure has a tombstone, and a tombstone an entry',
@@ -93,7 +93,10 @@ const ledgerRules: readonly Rule[] = [
   ],
 ]
 
-/** Fails unless the ledgers are the trees of their entries, without a gap, and nothing is older than the tombstone of its subject. */
+/**
+ * Fails unless each ledger is the tree of its entries without gaps, and no data is older than the tombstone
+ * of its subject.
+ */
 async function assertProven(store: Queryable): Promise<void> {
   const last = new Map<string, Frontier>()
   const entries = await store.ask('SELECT * FROM ledger_entries ORDER BY organisation_id, ledger_index')
@@ -120,7 +123,10 @@ function plain(uuid: string): string {
   return uuid.replaceAll('-', '')
 }
 
-/** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts, notes and proofs of steps. */
+/**
+ * Data that depends on how the work was divided into steps, not on its result: bounds, times, counts, notes
+ * and proofs.
+ */
 const incidental = {
   columns: ['oldest_at', 'last_used_at'],
   tables: [
@@ -131,7 +137,7 @@ const incidental = {
   ],
 }
 
-/** All that a store holds, table by table, as the number of rows and a hash over them. */
+/** The contents of a store: the number of rows and a hash for each table. */
 export async function contentOf(store: Snapshot): Promise<Record<string, string>> {
   const content: Record<string, string> = {}
   for (const table of (await store.ask(store.tables)).map((row) => text(row, 'name'))) {
@@ -143,7 +149,7 @@ export async function contentOf(store: Snapshot): Promise<Record<string, string>
   return content
 }
 
-/** Which rows to look at, and what of them; all of all rows unless told. */
+/** Which rows to read, and which of their columns; by default everything. */
 interface Lookup {
   columns?: string
   without?: readonly string[]
@@ -161,7 +167,7 @@ export async function rowsOf(
   return new Set(rows.map((row) => JSON.stringify(row)))
 }
 
-/** Fails unless all these rows are among those. */
+/** Fails unless these rows are a subset of those. */
 export function assertAmong(these: ReadonlySet<string>, those: ReadonlySet<string>, what: string): void {
   const others = [...these].filter((row) => !those.has(row))
   assert.deepEqual(others.slice(0, 3), [], what)
@@ -169,7 +175,7 @@ export function assertAmong(these: ReadonlySet<string>, those: ReadonlySet<strin
 
 const totals = ['daily_events', 'daily_sessions']
 
-/** The daily totals as text: nothing that deletes may touch them. */
+/** The daily totals as text, which no deletion may change. */
 export async function totalsOf(store: Snapshot): Promise<Set<string>[]> {
   return Promise.all(totals.map((table) => rowsOf(store, table)))
 }

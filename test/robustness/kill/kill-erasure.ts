@@ -36,9 +36,9 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
     const stored = new Map<string, Set<string>>()
     for (const table of tables) stored.set(table, await rowsOf(before, table))
 
-    /** Asks a server for all erasures concurrently, and watches the time. */
+    /** Sends all erasures to a server concurrently, and measures the time. */
     async function beginErasing<Server extends { url: string }>(server: Server) {
-      // Once its writer has started, an erasure begins the moment it comes.
+      // Once its writer has started, an erasure begins immediately.
       assert.deepEqual(await eraseAll(server.url, key, ['nobody']), ['nobody'])
       const startedAt = performance.now()
       const answers = eraseAll(server.url, key, doomed)
@@ -64,7 +64,7 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
         const seen = await store.leftBehind()
         await assertSound(seen, 'not below what is stored')
         assert.deepEqual(await totalsOf(seen), totals)
-        // A subject whose row is as it was, in a sound store, has all its sessions and events.
+        // In a consistent store, a subject whose row is unchanged has all its sessions and events.
         for (const table of tables) {
           assertAmong(await rowsOf(seen, table), stored.get(table) ?? new Set(), table)
         }

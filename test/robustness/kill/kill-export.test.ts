@@ -16,7 +16,7 @@ import { testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { createKey, startRoomyServer } from './server.ts'
 
-/** More than connections hold: 18 MB, which nothing packs to less than three quarters. */
+/** More than sockets buffer: 18 MB that compress by a quarter at most. */
 const eventCount = 1_500
 
 const filled = preparedStore(async ({ storePath }) => {
@@ -40,7 +40,7 @@ const plain: typeof fetch = (input, init) =>
   })
 const clients = { packed: {}, plain: { fetch: plain } }
 
-/** How an export of a client broke off. */
+/** How the export of a client was interrupted. */
 interface BrokenOff {
   entries: number
   error: unknown
@@ -54,10 +54,10 @@ describe('a service that is killed in the middle of exports', () => {
   let temporary: string
   let commandEnded: Outcome
 
-  /** One kill for all of them: it comes when each has something, and more is to come. */
+  /** Kills the service once for all tests, when each export has received something and is not complete. */
   before(async () => {
     cli = await filled(lifetime)
-    // Where its spools would be, had they names.
+    // The folder for temporary files, if they had names.
     temporary = join(cli.folder, 'tmp')
     mkdirSync(temporary)
     key = await createKey(cli)

@@ -41,7 +41,7 @@ export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, tota
         async check() {
           const seen = await store.leftBehind()
           await assertSound(seen, 'equal to what is stored')
-          // Sessions and subjects grow with what comes later; being sound, they are as large as their events say.
+          // Sessions and subjects grow with later rows. In a consistent store, they match their events.
           const left = await identitiesIn(seen)
           for (const table of ['events', 'sessions', 'subjects'] as const) {
             assertAmong(stored[table], left[table], table)
@@ -58,7 +58,7 @@ export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, tota
   })
 }
 
-/** What later lines do not change. */
+/** The parts of rows that later lines do not change. */
 async function identitiesIn(store: Snapshot) {
   return {
     events: await rowsOf(store, 'events'),
@@ -68,8 +68,8 @@ async function identitiesIn(store: Snapshot) {
 }
 
 /**
- * Lines of two files: the second goes on with sessions of the first, and brings subjects and sessions of its own. It also tells of one
- * event so often that an import has more than one batch, and can be killed between two, however little there is to look at.
+ * Lines of two files: the second continues sessions of the first, and adds subjects and sessions. It also
+ * repeats one event so often that an import has more than one batch and can be killed between two.
  */
 function twoFiles(random: SeededRandom, rows: number): { early: IncomingRow[]; late: IncomingRow[] } {
   const crowd = { sessions: 4, events: 4, from: now - 20 * dayMs, to: now - dayMs }

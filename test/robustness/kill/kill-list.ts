@@ -17,10 +17,12 @@ import { buildShopAt, ids } from './visits.ts'
 
 const reference = 'Closed accounts'
 const email = 'ada@acme.example'
-/** For longer than a request is lent to a process that has died. */
+/** Longer than the lease of a request, which a dead process keeps. */
 const shiftMs = 10_000
 
-/** Kills a service while a list of so many people is submitted, again and again until it is answered. */
+/**
+ * Kills a service while a list of this many people is submitted, and submits it again until it is answered.
+ */
 export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
   it('a list that is submitted until it is answered erases everyone on it once', async (t) => {
     const random = seededRandom()
@@ -44,7 +46,7 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
     const kept = await rowsOf(await store.keep(), 'subjects')
 
     const list = { text: listed.join('\n'), format: 'lines', by: 'subjectId', trackerIds: [], reference }
-    /** Whether the list was answered; a service that dies answers nothing. */
+    /** Whether the list was answered; a killed service does not answer. */
     async function submit(url: string, onBegin = () => {}): Promise<boolean> {
       const browser = visitor({ url })
       try {
@@ -60,7 +62,9 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
       }
     }
 
-    /** Submits the list if it was not answered, waits for its erasures, and holds them against the list. */
+    /**
+     * Submits the list if it was not answered, waits for its erasures, and compares the result with the list.
+     */
     async function complete(isAnswered: boolean): Promise<number> {
       const next = await startNextService(t, store, { env, shiftMs })
       const startedAt = performance.now()
@@ -98,7 +102,7 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
         await delay(afterMs)
         await killed(server)
         isAnswered = await answer
-        // Other processes make it faster or slower than when it was measured.
+        // Load on the machine makes it faster or slower than measured.
         if (isAnswered) expectedMs = Math.max(20, afterMs)
         else if (afterMs > 0.9 * expectedMs) expectedMs *= 1.2
         tally.hits.push({ wasInTime: !isAnswered, ranMs: afterMs, done: 'part' })
@@ -115,7 +119,7 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
   })
 }
 
-/** No erasure begins before all requests are stored, and none is open after the answer. */
+/** No erasure starts before all requests are stored, and none is open after the answer. */
 async function assertAllOrNone(seen: Snapshot, rows: number, isAnswered: boolean): Promise<void> {
   const open = await countRows(seen, 'privacy_requests', "state = 'open'")
   const begun = await countRows(seen, 'privacy_requests', "state <> 'open'")

@@ -40,14 +40,14 @@ export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, to
     const subjects = await rowsOf(before, 'subjects', { where: ofDoomed })
     const staying = await rowsOf(before, 'events', { where: toStay })
 
-    /** Lets a server work on the store beside an import; it sweeps as soon as it listens. */
+    /** Sends erasures to a server during an import. The server also sweeps when it starts. */
     function beginErasing(url: string, imported: Promise<Outcome>) {
       const startedAt = performance.now()
       const answers = eraseAll(url, key, doomed)
       return { answers, ranMs: Promise.all([answers, imported]).then(() => performance.now() - startedAt) }
     }
 
-    /** Does again what may have been left undone. */
+    /** Repeats everything that may be incomplete. */
     async function complete(isLeft: (id: string) => boolean): Promise<void> {
       const next = await startNextService(t, store, { env })
       await eraseAgain(next.url, key, doomed, isLeft)

@@ -22,16 +22,16 @@ import { buildShopAt, ids } from './visits.ts'
 
 const others = ids('other', 20)
 const tables = ['subjects', 'sessions', 'events'] as const
-/** For longer than a request is lent to a process that has died, as the next one sees it. */
+/** Longer than the lease of a request, which a dead process keeps. */
 const shiftMs = 10_000
 const view = { organisationId: 'acme', since: 0 }
 
 export interface RequestPlan extends Plan {
-  /** How many processes work on the store at the same time. */
+  /** The number of processes that work on the store concurrently. */
   processes?: number
 }
 
-/** Kills processes that erase so many requests as the plan has rows, until all are done; then all over again. */
+/** Kills processes that erase the requests of a plan until all are done, and repeats that from the start. */
 export function killRequests(
   makeStore: MakeKillable,
   { kills, rows, processes = 1 }: RequestPlan,
@@ -55,7 +55,7 @@ export function killRequests(
       rmSync(journal, { force: true })
       await store.restore()
     }
-    /** Completes what is left, and holds it against what was asked for. How long the rest took. */
+    /** Completes what is left, and compares it with the requests. Returns the time it took. */
     async function complete(): Promise<number> {
       const next = await startNextService(t, store, { env, shiftMs })
       const startedAt = performance.now()
@@ -150,7 +150,9 @@ async function fill(store: Store, requested: readonly Requested[]): Promise<void
   }
 }
 
-/** Sends the erasure of requests that are still open, again and again as a client does. Notes which were answered as done. */
+/**
+ * Sends the erasures of open requests, and repeats them as a client does. Collects those answered as done.
+ */
 async function eraseOpen(
   url: string,
   key: string,
@@ -169,7 +171,7 @@ async function eraseOpen(
     if (response.status === 422 || data?.state === 'done') done.add(id)
   }
   const open = requested.filter(({ id, startedBy }) => startedBy === null && !done.has(id))
-  // Those of a process that dies are not answered.
+  // A process that is killed does not answer.
   await Promise.all(
     open.map(({ id }) => erase(id).catch((error) => assert.ok(error instanceof TypeError, error))),
   )

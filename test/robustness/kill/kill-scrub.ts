@@ -12,10 +12,10 @@ import { killableSqlite, logSize } from './killable-store.ts'
 import { complete, killAgainAndAgain, killDuring, measure, type Plan, type Tally } from './killing.ts'
 import { buildShopAt, dayMs, ids, now, shuffled, visits } from './visits.ts'
 
-/** Stands at both ends of the ids of erased subjects, which are in all their sessions and events. */
+/** Part of the IDs of erased subjects, and thus of all their sessions and events. */
 const forgotten = 'forgotten'
 
-/** Of an embedded store alone: the bytes of a server's files are PostgreSQL's to look after. */
+/** Only for the embedded store: PostgreSQL manages the bytes of its own files. */
 export function killScrubs({ kills, rows }: Plan, total: Tally): void {
   it('a scrub changes nothing that is stored, and leaves no byte of what was erased when it is run again', async (t) => {
     const random = seededRandom()
@@ -30,14 +30,14 @@ export function killScrubs({ kills, rows }: Plan, total: Tally): void {
     })
     assert.ok(cli.holdsBytes(forgotten), 'there is something to scrub')
     const content = await contentOf(await store.keep())
-    // Where SQLite builds the new file: what it leaves there is looked at too.
+    // The folder of SQLite's temporary files, which is checked too.
     const env = { SQLITE_TMPDIR: cli.folder }
 
-    // The whole of it, and once more only the time from which on the new pages take the place of the old.
+    // Kills during the whole scrub, and again only while new pages replace the old ones.
     for (const begins of ['maintenance', 'writing'] as const) {
       const victim = { args: ['scrub'], env, begins }
       await store.restore()
-      // Only from outside can one see when the second begins.
+      // The start of the replacement is visible only from outside the process.
       const durationMs = await (begins === 'writing' ? measure : complete)(store, victim)
       await assertScrubbed(store)
       await killAgainAndAgain(t, {
@@ -69,7 +69,7 @@ async function assertScrubbed({ cli, work }: KillableStore): Promise<void> {
   assert.equal(await isScrubDue(work), false)
 }
 
-/** What SQLite keeps beside the store while it rewrites it has no name, so that nobody finds it later. */
+/** Files beside the store. SQLite's temporary files have no name, so that nobody finds them later. */
 function strayFiles({ folder }: CommandLine): string[] {
   return readdirSync(folder).filter(
     (name) => !/^lethe\.(?:db|secret)/.test(name) && statSync(join(folder, name)).size > 0,

@@ -9,11 +9,14 @@ import type { MakeKillable, Snapshot } from './killable-store.ts'
 import { complete, killAgainAndAgain, killDuring, type Plan, progress, type Tally } from './killing.ts'
 import { buildShopAt, dayMs, hourMs, ids, now, shuffled, visits } from './visits.ts'
 
-/** Nothing happened within a day of it, so that what is swept does not depend on when a test comes to it. */
+/** No data lies within a day of it, so that the result of a sweep does not depend on when the test runs. */
 export const edge = now - 30 * dayMs
 export const thirtyDays = { LETHE_RETENTION_DAYS: 'free=30' }
 
-/** Since when what happened is kept, and what of a row a sweep leaves as it was: a session's count falls with its events. */
+/**
+ * The rows that are kept, and the columns that a sweep does not change: a session's count falls with its
+ * events.
+ */
 const parts = [
   { table: 'events', where: `occurred_at >= ${edge}`, without: [] },
   { table: 'sessions', where: `ended_at >= ${edge}`, without: ['event_count'] },
@@ -65,7 +68,7 @@ export function killSweeps(makeStore: MakeKillable, { kills, rows }: Plan, total
   })
 }
 
-/** Subjects of whom everything, something and nothing has aged out; some with sessions that reach over the edge. */
+/** Subjects who have aged out completely, partly or not at all; some have sessions that cross the limit. */
 export function someAgedVisits(random: SeededRandom, rows: number): IncomingRow[] {
   const subjects = Math.ceil(rows / 100)
   const [gone, halfGone, staying] = [ids('gone', subjects), ids('half', subjects), ids('staying', 20)]
@@ -75,7 +78,7 @@ export function someAgedVisits(random: SeededRandom, rows: number): IncomingRow[
     ...visits(random, { ...old, subjectIds: gone, sessions: 10, events: 4 }),
     ...visits(random, { ...old, subjectIds: halfGone, sessions: 10, events: 3 }),
     ...visits(random, { ...recent, subjectIds: [...halfGone, ...staying], sessions: 2, events: 3 }),
-    // More than a step takes away, and the session that began first ends last.
+    // More than one step deletes; the session that starts first ends last.
     ...visits(random, { ...old, subjectIds: ['heavy'], sessions: Math.ceil(rows / 5), events: 1 }),
     sessionRow({ subjectId: 'heavy', sessionId: 'long', startedAt: old.from - hourMs, endedAt: old.to }),
     ...halfGone.filter(() => random.integer(3) === 0).flatMap(acrossEdge),

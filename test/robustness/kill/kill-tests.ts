@@ -14,29 +14,29 @@ import type { MakeKillable } from './killable-store.ts'
 import { type Plan, Tally } from './killing.ts'
 
 interface Plans {
-  /** By themselves, as the two below; mixed work has one of each as well. */
+  /** Separate tests for these three; mixed work also includes them. */
   imports?: Plan
   erasures?: Plan
   sweeps?: Plan
-  /** Each row a request. */
+  /** One row is one request. */
   requests: readonly RequestPlan[]
-  /** Each row a person. */
+  /** One row is one person. */
   lists: Plan
   mixed: Plan
-  /** Where the store is embedded. */
+  /** For the embedded store. */
   scrubs?: Plan
 }
 
 /**
- * Kills processes at work on a store, and looks at what they leave behind and how the next one gets on with it. A kill proves
- * something only if it comes in time: `minInTime` is the share that must.
+ * Kills processes that work on a store, and checks what they leave behind and whether the next one completes
+ * it. A kill counts only if the process was still working: `minInTime` is the minimum share of those.
  */
 export function killTests(
   engine: string,
   makeStore: MakeKillable,
   plans: Plans & { minInTime: number },
 ): void {
-  // There are many processes to start, and they start in half the time with what one before them has compiled.
+  // The many processes start in half the time with the code that an earlier one has compiled.
   if (!process.env.NODE_COMPILE_CACHE) {
     process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
     before(() => execFileSync(process.execPath, [programPath, '--version']))

@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => postgres.remove())
 
-// Scrubs are killed in two ways, so many times in each; on PostgreSQL that is killed under imports as often.
+// Scrubs are killed in two ways, this often each. On PostgreSQL, the server is killed as often as an import.
 killTests('SQLite', killableSqlite, {
   imports: { kills: 40, rows: 5 * transactionRows },
   erasures: { kills: 125, rows: 20_000, minInTime: 100 },

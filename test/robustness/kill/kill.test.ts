@@ -1,7 +1,7 @@
 import { killTests } from './kill-tests.ts'
 import { killableSqlite } from './killable-store.ts'
 
-// A taste of what kill.soak.ts does at length. With so few kills chance may have it that many come late.
+// A short version of kill.soak.ts. With so few kills, many may come too late by chance.
 killTests('SQLite', killableSqlite, {
   requests: [{ kills: 2, rows: 15 }],
   lists: { kills: 2, rows: 300 },

@@ -16,53 +16,55 @@ import { until } from '../../support/until.ts'
 import { queryable, withDatabase } from '../fleet/fleet.ts'
 import { killed } from './killing.ts'
 
-/** A sentence about a store, and a query for what contradicts it. */
+/** A rule for a store, and a query for its violations. */
 export type Rule = readonly [rule: string, exceptions: string]
 
-/** A store that answers SQL, as far as both engines understand it. */
+/** A store that executes SQL common to both engines. */
 export interface Queryable {
-  /** Bytes come as hexadecimal digits. */
+  /** Returns bytes as hexadecimal digits. */
   ask(sql: string): Promise<Row[]>
-  /** The key of a subject as its rows show it. */
+  /** The key of a subject, as its rows show it. */
   keyOf(trackerId: string, subjectId: string): string
-  /** What only this engine can be asked. */
+  /** Rules that only this engine can check. */
   rules: readonly Rule[]
 }
 
 /** A store that no process writes to. */
 export interface Snapshot extends Queryable {
   address: string
-  /** Asks for the name of every table there is. */
+  /** A query for the names of all tables. */
   tables: string
 }
 
-/** What a process does that one can see from outside, on a store that was closed before. */
+/** A visible sign that a process works on a store that was closed before. */
 export type Sign = 'opening' | 'maintenance' | 'writing'
 
-/** Disturbs a program at work, and is done when that has ended. Whether it was still there to be disturbed. */
+/**
+ * Interrupts a running program and waits until it has ended. Returns whether the program was still running.
+ */
 export type Disturbance = (program: RunningProgram) => Promise<boolean>
 
-/** A store on which processes die, and what it takes to look at what they leave behind. */
+/** A store for processes that are killed, and the means to check it afterwards. */
 export interface KillableStore {
-  /** Works on it. */
+  /** The commands that work on it. */
   cli: CommandLine
-  /** The store itself. To look at it may tidy it up. */
+  /** The store itself. Reading it may recover it. */
   work: Snapshot
-  /** Puts a copy of the store aside, as the work finds it. */
+  /** Saves a copy of the store. */
   keep(): Promise<Snapshot>
-  /** Puts that copy in the place of the store. */
+  /** Replaces the store with that copy. */
   restore(): Promise<void>
-  /** The store as dead processes left it: looking at it does not tidy up before the next one comes. */
+  /** A copy of the store as killed processes left it. Reading the copy does not recover the store. */
   leftBehind(): Promise<Snapshot>
   hasBegun(sign: Sign): Promise<boolean>
-  /** All that can happen to a process at work. */
+  /** Every way to interrupt a process. */
   disturbances: readonly Disturbance[]
 }
 
-/** Makes an empty store that goes when the test does. */
+/** Creates an empty store, removed when the test ends. */
 export type MakeKillable = (t: TestContext, random: SeededRandom) => Promise<KillableStore>
 
-/** An embedded store on which processes die. */
+/** An embedded store for processes that are killed. */
 export async function killableSqlite(t: TestContext): Promise<KillableStore> {
   const cli = commandLine(t)
   copyFileSync(testSecretFile(), join(cli.folder, 'lethe.secret'))
@@ -84,7 +86,7 @@ export async function killableSqlite(t: TestContext): Promise<KillableStore> {
       copyStore(before, work)
     },
     async leftBehind() {
-      // To open it is to recover it.
+      // Opening a store recovers it.
       copyStore(work, seen)
       return snapshot(seen)
     },
@@ -93,7 +95,7 @@ export async function killableSqlite(t: TestContext): Promise<KillableStore> {
   }
 }
 
-/** How much the write-ahead log holds, also where there is none. */
+/** The size of the write-ahead log; 0 if there is none. */
 export function logSize(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
@@ -119,7 +121,7 @@ function snapshot(path: string): Snapshot {
   }
 }
 
-/** Puts a copy of a store that no process has open in the place of another, just as it lies there, its log included. */
+/** Copies the files of a store that no process has open, including its log. */
 function copyStore(from: string, to: string): void {
   for (const suffix of ['', '-wal', '-shm', '-upkeep']) rmSync(to + suffix, { force: true })
   for (const suffix of ['', '-wal']) {
@@ -131,7 +133,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-/** Databases of a server on which processes die, and which is itself killed under them. */
+/** Databases for processes that are killed, on a server that is also killed. */
 export function killablePostgres(server: () => PostgresServer): MakeKillable {
   return async (t, random) => {
     const postgres = server()
@@ -139,7 +141,10 @@ export function killablePostgres(server: () => PostgresServer): MakeKillable {
     const cli = commandLine(t, databaseUrl(postgres, work))
     await copyDatabase(postgres, work)
 
-    /** Whether the program had to do without PostgreSQL. It then says so in one line, which holds no secret. */
+    /**
+     * Restarts the server. Returns whether the program failed; it must then print one line without the
+     * password.
+     */
     const restartUnder: Disturbance = async (program) => {
       await postgres.stop(random.pick(['fast', 'immediate', 'killed']))
       await postgres.start()
@@ -157,11 +162,11 @@ export function killablePostgres(server: () => PostgresServer): MakeKillable {
       },
       restore: () => copyDatabase(postgres, work, before),
       async leftBehind() {
-        // PostgreSQL may not be done with what a dead process had asked for.
+        // PostgreSQL may still execute the queries of a killed process.
         await until(async () => (await countConnections(postgres, work)) === 0)
         return snapshotOf(postgres, work)
       },
-      // A process begins to work when it connects.
+      // A process starts its work when it connects.
       hasBegun: async () => (await countConnections(postgres, work)) > 0,
       disturbances: [killed, restartUnder],
     }
@@ -184,7 +189,7 @@ function databaseUrl(server: PostgresServer, name: string): string {
   return url.href
 }
 
-/** Puts a copy of a database that nobody uses in the place of another; of an empty one, unless told. */
+/** Replaces an unused database with a copy of another one, by default an empty one. */
 async function copyDatabase(server: PostgresServer, to: string, from = 'template0'): Promise<void> {
   await withDatabase(server.url, async (client) => {
     await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(to)} WITH (FORCE)`)
@@ -192,7 +197,7 @@ async function copyDatabase(server: PostgresServer, to: string, from = 'template
   })
 }
 
-/** How many connections a program has to a database. */
+/** The number of connections to a database. */
 function countConnections(server: PostgresServer, database: string): Promise<number> {
   return withDatabase(server.url, async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_stat_activity WHERE datname = $1', [database])

@@ -4,22 +4,22 @@ import type { RunningProgram } from '../../support/command-line.ts'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 import type { Disturbance, KillableStore, Sign } from './killable-store.ts'
 
-/** How much of its work a process had done when it died. */
+/** How much of its work a process had completed when it was killed. */
 type Progress = 'nothing' | 'part' | 'all'
 
-/** What one kill hit. */
+/** The result of one kill. */
 interface Hit {
-  /** Whether the process was still there to be killed. */
+  /** Whether the process was still running. */
   wasInTime: boolean
-  /** How long it was at work. */
+  /** How long it had worked. */
   ranMs: number
 }
 
-/** How much killing is to be done, and on how much data: about so many rows for each kind of work. */
+/** How often to kill, and the approximate number of rows for each kind of work. */
 export interface Plan {
   kills: number
   rows: number
-  /** So many of the kills must come in time. */
+  /** The minimum number of kills that must be in time. */
   minInTime?: number
 }
 
@@ -28,7 +28,7 @@ export function progress(count: number, { before, after }: { before: number; aft
   return count === after ? 'all' : 'part'
 }
 
-/** Counts kills and says what they hit. */
+/** Counts kills and their results. */
 export class Tally {
   readonly hits: (Hit & { done: Progress })[] = []
 
@@ -47,23 +47,23 @@ export class Tally {
   }
 }
 
-/** One who is late on a busy machine tries again so many times, earlier each time. */
+/** The number of attempts if a kill comes too late on a busy machine, each earlier than the previous one. */
 const maxTries = 4
 
 interface Rounds<Left extends Hit> {
   random: SeededRandom
   kills: number
-  /** How long the work takes when nobody disturbs it. */
+  /** How long the work takes without interruption. */
   durationMs: number
-  /** Everything that was killed, whatever it was doing. */
+  /** The tally of all kinds of work. */
   total: Tally
-  /** Lets the work begin again and kills it after this time. */
+  /** Starts the work again and kills it after this time. */
   kill(afterMs: number): Promise<Left>
-  /** Looks at what the kill left behind, and completes the work. */
+  /** Checks what the kill left behind, and completes the work. */
   check(left: Left): Promise<Progress>
 }
 
-/** Kills again and again, at random moments spread evenly over the time the work takes, and tells what was hit. */
+/** Kills repeatedly, at random times spread evenly over the duration of the work. Returns the tally. */
 export async function killAgainAndAgain<Left extends Hit>(
   t: { diagnostic(message: string): void },
   { random, kills, durationMs, total, kill, check }: Rounds<Left>,
@@ -83,7 +83,7 @@ export async function killAgainAndAgain<Left extends Hit>(
       const hit = { ...left, done: await check(left) }
       tally.hits.push(hit)
       total.hits.push(hit)
-      // On a machine that does other things too, the work is now quicker, now slower than when it was measured.
+      // On a busy machine, the work is faster or slower than measured.
       if (!hit.wasInTime) expectedMs = hit.ranMs
       else if (hit.done !== 'all' && afterMs > 0.9 * expectedMs) expectedMs *= 1.2
     } catch (error) {
@@ -98,14 +98,14 @@ export async function killAgainAndAgain<Left extends Hit>(
   return tally
 }
 
-/** A command to kill, and how one sees that it has begun to work. */
+/** A command to kill, and the sign that it has started its work. */
 interface Victim {
   args: readonly string[]
   env?: Record<string, string>
   begins: Sign
 }
 
-/** Runs a command to its end in this process. How long that took, which is about how long another process works on it. */
+/** Runs a command in this process. Returns the time, which is about that of a separate process. */
 export async function complete(store: KillableStore, { args, env }: Victim): Promise<number> {
   const startedAt = performance.now()
   const { code, stderr } = await store.cli.run(args, env && { env })
@@ -113,7 +113,7 @@ export async function complete(store: KillableStore, { args, env }: Victim): Pro
   return performance.now() - startedAt
 }
 
-/** Lets a command run to its end in a process of its own. How long it was at work. */
+/** Runs a command as a process. Returns how long it worked. */
 export async function measure(store: KillableStore, victim: Victim): Promise<number> {
   const { program, begun } = await begin(store, victim)
   const { code, stderr } = await program.ended
@@ -121,7 +121,9 @@ export async function measure(store: KillableStore, victim: Victim): Promise<num
   return performance.now() - begun
 }
 
-/** Runs a command in a process of its own, on the store as the work finds it, and disturbs it so long after it began to work. */
+/**
+ * Runs a command as a process on the restored store, and interrupts it this long after it started its work.
+ */
 export async function killDuring(
   store: KillableStore,
   victim: Victim,
@@ -135,7 +137,7 @@ export async function killDuring(
   return { wasInTime: await disturb(program), ranMs: await ranMs }
 }
 
-/** Kills a program and waits until it is dead. Whether it was still there; fails if it had failed. */
+/** Kills a program and waits for its end. Returns whether it was still running; fails if it had failed. */
 export async function killed(program: RunningProgram): Promise<boolean> {
   program.kill('SIGKILL')
   const { code, signal, stderr } = await program.ended

@@ -8,17 +8,17 @@ import { text } from '../../../src/storage/nouns/row.ts'
 import { testKeyring } from '../../support/test-keyring.ts'
 import type { Queryable } from './killable-store.ts'
 
-/** A request as it is made, and what its erasure must prove. */
+/** A request, and what its erasure must prove. */
 export interface Requested {
   id: string
   email: string
   person: Person
   /** What is stored about the person. */
   held: readonly SubjectRef[]
-  /** What the person names besides: subjects and identifiers about which nothing is stored. */
+  /** Subjects and identifiers of the person about which nothing is stored. */
   missing: readonly SubjectRef[]
   absent: readonly SubjectIdentifier[]
-  /** Another request erases the same person. */
+  /** Whether another request erases the same person. */
   isShared: boolean
   /** `null` for a request that a client starts. */
   startedBy: Actor | null
@@ -31,7 +31,10 @@ const starters: readonly (Actor | null)[] = [
   null,
 ]
 
-/** Requests of every kind in turn: of a person in two trackers, one who is nowhere, and two of the same person. */
+/**
+ * Requests of every kind in turn: of a person in two trackers, of an unknown person, and two of the same
+ * person.
+ */
 export function makeRequests(count: number): Requested[] {
   return Array.from({ length: count }, (_, i) => {
     const kind = i % 5
@@ -62,7 +65,7 @@ interface Proven {
   record: LedgerRecord
 }
 
-/** Fails if a request proves something twice, or something else than what it is about. */
+/** Fails if a request proves something twice, or something unrelated. */
 export async function assertNoneTwice(store: Queryable, requested: readonly Requested[]): Promise<Proven[]> {
   const proven = await provenBy(store, requested)
   const named = proven.map(({ id, what }) => `${id} ${what}`)
@@ -73,7 +76,7 @@ export async function assertNoneTwice(store: Queryable, requested: readonly Requ
   return proven
 }
 
-/** Fails unless every request is done, and proves exactly what it is about. */
+/** Fails unless every request is done, and proves exactly what it should. */
 export async function assertAnswered(store: Queryable, requested: readonly Requested[]): Promise<void> {
   const notDone = await store.ask(
     `SELECT id FROM privacy_requests WHERE state <> 'done' OR person IS NOT NULL OR left_subjects <> 0
@@ -122,7 +125,7 @@ async function provenBy(store: Queryable, requested: readonly Requested[]): Prom
   })
 }
 
-/** Whom a record is about, among those a request can be about. */
+/** Whom a record is about, among the subjects and identifiers of a request. */
 function whatIs(record: LedgerRecord, { held, missing, absent, email }: Requested): string {
   if (record.version === 1) {
     const { erasedAt, subject } = record

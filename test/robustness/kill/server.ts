@@ -11,7 +11,7 @@ import {
 import { type Lifetime, startTestService, type TestService } from '../../support/service.ts'
 import type { KillableStore } from './killable-store.ts'
 
-/** A key that may do everything to the shop. */
+/** A key with every scope for the shop. */
 export async function createKey(cli: CommandLine, name = 'all'): Promise<string> {
   const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests']
   const args = ['keys', 'create', '--org', 'acme', '--name', name, '--json', '--scope', ...scopes]
@@ -20,7 +20,7 @@ export async function createKey(cli: CommandLine, name = 'all'): Promise<string>
 
 const plenty = '1000000/day'
 
-/** Budgets that are out of the way. */
+/** Budgets that are never reached. */
 export const roomy = {
   LETHE_LIMIT_IP: plenty,
   LETHE_LIMIT_KEY: plenty,
@@ -28,7 +28,10 @@ export const roomy = {
   LETHE_LIMIT_VARIABLES: plenty,
 }
 
-/** The next service on a store, in this process: the same program, loaded again, would do nothing else. Its clock may be ahead. */
+/**
+ * Starts the next service on a store, in this process, which is faster than another process. Its clock may be
+ * ahead.
+ */
 export function startNextService(
   lifetime: Lifetime,
   { work }: KillableStore,
@@ -50,7 +53,7 @@ function erase(url: string, key: string, id: string): Promise<ApiAnswer> {
   return callApi(`${url}/v1/analytics/trackers/shop/subjects/${encodeURIComponent(id)}`, key, 'DELETE')
 }
 
-/** Asks for all erasures concurrently, and tells whose were answered. Those of a server that dies are not. */
+/** Sends all erasures concurrently and returns those that were answered. A killed server does not answer. */
 export async function eraseAll(url: string, key: string, subjectIds: readonly string[]): Promise<string[]> {
   const answered: string[] = []
   async function tryToErase(id: string): Promise<void> {
@@ -63,7 +66,7 @@ export async function eraseAll(url: string, key: string, subjectIds: readonly st
   return answered
 }
 
-/** Erases subjects one after the other; each answer must say truly whether anything of the subject was left. */
+/** Erases subjects one by one. Each answer must report correctly whether anything was left. */
 export async function eraseAgain(
   url: string,
   key: string,

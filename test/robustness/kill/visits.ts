@@ -11,27 +11,27 @@ import { keeping, rememberWindows } from '../../support/windows.ts'
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
-/** When the test began. Everything is dated from here, so that it stays within each plan's window. */
+/** The start of the test. Everything is dated relative to it, to stay within every plan's window. */
 export const now: Instant = Date.now()
 
 interface Crowd {
   subjectIds: readonly string[]
   sessions: number
-  /** In each session. */
+  /** Per session. */
   events: number
-  /** Between which instants their sessions lie. */
+  /** The range of the starts of the sessions. */
   from: Instant
   to: Instant
-  /** Tells sessions of different crowds with the same subjects apart. */
+  /** Distinguishes sessions of different crowds with the same subjects. */
   mark?: string
 }
 
-/** The ids of `count` subjects that have a name in common. */
+/** The IDs of `count` subjects that share a name. */
 export function ids(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, number) => `${name}-${number}-${name}`)
 }
 
-/** What a crowd of subjects did, at random instants: sessions of up to an hour that may overlap, and their events. */
+/** Sessions of up to an hour at random instants, which may overlap, with their events. */
 export function visits(random: SeededRandom, { subjectIds, mark = 's', ...crowd }: Crowd): IncomingRow[] {
   const rows: IncomingRow[] = []
   for (const subjectId of subjectIds) {
@@ -63,13 +63,13 @@ export function byTime(rows: readonly IncomingRow[]): IncomingRow[] {
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b))
 }
 
-/** The rows in no order. Not `random.shuffle`, which takes its time with so many. */
+/** The rows in random order. `random.shuffle` is too slow for this many. */
 export function shuffled(random: SeededRandom, rows: readonly IncomingRow[]): IncomingRow[] {
   const places = new Map(rows.map((row) => [row, random.integer(2 ** 32)]))
   return rows.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
 }
 
-/** A session is collected when it is over. */
+/** A session is collected when it ends. */
 function timeOf(row: IncomingRow): Instant {
   return row.type === 'session' ? row.endedAt : row.occurredAt
 }
@@ -88,12 +88,12 @@ export function ndjson(rows: readonly IncomingRow[]): string {
 
 const batchSize = 5_000
 
-/** Makes an embedded store with a filled shop. */
+/** Creates an embedded store with a filled shop. */
 export function buildShop(path: string, rows: readonly IncomingRow[]): Promise<void> {
   return buildShopAt(`sqlite:${path}`, rows)
 }
 
-/** Makes a store with a filled shop, does with it what else is to be done, and closes it. */
+/** Creates a store with a filled shop, runs `work` on it, and closes it. */
 export async function buildShopAt(
   address: string,
   rows: readonly IncomingRow[] = [],
@@ -108,10 +108,10 @@ export async function buildShopAt(
   }
 }
 
-/** Gives an empty store an organisation that has the tracker `shop`, and fills that. */
+/** Adds an organisation with the tracker `shop` and its rows to an empty store. */
 export async function fillShop(store: Store, rows: readonly IncomingRow[]): Promise<void> {
   await addShop(store)
-  // Whatever window a test configures is longer, so that nothing waits for a day.
+  // Every window that tests configure is longer, so no deletion waits for the grace period of a day.
   await rememberWindows(store, keeping(1))
   for (let next = 0; next < rows.length; next += batchSize) {
     await store.ingest.ingest(rows.slice(next, next + batchSize), testKeys)

@@ -26,12 +26,12 @@ import { buildShopAt, fillShop } from '../kill/visits.ts'
 
 const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
 
-/** Which of the two came first. */
+/** Which of the two was first. */
 type Winner = 'batch' | 'erasure'
 
 /**
- * Lets a batch, of an import or one of several that came over HTTP, and the erasure of one of its subjects come to the store at the same moment, through connections of their
- * own, again and again: whichever is first, nothing of what happened before the erasure is left.
+ * Ingests a batch, alone or in a transaction with others, and erases one of its subjects at the same time, on
+ * separate connections. Whichever is first, nothing older than the erasure must remain.
  */
 function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: number): void {
   it(`a batch in flight beside an erasure of its subject leaves nothing of it, ${races} times`, async (t) => {
@@ -40,7 +40,7 @@ function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: num
     const [importing, erasing] = [await open(t, address), await open(t, address)]
     await fillShop(importing, [])
     const won: Record<Winner, number> = { batch: 0, erasure: 0 }
-    // The winner begins a little later the next time, so that each is first now and then.
+    // The winner starts later the next time, so that each is first sometimes.
     let aheadMs = 0
     for (let race = 0; race < races; race++) {
       const [subjectId, other] = [`racer-${race}`, `other-${race}`]
@@ -79,7 +79,7 @@ function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: num
         { sessions: 1, events: 3 },
         story,
       )
-      // The same batch again, as of a pipe that repeats itself.
+      // The same batch again, as from a pipe that repeats itself.
       if (random.integer(4) === 0) {
         const again = await ingest(importing, batch)
         assert.deepEqual([again.sessions, again.events], [0, 0], story)
@@ -106,7 +106,7 @@ function ingest({ ingest, keyring }: Services, rows: readonly IncomingRow[]) {
   return ingest.ingest(rows, keyring.tombstoneKeys)
 }
 
-/** Stores a batch as the service does with one that came over HTTP, in a transaction with others. */
+/** Stores a batch in a transaction with others, as the service does with batches over HTTP. */
 async function ingestWithOthers({ ingest, ingestQueue }: Services, rows: readonly IncomingRow[]) {
   const beside = visit('beside', { events: 1 })
   const [added] = await Promise.all(
@@ -122,13 +122,13 @@ function isEventOf(subjectId: string) {
   return (row: IncomingRow) => row.type === 'event' && row.subjectId === subjectId
 }
 
-/** How many erasures, by how many processes, this one among them. */
+/** The number of erasures, and of processes, including this one. */
 interface Crowd {
   erasures: number
   processes: number
 }
 
-/** So many requests are under way to each process. */
+/** The number of concurrent requests to each process. */
 const lanes = 8
 
 interface HandedOut {
@@ -136,7 +136,7 @@ interface HandedOut {
   receipt: string
 }
 
-/** Lets several services on one store erase at once, and holds every receipt they handed out against the ledger in the end. */
+/** Erases in several services concurrently, and finally verifies every receipt against the ledger. */
 function eraseByMany(
   makeCli: (t: TestContext) => Promise<{ cli: CommandLine; address: string }>,
   { erasures, processes }: Crowd,
@@ -219,7 +219,7 @@ function toConsistency(data: Record<string, unknown>): Consistency {
   }
 }
 
-/** What is promised of erasures and their ledger, on each engine, by so many races and such a crowd. */
+/** The tests of erasures and their ledger on each engine, with this many races and erasures. */
 export function ledgerTests({ races, crowd }: { races: number; crowd: Crowd }): void {
   describe('on SQLite,', () => {
     raceErasures(async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`, races)

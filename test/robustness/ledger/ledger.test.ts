@@ -1,4 +1,4 @@
 import { ledgerTests } from './ledger-tests.ts'
 
-// A taste of what ledger.soak.ts does at length.
+// A short version of ledger.soak.ts.
 ledgerTests({ races: 6, crowd: { erasures: 24, processes: 2 } })

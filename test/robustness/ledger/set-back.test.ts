@@ -25,9 +25,9 @@ import { testMark, testSecretFile } from '../../support/test-keyring.ts'
 
 interface Place {
   store: string
-  /** Changes the store behind the service's back. */
+  /** Changes the store without the service. */
   tamper(sql: string): Promise<Record<string, unknown>[]>
-  /** Copies a store that nobody uses; what it returns puts the copy back. */
+  /** Copies a store that is not open. The returned function restores the copy. */
   copy(): Promise<() => Promise<void>>
 }
 
@@ -192,7 +192,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       const replayed = await run('journal', 'replay', journal)
       assert.equal(replayed.code, 1)
       assert.match(replayed.stderr, /have different entries at index 0.*--mend/)
-      // Without mending it has kept everybody away all the same.
+      // Even without mending, nobody who was erased came back.
       const meanwhile = await serve({})
       assert.deepEqual(await present(meanwhile), ['dora', 'emil', 'fay'])
       await meanwhile.stop()
@@ -255,7 +255,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
       await assert.rejects(eraseSubject(lossy, view, 'ben'), /lost/)
       assert.deepEqual(entries(), [0, 1])
-      // One that another process never wrote, as it was killed.
+      // An erasure that another process, killed, did not write to its journal.
       await services.subjects.erase(view, 'cleo', testMark(view, 'cleo', Date.now()))
       assert.deepEqual(entries(), [0, 1])
       dataOf(await erase(service, 'dora'))
@@ -291,7 +291,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       }
       assert.deepEqual(await present(service), ['dora', 'emil', 'fay'])
       await service.stop()
-      // Nor after a restart, as a store of version 0.2 would be taken over.
+      // Nor after a restart, which would adopt a store of version 0.2.
       const again = await serve({})
       errorOf(await askRaw(again.url, '/v1/analytics/ledger', { key }), 'internal_error')
       await again.stop()

@@ -41,11 +41,11 @@ describe('answers that nobody reads', () => {
     for (const name of names) {
       await readOne()
       await silent.come(1, page(name).repeat(30), { reads: false })
-      // What its system keeps for it is taken: from here on its answers wait.
+      // Its socket buffers are full: from here on, its answers wait.
       await until(() => logged(name).length > 0)
     }
     await readOne()
-    // Thirty answers of a megabyte each, of which the system takes some: two such clients may stay.
+    // Each has thirty answers of a megabyte, of which the system buffers some: two such clients may stay.
     const staying = () => names.filter((name) => !isCut(name))
     await until(() => staying().length * 30 * megabyte.text.length <= maxUnreadBytes)
     assert.ok(staying().length > 0)
@@ -55,10 +55,10 @@ describe('answers that nobody reads', () => {
     reader.hangUp()
   })
 
-  /** A server that knows its connections and answers when the test does. */
+  /** A server that counts its connections, and answers when the test does. */
   async function startServer(t: TestContext) {
     const server = createServer()
-    // These tests tell the time themselves: a check by the real clock in between would find everyone stalled.
+    // The tests pass the time to each check; one by the real clock would find every connection stalled.
     t.mock.timers.enable({ apis: ['setInterval'] })
     const connections = new Connections(server, 10)
     t.after(() => server.close())
@@ -73,17 +73,17 @@ describe('answers that nobody reads', () => {
 
   it('end their connection when nothing of them is taken for long, but not while they are being made', async (t) => {
     const { server, connections, arrived, url } = await startServer(t)
-    // Half a minute would be a long time to wait; a client on a busy machine may need some of this to send its request.
+    // Shorter than the real timeout, but long enough for a client on a busy machine to send its request.
     server.timeout = 500
     const patient = fetch(url)
     await until(() => arrived.length === 1)
     const [timedOut] = await once(server, 'timeout')
     assert.equal(timedOut, arrived[0]?.socket)
-    // The next client may take longer than that to send its request.
+    // The next client may take longer to send its request.
     server.timeout = 0
     await new AbusiveClients(t, url).come(1, requestText('/'), { reads: false })
     await until(() => arrived.length === 2)
-    // More than the system keeps for a reader who does not come.
+    // More than the system buffers for a client that does not read.
     arrived[1]?.end(Buffer.alloc(64 * 1024 * 1024))
     for (let now = 0; arrived[1]?.destroyed !== true; now += 30_000) {
       await connections.closeStalled(now)
@@ -104,7 +104,7 @@ describe('answers that nobody reads', () => {
     assert.ok(response && socket)
     response.end(Buffer.alloc(64 * 1024 * 1024))
     const seen = async () => {
-      // While connections come and go, the system's list may leave one out.
+      // The system's list of connections may omit one while others open and close.
       for (let queue = ''; ; await delay(1)) {
         queue = (await readSendQueues())(socket)
         if (queue !== '') return `${socket.bytesWritten - socket.writableLength} ${queue}`
@@ -167,7 +167,7 @@ describe('connections', () => {
     const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
     const busy = await openRawConnection(shop.url)
     const silent = new AbusiveClients(t, shop.url)
-    // Answered once, they are known to be there.
+    // Once answered, they are known to the server.
     await silent.come(9, requestText('/healthz'))
     await until(() => silent.heard.split('HTTP/1.1 200').length === 10)
     busy.send(requestText('/healthz'))

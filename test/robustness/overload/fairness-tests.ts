@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 
 type Engine = 'SQLite' | 'PostgreSQL'
 
-/** How long requests of an organisation took. */
+/** How long the requests of an organisation took. */
 interface Times {
   reads: number[]
   erasures: number[]
@@ -22,8 +22,8 @@ const minRounds = 5
 const scopes = ['analytics:view', 'analytics:delete-data', 'analytics:manage-requests'] as const
 
 /**
- * Lets one organisation have many running requests, and measures what another one waits for: reads, and a request of its
- * own until it is done.
+ * Starts many requests of one organisation, and measures how long another one waits for reads and for a
+ * request of its own.
  */
 export function fairnessTest(
   engine: Engine,
@@ -48,7 +48,7 @@ export function fairnessTest(
     t.diagnostic(`${atStart} were running; alone ${told(alone)}; beside them ${told(beside)}`)
     assert.ok(beside.reads.length > 0 && atStart > requests / 4, `only ${atStart} were running`)
     for (const kind of ['reads', 'erasures'] as const) {
-      // What takes long without them does so because the machine is busy, which may also stand still once meanwhile.
+      // Work that is slow without them is slow because the machine is busy. One outlier is allowed.
       const bound = maxDelayMs + 5 * Math.max(...alone[kind])
       const slowest = beside[kind].toSorted((a, b) => b - a)
       assert.ok((slowest[1] ?? slowest[0] ?? 0) < bound, `${kind}: ${told(beside)}, alone ${told(alone)}`)
@@ -68,7 +68,7 @@ async function joinAs(shop: Shop) {
       headers: { 'Content-Type': 'application/json' },
     })
   return {
-    /** Reads a data subject, then has it erased by a request. */
+    /** Reads a data subject, then erases it with a request. */
     async measure({ reads, erasures }: Times): Promise<void> {
       const subjectId = `carla-${number++}`
       await shop.ingest(visit(subjectId, { trackerId, events: 3 }))
@@ -88,7 +88,7 @@ async function joinAs(shop: Shop) {
   }
 }
 
-/** Starts requests of people with so many data subjects each. */
+/** Starts requests of people with this many data subjects each. */
 async function run(
   { services, organisationId, ingest }: Shop,
   requests: number,

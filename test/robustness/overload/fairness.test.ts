@@ -1,4 +1,4 @@
 import { fairnessTest } from './fairness-tests.ts'
 
-// A taste of what fairness.soak.ts measures.
+// A short version of fairness.soak.ts.
 fairnessTest('SQLite', { requests: 20, subjects: 3 })

@@ -13,13 +13,13 @@ import { createKey } from '../kill/server.ts'
 import { buildShopAt } from '../kill/visits.ts'
 import { median, residentMb } from '../soak/trend.ts'
 
-/** Clients that do what no client should: they open connections to a server and misuse them until they are dismissed. */
+/** Clients that open connections to a server and misuse them until they are dismissed. */
 export class AbusiveClients {
   readonly #address: { host: string; port: number }
   readonly #sockets: Socket[] = []
-  /** How many connections the server has ended. */
+  /** The number of connections that the server has closed. */
   ended = 0
-  /** What the server said to them, all together. */
+  /** Everything that the server sent to them. */
   heard = ''
 
   constructor(t: Lifetime, url: string) {
@@ -28,7 +28,7 @@ export class AbusiveClients {
     t.after(() => this.dismiss())
   }
 
-  /** So many clients connect and say this each. */
+  /** Connects this many clients, each of which sends this text. */
   async come(count: number, says: string, { reads = true, hangsUp = false } = {}): Promise<void> {
     const arrivals = Array.from({ length: count }, async () => {
       const socket = connect({ ...this.#address, allowHalfOpen: true })
@@ -56,19 +56,19 @@ export class AbusiveClients {
 }
 
 interface Plan {
-  /** How many connections of each abusive kind there are. */
+  /** The number of connections of each abusive kind. */
   connections: number
-  /** How many of them send this many requests each without reading an answer. */
+  /** How many of them pipeline this many requests each without reading an answer. */
   pipelining: { connections: number; requests: number }
   addresses: number
-  /** How much memory the server may take at any time. */
+  /** The limit for the server's memory. */
   maxMb: number
 }
 
-/** Beyond what a busy machine makes of anything here. */
+/** Longer than anything here takes on a busy machine. */
 const timeoutMs = 100_000
 
-/** Lets one server be misused in every way that needs no key, and looks at what that costs it and everybody else. */
+/** Misuses a server in every way that needs no key, and measures the cost for the server and for others. */
 export async function overloadTests({ connections, pipelining, addresses, maxMb }: Plan): Promise<void> {
   const lifetime = inReverse({ after })
   const store = await emptyStore(lifetime)
@@ -101,7 +101,7 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
       return performance.now() - startedAt
     }
 
-    /** Others are answered; hands back how long they waited, and what the server takes by now. */
+    /** Checks that others are answered. Returns how long they waited, and the server's memory. */
     async function assertServed(): Promise<string> {
       const waits: number[] = []
       for (let round = 0; round < 3; round++) {
@@ -151,7 +151,7 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
         return names.map((name) => dropped.filter((line) => line.includes(`"requestId":"${name}"`)).length)
       }
       await until(() => begun().every((count) => count > 0), timeoutMs)
-      // Node parses the 64 KiB it has read of a connection before that can be paused: up to 16 requests more.
+      // Node parses the 64 KiB that it has read before a connection can be paused: up to 16 more requests.
       assert.ok(Math.max(...begun()) <= 32 + 16, `${begun()} requests were begun`)
     })
 
@@ -187,7 +187,7 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
       const { code, stdout, stderr } = await server.ended
       assert.equal(code, 0)
       assert.equal(stderr, '')
-      // A log that is read too slowly gives way, and says so.
+      // A log that is read too slowly drops lines and reports that.
       const complaints = stdout.match(/^.*"level":[456]0.*$/gm)?.filter((line) => !isAboutTheLog(line))
       assert.deepEqual(complaints ?? [], [])
     })

@@ -1,6 +1,6 @@
 import { overloadTests } from './overload-tests.ts'
 
-// A taste of what overload.soak.ts does at length.
+// A short version of overload.soak.ts.
 await overloadTests({
   connections: 40,
   pipelining: { connections: 4, requests: 200 },

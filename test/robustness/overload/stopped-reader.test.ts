@@ -18,15 +18,15 @@ import { until } from '../../support/until.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** More than 64 MiB would be enough for with 2 MiB each. */
+/** More exports than 64 MiB of memory can hold with 2 MiB each. */
 const encodings = ['gzip', 'zstd', ...Array.from({ length: 34 }, () => 'identity')]
 const events = 500
-/** What the file holds of an export of 6 MB at least: the rest is in memory and on the connection. */
+/** The minimum in the file for each export of 6 MB; the rest is in memory and in socket buffers. */
 const spooledBytes = 1e6
-/** In MB. What waits in memory for all of them. */
+/** In MB: the limit for data that waits in memory, in total. */
 const maxMemory = 64
 
-/** The sizes of the files that exports wait in. */
+/** The sizes of the temporary files in which exports wait. */
 function spools(folder: string): number[] {
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     const path = `/proc/self/fd/${fd}`
@@ -38,7 +38,7 @@ function spools(folder: string): number[] {
   })
 }
 
-/** What is in use, in MB. */
+/** The memory in use, in MB. */
 function memoryInUse(): number {
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()
@@ -61,7 +61,7 @@ describe('clients that stop reading in the middle of a large export', { skip: no
     const hangUp = () => {
       for (const socket of sockets) socket.destroy()
     }
-    // Before the service ends, which waits for its answers.
+    // Before the service stops, because it waits for its answers.
     t.after(hangUp)
     const folder = temporaryFolder(t)
     const shop = await startShop(t, {
@@ -84,7 +84,7 @@ describe('clients that stop reading in the middle of a large export', { skip: no
       const request = requestText(`${subjectPath('busy')}/export`, { key, headers })
       sockets.push(await stopReading(shop.url, request))
     }
-    // The next export of the organisation comes when they are made.
+    // The organisation's next export starts when these are generated.
     dataOf(await shop.ask(`${subjectPath('anna')}/export`, { key }))
     assert.equal(spools(folder).length, 1)
     assert.ok((spools(folder)[0] ?? 0) > spooledBytes * encodings.length)

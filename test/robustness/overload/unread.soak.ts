@@ -10,7 +10,7 @@ import { AbusiveClients } from './overload-tests.ts'
 
 it('a connection on which no byte of an answer is read for half a minute is closed', async (t) => {
   const shop = await startShop(t, { scopes: ['analytics:view'] })
-  // More than the system keeps for a reader who does not come.
+  // More than the system buffers for a client that does not read.
   const properties = { text: 'x'.repeat(60_000) }
   const rows = Array.from({ length: 20 }, (_, number) =>
     eventRow({ subjectId: 'anna', eventId: `e${number}`, occurredAt: anHourAgo + number, properties }),
@@ -28,7 +28,10 @@ it('a connection on which no byte of an answer is read for half a minute is clos
   t.diagnostic(`closed after ${seconds.toFixed(0)} s`)
 })
 
-/** Reads 500 bytes ten times a second for 80 seconds, then the rest. A system that buffers megabytes for it would hide how slow it is. */
+/**
+ * Reads 500 bytes ten times a second for 80 seconds, then the rest. The small receive buffer prevents the
+ * system from reading ahead.
+ */
 const slowReader = `
 import socket, sys, time
 host, port, path, key = sys.argv[1:]
@@ -46,7 +49,7 @@ while True:
 
 it('an export that is read at 5 kB/s is complete', { skip: missing('python3') }, async (t) => {
   const shop = await startShop(t, { scopes: ['analytics:view'] })
-  // More than the system keeps for a slow reader.
+  // More than the system buffers for a slow client.
   const properties = { text: 'x'.repeat(30_000) }
   const rows = Array.from({ length: 400 }, (_, number) =>
     eventRow({ subjectId: 'anna', eventId: `e${number}`, occurredAt: anHourAgo + number, properties }),

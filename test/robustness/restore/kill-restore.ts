@@ -16,14 +16,14 @@ import { visit } from '../../support/shop.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
 import { buildShop } from '../kill/visits.ts'
 
-/** What a restore does to files, by the system calls of one thread. */
+/** The system calls with which a restore changes files. */
 type SystemCall = 'rename' | 'link' | 'unlink' | 'fsync' | 'ftruncate' | 'pwrite64' | 'copy_file_range'
 
-/** Where to kill: as this call is about to be made for the so many-th time, or every time in turn. */
+/** When to kill: before the n-th call of this kind, or before each in turn. */
 interface KillPoint {
   call: SystemCall
   time: number | 'every'
-  /** Only calls on the file beside the store whose name ends like this. */
+  /** Only calls on the file beside the store with this suffix. */
   suffix?: string
 }
 
@@ -33,11 +33,11 @@ interface Place {
   cli: CommandLine
   env: Record<string, string>
   backup: string
-  /** Puts everything back as it was before the restore. */
+  /** Restores the state from before the restore. */
   reset(): void
 }
 
-/** A store, a backup of it, and since then two erasures and a newcomer, whom the backup does not know. */
+/** A store and its backup; since then, two people were erased and one was added. */
 async function afterTheBackup(t: Lifetime): Promise<Place> {
   const cli = commandLine(t)
   const [path, backup] = [cli.storePath, join(cli.folder, 'old.backup')]
@@ -68,14 +68,14 @@ async function afterTheBackup(t: Lifetime): Promise<Place> {
   }
 }
 
-/** Runs a restore until it is about to make a system call. Whether that ever came. */
+/** Runs a restore and kills it before a system call. Returns whether that call occurred. */
 async function killAt(
   { cli, env, backup }: Place,
   { call, suffix }: KillPoint,
   time: number,
 ): Promise<boolean> {
   const path = suffix === undefined ? [] : ['-P', cli.storePath + suffix]
-  // Where a machine has no rename, it has renameat.
+  // Some machines have `renameat` instead of `rename`.
   const calls = `/^${call}(at2?)?$`
   const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:signal=SIGKILL:when=${time}`]
   const program = [process.execPath, programPath, 'restore', backup, '--yes', '--json']
@@ -90,7 +90,7 @@ async function killAt(
   return signal === 'SIGKILL'
 }
 
-/** Which store is in place, as the next process to open it sees it. */
+/** Which store is in place, as the next process sees it. */
 async function whatIsLeft({ cli, env }: Place): Promise<'old' | 'new'> {
   const opened = await cli.run(['ledger', 'verify', '--json'], { env })
   assert.partialDeepStrictEqual(onlyJson(opened), { isSound: true, ledgers: [{ size: 2 }] })
@@ -99,13 +99,13 @@ async function whatIsLeft({ cli, env }: Place): Promise<'old' | 'new'> {
   )
   const isOld = subjects.includes('newcomer')
   assert.deepEqual(subjects, isOld ? ['carl', 'newcomer'] : ['carl'])
-  // The draft of a restore holds people who were erased since.
+  // The draft of a restore contains people who were erased since.
   const files = readdirSync(cli.folder).filter((name) => /restoring|replaced/.test(name))
   assert.deepEqual(files, [], 'nothing is left of the restore')
   return isOld ? 'old' : 'new'
 }
 
-/** Kills restores at system calls, as often as they come or at some of them. */
+/** Kills restores before these system calls. */
 export function killRestores(points: readonly KillPoint[]): void {
   const skip = missing('strace')
   it('killed at any step, a restore leaves the old store or the new one, and nothing beside it', {

@@ -5,15 +5,15 @@ import type { SeededRandom } from '../../support/seeded-random.ts'
 import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
 import { dayMs, ids, ndjson } from '../kill/visits.ts'
 
-/** So that what is imported to be swept ages out within a minute or three. */
+/** A short window and interval, so that imported data ages out and is swept within three minutes. */
 export const retention = { LETHE_RETENTION_DAYS: 'free=1', LETHE_SWEEP_SECONDS: '10' }
 
 const keepers = ids('keeper', 5_000)
 const importEveryMs = 10_000
-/** Of those who were erased, only the last are asked for again. */
+/** Only the last erased subjects are requested again. */
 const rememberedErasures = 1_000
 
-/** Who is there throughout: 5,000 subjects, each with two sessions of ten events. */
+/** The subjects who stay: 5,000, each with two sessions of ten events. */
 export function population(): IncomingRow[] {
   return keepers.flatMap((id) => [
     ...visit(id, { events: 10 }),
@@ -26,11 +26,14 @@ interface Parts {
   key: string
   cli: CommandLine
   random: SeededRandom
-  /** Requests a second, sent when they are due whether or not those before them were answered. */
+  /** Requests per second, sent on schedule whether or not earlier ones were answered. */
   rate: number
 }
 
-/** Reads, pages, erasures and, every ten seconds, an import of as many as are erased and swept meanwhile. */
+/**
+ * Reads, lists, erasures and, every ten seconds, an import of as many subjects as are erased and swept
+ * meanwhile.
+ */
 export class MixedLoad {
   readonly #parts: Parts
   readonly #doomed: string[] = []
@@ -41,7 +44,7 @@ export class MixedLoad {
   #isOver = false
   #imports = 0
   requests = 0
-  /** What was not answered as it should have been, in words. */
+  /** Descriptions of wrong answers. */
   readonly faults: string[] = []
 
   constructor(parts: Parts) {
@@ -49,7 +52,7 @@ export class MixedLoad {
     this.#works = [this.#send(), this.#import()]
   }
 
-  /** How long each answer took that came since this was last asked. */
+  /** The response times since the last call. */
   takeLatencies(): number[] {
     const latencies = this.#latencies
     this.#latencies = []
@@ -88,7 +91,7 @@ export class MixedLoad {
     return this.#erase()
   }
 
-  /** The next page of a walk through all subjects, without end. */
+  /** The next page of a continuous traversal of all subjects. */
   async #walk(): Promise<void> {
     const from = this.#cursor === null ? '' : `&cursor=${encodeURIComponent(this.#cursor)}`
     await this.#ask(`${subjectsPath}?limit=200${from}`, 200, (text) => {

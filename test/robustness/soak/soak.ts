@@ -1,4 +1,5 @@
-// Mixed load on one service for as long as asked. Samples its memory, its handles and its latency, draws them, and fails when they rise.
+// Runs a mixed load on one service for a given time. Samples memory, handles and latency, draws them, and
+// fails if they rise.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -77,7 +78,7 @@ async function openStore() {
     await buildShop(cli.storePath, population())
     return cli
   }
-  // As careful as PostgreSQL is by itself.
+  // With PostgreSQL's default durability.
   const server = await startPostgres({})
   lifetime.after(server.remove)
   await buildShopAt(server.url, population())

@@ -4,7 +4,7 @@ import { chart, csv, type Measure, measures, type Sample, trendsOf } from './tre
 
 const calm = { residentMb: 190, heapMb: 40, handles: 42, p50Ms: 1, p99Ms: 8 }
 
-/** An hour of samples; `change` tells what became of the calm at each of the 360 looks. */
+/** An hour of samples; `change` changes each of the 360 calm ones. */
 function hour(change: (look: number) => Partial<Sample> = () => ({})): Sample[] {
   return Array.from({ length: 360 }, (_, look) => ({ second: look * 10, ...calm, ...change(look) }))
 }

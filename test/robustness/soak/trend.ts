@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** One look at a service under load. */
+/** A sample of a service under load. */
 export interface Sample {
   /** Seconds since the load began. */
   second: number
@@ -13,7 +13,7 @@ export interface Sample {
 
 export type Measure = Exclude<keyof Sample, 'second'>
 
-/** What a measure may gain before it counts as rising: a share of what it was, and no less than `least`. */
+/** How much a measure may gain before it counts as rising: a share of its value, and at least `least`. */
 const tolerances: Record<Measure, { share: number; least: number }> = {
   residentMb: { share: 0.1, least: 10 },
   heapMb: { share: 0.15, least: 5 },
@@ -29,12 +29,12 @@ interface Trend {
   rises: boolean
 }
 
-/** The share of the time in which a service may still grow into its load. */
+/** The share of the time in which a service may still grow under its load. */
 const warmUp = 0.2
 
 /**
- * What became of each measure. It rises when both the third and the fourth quarter lie above the first by more than its tolerance:
- * medians, and two of them, so that neither a spike nor a neighbour's busy quarter of an hour is taken for a leak.
+ * The trend of each measure. It rises if both the third and the fourth quarter exceed the first by more than
+ * the tolerance: two medians, so that neither a spike nor a busy neighbour counts as a leak.
  */
 export function trendsOf(samples: readonly Sample[]): Trend[] {
   const settled = samples.slice(Math.floor(samples.length * warmUp))
@@ -55,19 +55,22 @@ export function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5)
 }
 
-/** The number below which this share of all lies. */
+/** The number below which this share of all numbers lies. */
 function quantile(numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** The process that is watched, and where it is asked about itself. */
+/** The process under observation, and the address of its metrics. */
 interface Watched {
   pid: number
   metricsUrl: string
 }
 
-/** Looks at a process from outside (its memory and its handles, as Linux tells them) and from inside (its heap). */
+/**
+ * Samples a process from outside (its memory and handles, from /proc) and from inside (its heap, from its
+ * metrics).
+ */
 export async function sample(
   { pid, metricsUrl }: Watched,
   second: number,
@@ -88,7 +91,7 @@ export function residentMb(pid: number): number {
   return numberIn(readFileSync(`/proc/${pid}/status`, 'utf8'), /^VmRSS:\s+(\d+) kB$/m) / 1024
 }
 
-/** How long a process has been at work on a processor, as its metrics tell. */
+/** The CPU time of a process, from its metrics. */
 export async function cpuSeconds({ metricsUrl }: Watched): Promise<number> {
   return numberIn(await (await fetch(metricsUrl)).text(), /^process_cpu_seconds_total (\S+)$/m)
 }
@@ -126,7 +129,7 @@ const panels: readonly Panel[] = [
   },
 ]
 
-/** Draws what was sampled, one panel below the other over the same time, as an SVG image. */
+/** Draws the samples as an SVG image, with one panel per measure over the same time. */
 export function chart(title: string, samples: readonly Sample[]): string {
   const height = gap + panels.length * (panelHeight + gap)
   const parts = panels.map((panel, number) =>
@@ -173,13 +176,13 @@ function drawPanel({ title, lines }: Panel, samples: readonly Sample[], top: num
   ].join('\n')
 }
 
-/** The next of 1, 2, 5, 10, 20, 50 … that is not below a number. */
+/** The smallest of 1, 2, 5, 10, 20, 50 … that is not below a number. */
 function niceAbove(number: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(number, 1)))
   return ([1, 2, 5].find((step) => step * power >= number) ?? 10) * power
 }
 
-/** The same as lines for a spreadsheet. */
+/** The samples as CSV. */
 export function csv(samples: readonly Sample[]): string {
   const line = (sample: Sample) => [sample.second, ...measures.map((measure) => sample[measure].toFixed(2))]
   return `${[['second', ...measures], ...samples.map(line)].map((cells) => cells.join()).join('\n')}\n`

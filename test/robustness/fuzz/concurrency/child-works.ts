@@ -10,7 +10,10 @@ import { stepBefore } from '../../../support/windows.ts'
 import { assertKeepersListed, chapterSteps, edge, keepers, organisationId, type WorkOrder } from './stage.ts'
 import type { Deed } from './subject-history.ts'
 
-/** A process at work on a store that others work on. Tells what it did to single subjects, and fails when a list was wrong. */
+/**
+ * A process that works on a shared store. Reports what it did to single subjects, and fails if a list is
+ * wrong.
+ */
 const { address, seed, chapters, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')
 const random = seededRandom(seed)
 const store = await openStoreAt(address)
@@ -43,7 +46,7 @@ async function touchSubject(
   const done = () => ({ subject, startedAt, endedAt: machineTime() })
   if (kind === 'import') {
     const [age, events] = [random.pick(['fresh', 'old'] as const), 1 + random.integer(9)]
-    // Mostly later than what was erased so far, so that it is stored.
+    // Usually later than what was erased so far, so that it is stored.
     const at = (age === 'fresh' ? edge : edge - 100_000) + 20 * count + random.integer(1_000)
     const told = await ingest.ingest(newVisit(subject, at, events), testKeys)
     deeds.push({ kind, age, at, events, told, ...done() })
@@ -60,7 +63,7 @@ async function touchSubject(
   }
 }
 
-/** Somebody comes and goes among many who stay, or somebody looks at them all. */
+/** Adds or erases a subject among many who stay, or lists all of them. */
 async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
   const view = { organisationId, trackerId: 'crowd', since: edge }
   if (random.integer(3) === 0) return assertKeepersListed(port, view, random)
@@ -77,7 +80,7 @@ async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
     )
 }
 
-/** A session that nobody else has, with its events, all at one instant. */
+/** A unique session with events, all at the same instant. */
 function newVisit(trackerId: string, at: number, events: number): IncomingRow[] {
   const rows = visit('anna', { trackerId, sessionId: `${name}-${++count}`, startedAt: at, events })
   return rows.map((row) => (row.type === 'event' ? { ...row, occurredAt: at } : { ...row, endedAt: at }))

@@ -15,7 +15,7 @@ const workerPath = childProgram(new URL('child-works.ts', import.meta.url))
 
 interface ConcurrencyPlan {
   processes: number
-  /** How often they all begin again, on the data that is there by then. */
+  /** How often all processes start again, on the same data. */
   rounds: number
   steps: number
   lanes: number
@@ -28,7 +28,7 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
   lifetime.after(() => store.close())
   await setStage(store)
 
-  /** The history of all processes, and what is left at its end. */
+  /** The actions of all processes, and the final state. */
   async function work(seed: number, chapters: string[][]): Promise<Deed[]> {
     const workers = Array.from({ length: processes }, (_, i) =>
       start({ address, seed: seed + i, chapters, name: `${seed}-${i}`, steps, lanes }),
@@ -95,7 +95,7 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
   }
 }
 
-/** What a process tells of its work. Fails when it fails. */
+/** The actions that a process reports. Fails if the process fails. */
 async function history(worker: ChildProcess): Promise<Deed[]> {
   const told: Deed[] = []
   worker.on('message', (deeds: Deed[]) => told.push(...deeds))

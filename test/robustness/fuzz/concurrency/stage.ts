@@ -14,26 +14,26 @@ import { visit } from '../../../support/shop.ts'
 import { testKeys } from '../../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../../support/windows.ts'
 
-/** What a process is told to do. */
+/** The parameters of a process. */
 export interface WorkOrder {
-  /** Of the store. */
+  /** The address of the store. */
   address: string
   seed: number
-  /** The trackers of a single subject each that it works on, those of each chapter together. */
+  /** The trackers to work on, by chapter. Each tracker has one subject. */
   chapters: string[][]
-  /** Marks what it imports, so that no two processes import the same. */
+  /** Marks its imports, so that no two processes import the same rows. */
   name: string
-  /** So many, in each of so many lanes that do not wait for each other. */
+  /** The number of steps in each of `lanes` concurrent sequences. */
   steps: number
   lanes: number
 }
 
 export const organisationId = 'acme'
-/** How many steps of a lane make a chapter. */
+/** The number of steps of a lane in each chapter. */
 export const chapterSteps = 15
-/** Where the window begins. */
+/** The start of the window. */
 export const edge: Instant = Date.parse('2026-11-15T12:00:00.000Z')
-/** Who is in the crowd all the time. */
+/** The subjects who stay in the crowd. */
 export const keepers = Array.from({ length: 40 }, (_, number) => `keeper-${String(number).padStart(2, '0')}`)
 
 export async function setStage({ organisations, trackers, ingest, retention }: Store): Promise<void> {
@@ -47,8 +47,8 @@ export async function setStage({ organisations, trackers, ingest, retention }: S
 }
 
 /**
- * Makes trackers of a single subject each, so that a sweep tells what it took from that one. With every chapter others begin: what was
- * erased refuses more and more of what comes.
+ * Creates trackers with one subject each, so that a sweep reports what it deleted of that subject. Each
+ * chapter starts with new ones, because erasures refuse more and more of the imports.
  */
 export async function beginChapters({ trackers }: Store, round: number, steps: number): Promise<string[][]> {
   const chapters = Array.from({ length: Math.ceil(steps / chapterSteps) }, (_, chapter) =>
@@ -58,7 +58,10 @@ export async function beginChapters({ trackers }: Store, round: number, steps: n
   return chapters
 }
 
-/** Walks the crowd page by page. Fails unless everybody who stays is there once, and by id nobody is there twice. */
+/**
+ * Lists the crowd page by page. Fails unless every subject who stays is listed once, and sorted by ID, none
+ * is listed twice.
+ */
 export async function assertKeepersListed(
   store: SubjectStore,
   view: TrackerView,

@@ -4,7 +4,7 @@ import type { IngestResult } from '../../../../src/domain/ingest.ts'
 import type { Instant } from '../../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../../src/domain/retention.ts'
 
-/** What somebody did to a subject and what they were told, between two instants of the machine's own clock. */
+/** An action on a subject and its result, between two times of the machine's clock. */
 export type Deed = { subject: string; startedAt: number; endedAt: number } & (
   | { kind: 'import'; age: 'fresh' | 'old'; at: Instant; events: number; told: IngestResult }
   | { kind: 'erase'; sees: 'all' | 'fresh'; told: SubjectCounts | null }
@@ -12,12 +12,12 @@ export type Deed = { subject: string; startedAt: number; endedAt: number } & (
   | { kind: 'sweep'; told: SweptCounts }
 )
 
-/** What a subject holds of one age, and when the newest of it happened. */
+/** What a subject holds of one age, and the instant of the newest part. */
 interface Held extends SubjectCounts {
   newestAt: Instant
 }
 
-/** What a subject holds, by whether it has aged out, and until when more is refused because it was erased. */
+/** What a subject holds, fresh and aged out, and up to which instant an erasure refuses more. */
 interface State {
   fresh: Held
   old: Held
@@ -26,7 +26,7 @@ interface State {
 
 const nothing: Held = { sessions: 0, events: 0, newestAt: 0 }
 
-/** What a deed makes of a state when it is done in one go; `null` when it could not have been told what it was. */
+/** The state after an action, or `null` if the action could not have had its result in this state. */
 function after({ fresh, old, refusedUntil }: State, deed: Deed): State | null {
   const seen = 'sees' in deed && deed.sees === 'fresh' ? sum(fresh, nothing) : sum(fresh, old)
   switch (deed.kind) {
@@ -58,8 +58,8 @@ function after({ fresh, old, refusedUntil }: State, deed: Deed): State | null {
 }
 
 /**
- * Fails unless the deeds to one subject can be put into an order, each at some instant while it was under way, in which every one
- * was told what was there. Tries orders one after the other, and none twice that led to the same place.
+ * Fails unless there is an order of the actions, each at an instant within its duration, that explains every
+ * result. Searches all orders, but no state twice.
  */
 export function assertExplainable(history: readonly Deed[]): void {
   const deeds = [...history].sort((a, b) => a.startedAt - b.startedAt)

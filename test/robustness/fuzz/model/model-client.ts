@@ -15,7 +15,7 @@ import type { Caller } from './steps.ts'
 import { among } from './steps.ts'
 import type { Wire } from './wire.ts'
 
-/** Asks the service as its clients do, and holds each answer against the model. */
+/** Sends requests as clients do, and compares each answer with the model. */
 export class ModelClient {
   readonly #model: ServiceModel
   readonly #wire: Wire
@@ -72,7 +72,7 @@ export class ModelClient {
     else assert.deepEqual(dataOf(answer), expectedRecord(tracker.id, whole))
   }
 
-  /** All of it in one answer, which is the lists the other way round. */
+  /** The full export, in one answer: the lists in reverse order. */
   async export(caller: Caller, tracker: ModelTracker, subjectId: string): Promise<void> {
     const { string, refusal } = this.#callAs(caller, 'analytics:view', tracker)
     const answer = await this.#wire.ask(`${subjectPath(subjectId, tracker.id)}/export`, string)
@@ -108,7 +108,7 @@ export class ModelClient {
     })
   }
 
-  /** Goes through a list page by page. */
+  /** Reads a list page by page. */
   async #walk(
     caller: Caller,
     tracker: ModelTracker,
@@ -122,7 +122,7 @@ export class ModelClient {
     let cursor = ''
     for (;;) {
       const answer = await this.#wire.ask(`${path}&limit=${limit}${cursor}`, string)
-      // Parameters are looked at before the tracker is.
+      // Parameters are validated before the tracker is looked up.
       const reason =
         refusal === 'not_found' && typeof expected === 'string' ? expected : (refusal ?? expected)
       if (typeof reason === 'string') {

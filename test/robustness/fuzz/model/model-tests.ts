@@ -10,7 +10,7 @@ import { startFrozenService, Wire } from './wire.ts'
 
 const noon = Date.parse('2026-11-15T12:00:00.000Z')
 
-/** How many sequences of steps are played, and how long that may take, in milliseconds. */
+/** How many sequences of steps to run, and for how long, in milliseconds. */
 interface ModelPlan {
   sequences: number
   timeout?: number
@@ -20,7 +20,7 @@ export async function modelTests({ sequences, timeout }: ModelPlan): Promise<voi
   const service = await startFrozenService({ after })
   let count = 0
 
-  /** Two organisations with three trackers and three keys between them, in the service and in a model. */
+  /** Two organisations with three trackers and three keys in total, in the service and in a model. */
   async function open(wire: Wire): Promise<{ play: Play }> {
     const { services } = service
     const model = new ServiceModel(noon)

@@ -14,7 +14,7 @@ import { iso } from './service-model.ts'
 import { among, type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
 import type { FrozenService, Wire } from './wire.ts'
 
-/** Does everything twice, with the service and in the model, and compares what they say. */
+/** Runs each step in the service and in the model, and compares the results. */
 export class Play {
   readonly #service: FrozenService
   readonly #model: ServiceModel
@@ -77,7 +77,7 @@ export class Play {
     }
   }
 
-  /** Looks at all there is, as somebody who may. */
+  /** Compares everything that exists, with keys that can view it. */
   async checkAll(): Promise<void> {
     const { organisations, trackers, keys } = this.#model
     for (const organisation of organisations) await this.createKey(organisation, ['analytics:view'], null)
@@ -87,7 +87,7 @@ export class Play {
       const everything = { prefix: null, after: null, before: null }
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const)
         await this.#client.list(caller, tracker, 2, { ...everything, sort })
-      // What comes together is read from the store together.
+      // Concurrent requests are read from the store in one batch.
       await Promise.all(
         subjectIds.flatMap((subjectId) => [
           this.#client.read(caller, tracker, subjectId),
@@ -130,7 +130,7 @@ export class Play {
       onBadLine: (...bad) => assert.fail(bad.join(' ')),
     })
     const parsed = lines.map((line) => parseImportLine(line, tracker.id)).filter((row) => row !== null)
-    // How many rows were there before is no matter of the model.
+    // The model does not count the rows that were already stored.
     const { tooOldRows, unchanged: _, ...counts } = summary
     assert.deepEqual(counts, this.#model.ingest(tracker, parsed))
     assert.equal(
@@ -142,9 +142,9 @@ export class Play {
   async #sweep(): Promise<void> {
     const { services } = this.#service
     const own = this.#model.organisations.map(({ id }) => id)
-    // Other sequences have left theirs in the store.
+    // Other sequences have left organisations in the store.
     const list = async () => (await services.organisations.list()).filter(({ id }) => own.includes(id))
-    // As with `lethe sweep --now`: a shorter window does not wait.
+    // As with `lethe sweep --now`, a shorter window applies immediately.
     for (const id of own) await rememberWindows(services, services, id)
     const { subjects, sessions, events } = await sweepAged({
       ...services,
@@ -167,7 +167,7 @@ export class Play {
     if (what === 'revoke') key.isRevoked = true
   }
 
-  /** Goes to the very instant from which on a key is no longer good, and tries it. */
+  /** Sets the clock to the instant at which a key expires, and uses it. */
   async #expire(key: number): Promise<void> {
     const { keys, trackers, now } = this.#model
     const { expiresAt } = among(keys, key)
@@ -195,7 +195,7 @@ export class Play {
   }
 }
 
-/** A row as a line of an import. */
+/** A row as a line to import. */
 function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep, now: number): string {
   const moment = now - ago * tickMs
   const owner = { subjectId: among(subjectIds, subject), sessionId: `s${session}` }

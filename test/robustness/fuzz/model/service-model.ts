@@ -27,14 +27,17 @@ export interface ModelKey {
   scopes: readonly Scope[]
   expiresAt: number | null
   isRevoked: boolean
-  /** Its string, and those it had before. */
+  /** Its string, and its earlier ones. */
   strings: string[]
 }
 
-/** What a request is refused with, before it comes to its operation. */
+/** Why a request is refused before its operation. */
 type Refusal = 'unauthorized' | 'forbidden' | 'not_found'
 
-/** The whole service in a few lists: who owns what, which keys are good, what the time is. Written from the contract, not from the code. */
+/**
+ * The whole service as a few lists: ownership, valid keys, the time. Written from the contract, not from the
+ * code.
+ */
 export class ServiceModel {
   now: number
   readonly organisations: ModelOrganisation[] = []
@@ -53,14 +56,14 @@ export class ServiceModel {
     return !isRevoked && (expiresAt === null || this.now < expiresAt)
   }
 
-  /** Why somebody who sends this string does not get to see this tracker; `null` when they do. */
+  /** Why this string is refused for this tracker; `null` if it is accepted. */
   refusal(key: ModelKey, string: string, scope: Scope, tracker: ModelTracker | null): Refusal | null {
     if (!this.isActive(key) || key.strings.at(-1) !== string) return 'unauthorized'
     if (!key.scopes.includes(scope)) return 'forbidden'
     return tracker && tracker.owner === key.owner ? null : 'not_found'
   }
 
-  /** Where the window of an organisation begins. */
+  /** The start of an organisation's window. */
   since({ plan }: ModelOrganisation): number {
     return this.now - days[plan] * dayMs
   }
@@ -73,7 +76,7 @@ export class ServiceModel {
     return this.subjects(tracker).find(({ record }) => record.subjectId === subjectId) ?? null
   }
 
-  /** Takes in rows that are not too old, and tells what an import tells of them. */
+  /** Adds rows that are not too old, and returns the result of an import. */
   ingest({ owner, holds }: ModelTracker, rows: readonly IncomingRow[]) {
     const since = this.since(owner)
     const fresh = rows.filter((row) => (row.type === 'session' ? row.endedAt : row.occurredAt) >= since)
@@ -96,7 +99,7 @@ export class ServiceModel {
   }
 }
 
-/** How a client asks for a list of subjects; the bounds are instants. */
+/** The parameters of a list of subjects; the bounds are instants. */
 export interface ListQuestion {
   sort: SubjectSort | null
   prefix: string | null
@@ -104,7 +107,7 @@ export interface ListQuestion {
   before: number | null
 }
 
-/** The rows a list of subjects must have, from the first page to the last; `null` for what does not go together. */
+/** The expected rows of all pages of a list; `null` for an invalid combination of parameters. */
 export function expectedList(all: readonly WholeSubject[], { sort, prefix, after, before }: ListQuestion) {
   const isBounded = after !== null || before !== null
   const order = sort ?? (isBounded ? 'lastSeenAt' : 'subjectId')

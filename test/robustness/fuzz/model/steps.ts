@@ -4,7 +4,7 @@ import { allScopes, type Scope } from '../../../../src/domain/api-key.ts'
 import { type Plan, plans } from '../../../../src/domain/retention.ts'
 import { type SubjectSort, subjectSorts } from '../../../../src/domain/subject.ts'
 
-/** A row to import; `ago` is how long before now it happened, in ticks. */
+/** A row to import; `ago` is its age in ticks. */
 export interface RowStep {
   kind: 'session' | 'event'
   subject: number
@@ -15,13 +15,13 @@ export interface RowStep {
   hasId: boolean
 }
 
-/** Whose key is used: one of those there are, its current string or the one before. */
+/** Which key is used, with its current string or the previous one. */
 export interface Caller {
   key: number
   isStale: boolean
 }
 
-/** One thing to do. Numbers choose among what there is at that moment, whatever that is, so every sequence makes sense. */
+/** One step. Numbers select among the existing objects, so every sequence is valid. */
 export type Step =
   | { do: 'import'; tracker: number; rows: RowStep[] }
   | ({
@@ -43,7 +43,7 @@ export type Step =
   | { do: 'totals'; tracker: number }
 
 export const subjectIds = ['anna', 'ann', 'anna/b', '🦦', 'z \u{10ffff}', '%2e']
-/** A quarter of a day, so that much happens at the very instant at which a window begins. */
+/** A quarter of a day, so that many rows are exactly at the start of a window. */
 export const tickMs = 6 * 3_600_000
 
 const small = fc.nat(9)
@@ -52,7 +52,7 @@ const limit = fc.oneof(
   { arbitrary: fc.integer({ min: 1, max: 4 }), weight: 3 },
   { arbitrary: fc.constant(200), weight: 1 },
 )
-/** From now back to before the shortest window, often about its beginning, and now and then further than the longest. */
+/** Ages from now to before the shortest window, often near its start, and sometimes before the longest. */
 const ago = fc.oneof(
   { arbitrary: fc.nat(900), weight: 6 },
   { arbitrary: fc.integer({ min: 717, max: 723 }), weight: 3 },
@@ -133,7 +133,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ do: fc.constant('totals' as const), tracker: small }), weight: 1 },
 )
 
-/** One of some things, whatever the number. */
+/** An item for any number. */
 export function among<Item>(items: readonly Item[], number: number): Item {
   const item = items[number % items.length]
   assert.ok(item !== undefined)

@@ -9,18 +9,18 @@ import { openRawConnection, type RawConnection, requestText } from '../../../sup
 import type { Lifetime } from '../../../support/service.ts'
 import { testSecretFile } from '../../../support/test-keyring.ts'
 
-/** One connection to a service, kept open: quicker than fetch by far. Requests may come behind each other without waiting. */
+/** A persistent connection to a service, which is much faster than fetch and supports pipelining. */
 export class Wire {
   readonly #url: string
   #connection: Promise<RawConnection> | null = null
-  /** Whatever was asked last: answers come in the order of their requests. */
+  /** The last request: answers arrive in the order of the requests. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(url: string) {
     this.#url = url
   }
 
-  /** Sends a request and holds its answer against the OpenAPI document. */
+  /** Sends a request and checks the answer against the OpenAPI document. */
   async ask(target: string, key: string, method = 'GET'): Promise<Answer> {
     this.#connection ??= openRawConnection(this.#url)
     const connection = await this.#connection
@@ -39,7 +39,7 @@ export class Wire {
   }
 }
 
-/** A service whose clock stands still unless it is set. It does no maintenance by itself. */
+/** A service whose clock only the test sets. It runs no maintenance. */
 export interface FrozenService {
   url: string
   services: Services

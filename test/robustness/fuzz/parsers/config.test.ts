@@ -8,7 +8,7 @@ import { anyText } from './texts.ts'
 const names = Object.keys(variables)
 const secret = 'hunter2hunter2'
 
-/** Pieces of which values are made, good and bad. */
+/** Valid and invalid parts of values. */
 const piece = fc.constantFrom(
   ...[
     ...['60', '0', '-1', '1.5', '1e3', '99999999999', '/minute', '/hour', '/fortnight', 'free', '='],
@@ -26,7 +26,7 @@ const value = fc.oneof(
   fc.constantFrom(...Object.values(variables).map(({ fallback }) => fallback)),
 )
 
-/** A configuration, or the one line that says why there is none. Anything else that is thrown goes through. */
+/** A configuration, or the message of its `ConfigError`. Other errors are thrown. */
 function read(env: Record<string, string>): Config | string {
   try {
     return readConfig(env)

@@ -9,7 +9,7 @@ import { hold } from '../hold.ts'
 const maxLineBytes = 64 * 1024
 const list = 'results'
 
-/** Bytes in chunks that end anywhere, also within a character. */
+/** Bytes in chunks that end anywhere, even within a character. */
 async function* inChunks(bytes: Buffer, lengths: readonly number[]): AsyncGenerator<Buffer> {
   for (let start = 0, i = 0; start < bytes.length; i += 1) {
     const length = lengths[i % lengths.length] ?? 1
@@ -31,7 +31,7 @@ async function sourcesOf<Source>(blocks: AsyncIterable<readonly Cut<Source>[]>):
 
 const chunkLengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
 
-/** Text that survives UTF-8, with everything that has a meaning in JSON and CSV. */
+/** Text that can be encoded in UTF-8, with all characters that are special in JSON and CSV. */
 const text = fc
   .array(
     fc.oneof(
@@ -42,10 +42,10 @@ const text = fc
   )
   .map((parts) => parts.join('').toWellFormed())
 
-/** Not empty: an empty object fills its line even where others are spread over several lines. */
+/** Not empty: an empty object fills its line even if others are spread over several lines. */
 const jsonObject = fc.dictionary(text, fc.oneof(text, fc.jsonValue()), { minKeys: 1, maxKeys: 5 })
 
-/** Every way in which a list of objects is written. */
+/** Every way to write a list of objects. */
 const writings: readonly ((objects: readonly unknown[]) => string)[] = [
   (objects) => JSON.stringify(objects),
   (objects) => `\ufeff \n${JSON.stringify(objects, null, 2)}\n`,

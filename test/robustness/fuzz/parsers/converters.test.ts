@@ -60,7 +60,7 @@ const oddValue = fc.oneof(
   { arbitrary: long, weight: 1 },
 )
 
-/** A position in a record, as the share of all its positions, and what is put there; undefined removes it. */
+/** A position in a record, as a fraction, and its new value; `undefined` removes the field. */
 const change = fc.record({
   share: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
   value: fc.option(oddValue, { nil: undefined, freq: 8 }),

@@ -38,7 +38,7 @@ const event = fc.record({
 
 const goodLine = fc.oneof(session, event)
 
-/** A good line in which one field is something else, or missing. */
+/** A valid line in which one field is replaced or missing. */
 const nearlyGoodLine = goodLine.chain((line) =>
   fc
     .record({
@@ -52,7 +52,7 @@ const nearlyGoodLine = goodLine.chain((line) =>
     .map(({ field, value }) => ({ ...line, [field]: value })),
 )
 
-/** What a line is taken for: a row, or the reason why it is none. Anything else that is thrown goes through. */
+/** The row of a line, or the reason why it is invalid. Other errors are thrown. */
 function taken(line: string): IncomingRow | string {
   try {
     return parseImportLine(line) ?? 'passed over'
@@ -62,7 +62,7 @@ function taken(line: string): IncomingRow | string {
   }
 }
 
-/** A row as the line that says it. */
+/** The line of a row. */
 function lineOf(row: IncomingRow): string {
   const iso = (instant: number) => new Date(instant).toISOString()
   return JSON.stringify(
@@ -72,7 +72,7 @@ function lineOf(row: IncomingRow): string {
   )
 }
 
-/** The same value, with the fields of every object in the opposite order. */
+/** The same value, with the fields of every object in reverse order. */
 function turnedRound(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turnedRound)
   if (typeof value !== 'object' || value === null) return value

@@ -3,12 +3,12 @@ import { base62Alphabet } from '../../../../src/domain/randomness.ts'
 
 const surrogates = { first: 0xd800, count: 0x800 }
 
-/** Any character there is. The unit that fast-check has for it takes seconds to make, a table of them all. */
+/** Any character. The unit of fast-check for this takes seconds to build its table. */
 const anyCharacter = fc
   .integer({ min: 0, max: 0x10_ffff - surrogates.count })
   .map((number) => String.fromCodePoint(number < surrogates.first ? number : number + surrogates.count))
 
-/** Any text JavaScript can hold: control characters, lone surrogates and characters of four bytes included. */
+/** Any JavaScript string, including control characters, lone surrogates and characters of four bytes. */
 export const anyText = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.string({ maxLength: 40 }),
@@ -17,7 +17,7 @@ export const anyText = fc.oneof(
     .map((units) => String.fromCharCode(...units)),
 )
 
-/** Text that names a tracker, a subject, a session or an event. */
+/** A valid ID of a tracker, subject, session or event. */
 export const identifierText = fc
   .oneof(
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
@@ -41,7 +41,7 @@ function isControl(character: string): boolean {
   return character <= '\u001f' || (character >= '\u007f' && character <= '\u009f')
 }
 
-/** Text that looks like an id to the eye of a hurried programmer, and is none. */
+/** Text that looks like an ID but is not valid. */
 export const notIdentifierText = fc.oneof(
   fc.constantFrom(
     '',
@@ -63,7 +63,7 @@ export function base62(length: number): fc.Arbitrary<string> {
   return fc.string({ unit: fc.constantFrom(...base62Alphabet), minLength: length, maxLength: length })
 }
 
-/** A text with one character put in the place of another. */
+/** A text with one character replaced. */
 export function withOneChanged(text: string): fc.Arbitrary<string> {
   return fc
     .tuple(

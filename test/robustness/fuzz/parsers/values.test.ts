@@ -47,7 +47,7 @@ describe('an instant', () => {
         const instant = parseInstant(written)
         if (instant === null) return
         assert.equal(instant, Date.parse(written))
-        // JavaScript takes the 31st of February for the 3rd of March; written in its own zone it shows.
+        // JavaScript parses 31 February as 3 March; formatting the instant in its own offset reveals that.
         const zone = /([+-])(\d\d):(\d\d)$/.exec(written)
         const offset = zone ? Number(`${zone[1]}1`) * (Number(zone[2]) * 60 + Number(zone[3])) * 60_000 : 0
         assert.equal(new Date(instant + offset).toISOString().slice(-24, -5), written.slice(0, 19))
@@ -83,7 +83,7 @@ describe('a query string', () => {
       t,
       fc.property(
         fc.oneof(
-          // What fast-check has for them takes a second to make.
+          // fast-check's own arbitrary takes a second to build.
           fc.array(fc.tuple(anyText, anyText)).map((pairs) => String(new URLSearchParams(pairs))),
           fc.string({ unit: 'binary-ascii' }),
           fc.string({ unit: fc.constantFrom(...'a%=&+20C080F') }),

@@ -11,13 +11,16 @@ import type { Credential, Surface } from './surface.ts'
 
 const allSubjectIds = [...subjectIds, 'ü ö', '%', "x'--", '...']
 
-/** The API to attack: two organisations with a tracker each, keys of every kind, and budgets out of the way. */
+/**
+ * The API under test: two organisations with a tracker each, keys of every kind, and budgets that are never
+ * reached.
+ */
 export interface ApiSurface extends Surface {
-  /** Lists that are asked to go on from where nobody has been. */
+  /** Lists that continue from a forged cursor. */
   forgedTargets: string[]
 }
 
-/** A key as a sender; one that lacks some scope is refused where that is needed. */
+/** A key as a sender. Without a scope, it is refused where that scope is required. */
 function keyNamed(name: string, has: (scope: string) => boolean = () => true): Credential {
   const refusal: Credential['refusal'] = ({ access }) => (has(access) ? null : 'forbidden')
   return { lines: [['Authorization', `Bearer {{${name}}}`]], refusal }
@@ -52,7 +55,7 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
   const [own, rival] = [await service.createOrganisation(), await service.createOrganisation()]
   await service.createTracker(own, 'shop')
   await service.createTracker(rival, 'blog')
-  // Erased people come back later than everything before.
+  // Erased people come back with data newer than everything before.
   let startedAt = service.services.clock()
   const renew = async () => {
     startedAt = Math.max(startedAt, service.services.clock()) + 10_000
@@ -106,8 +109,8 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
     look: async () => ({}),
     lookAtTheirs: async () => ({}),
     assertSafe: () => {},
-    // They do not go together, one of them is missing, an instant is finer than the format says, a ledger is smaller, or a request is in
-    // another state.
+    // Invalid combinations, a missing alternative, an instant that is too precise, an index beyond the
+    // ledger, or a request in another state.
     mayClash: [
       ...['cursor', 'from', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore', 'identifier', 'subjectId'],
       ...[
@@ -129,7 +132,7 @@ export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
   }
 }
 
-/** A request of somebody about whom nothing is stored. */
+/** A request of a person about whom nothing is stored. */
 async function addRequest(
   { services }: TestService,
   organisationId: string,
@@ -140,7 +143,7 @@ async function addRequest(
   return (await createRequest(services, { organisationId, since: 0 }, wanted, commandLine)).id
 }
 
-/** The lists that go on with a cursor, and what such a cursor is bound to. */
+/** The lists with cursors, and the query to which their cursors are bound. */
 const lists: [path: string, identity: (string | null)[]][] = [
   [subjectsPath, ['subjects', 'shop', 'subjectId', null, null, null]],
   [`${subjectsPath}?sort=-lastSeenAt`, ['subjects', 'shop', '-lastSeenAt', null, null, null]],
@@ -153,7 +156,7 @@ async function issuedCursors(service: TestService, key: string): Promise<string[
   return (await Promise.all(pages)).map((answer) => textIn(dataOf(answer), 'nextCursor'))
 }
 
-/** What anyone can make who has read the source: the digest of a cursor is no secret. */
+/** Cursors that anyone can make from the source code: their digest has no secret. */
 function forgedCursors(): { list: string; cursor: string }[] {
   const ids = ['anna', '', '\u0000', 'a\u0000', '\ud800', 'x'.repeat(3_000), "'; DROP TABLE subjects; --"]
   const instants = [0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1.5, Number.NaN]

@@ -1,16 +1,22 @@
 import fc from 'fast-check'
 
-/** Bytes that leave in doubt where a request ends, or whether they are one; alone on a connection that is then closed for sending. */
+/**
+ * Bytes that may or may not be a request, or that end ambiguously. They are sent alone on a connection, which
+ * is then closed for sending.
+ */
 interface Attack {
   text: string
-  /** Two readers could take its end for different places, so that one of them sees a second request. There must be one refusal. */
+  /**
+   * Two parsers could disagree about its end, and one of them would see a second request. The answer must be
+   * one refusal.
+   */
   isAmbiguous: boolean
 }
 
 const hidden = 'GET /healthz HTTP/1.1\r\nHost: hidden\r\n\r\n'
 const chunked = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`
 
-/** Headers that say two things about a body. */
+/** Contradictory headers about a body. */
 const framing = fc.constantFrom(
   ['Content-Length: 5', 'Transfer-Encoding: chunked'],
   ['Transfer-Encoding: chunked', 'Content-Length: 5'],
@@ -51,7 +57,7 @@ const ambiguous = fc
     }),
   )
 
-/** Chunks that are no chunks, behind a request that is one. */
+/** Malformed chunks after a well-formed request. */
 const brokenBody = fc
   .constantFrom(
     ...[
@@ -77,7 +83,7 @@ const brokenBody = fc
 const whole =
   'GET /v1/analytics/trackers/shop/subjects HTTP/1.1\r\nHost: test\r\nX-Request-Id: mine\r\nAccept: */*\r\n\r\n'
 
-/** A request of which some bytes are others, missing or more. */
+/** A request with some bytes replaced, removed or added. */
 const damaged = fc
   .array(
     fc.record({

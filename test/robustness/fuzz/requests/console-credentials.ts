@@ -2,7 +2,7 @@ import { allows, isRole, type Role } from '../../../../src/domain/member.ts'
 import type { Operation } from './operations.ts'
 import type { Credential, Lines } from './surface.ts'
 
-/** Whether a member's sign-in comes with these lines; `null` where a server may take them for one or not. */
+/** Header lines that are a member's sign-in, or not; `null` if a server may decide either way. */
 function cookie(value: string | null, isMembers: boolean | null): Credential {
   return {
     lines: value === null ? [] : [['Cookie', value]],
@@ -10,7 +10,7 @@ function cookie(value: string | null, isMembers: boolean | null): Credential {
   }
 }
 
-/** The sign-in of a member with a role, which may not be enough. */
+/** The sign-in of a member with a role, which may not be sufficient. */
 function roleCookie(role: Role): Credential {
   return {
     lines: [['Cookie', `lethe-console={{${role}}}`]],
@@ -48,7 +48,7 @@ export const cookies: Record<string, Credential> = {
   'in bad company': cookie(`;;=; =x; a; ${session};;`, null),
 }
 
-/** Whether a change comes from a page of ours by these lines; `null` where only no browser would say so. */
+/** Header lines that show that a change comes from our pages, or not; `null` for what no browser sends. */
 function origin(isOurs: boolean | null, ...lines: Lines): Credential {
   const refusal = ({ method }: Operation) => (method === 'GET' ? null : unless(isOurs, 'forbidden'))
   return { lines, refusal }

@@ -29,12 +29,12 @@ import { assertSafe, effectsOf, secret } from './judge-console.ts'
 import { consoleOperations } from './operations.ts'
 import type { Look, Surface } from './surface.ts'
 
-/** The console to attack: an organisation whose members come, another one that is not theirs, and budgets out of the way. */
+/** The console under test: the members' own organisation, another one, and budgets that are never reached. */
 export async function openConsoleSurface(lifetime: Lifetime): Promise<Surface> {
   await ensureConsole(fileURLToPath(new URL('../../../..', import.meta.url)))
-  // Nobody but this process reads the hashes.
+  // Only this process reads the hashes.
   lifetime.after(scryptOnce(16))
-  // Each request says from where it comes, and none has its budget spent by another.
+  // Each request has its own client address, so that none uses the budget of another.
   const env = { LETHE_TRUSTED_PROXIES: '127.0.0.1/32', LETHE_LOG_LEVEL: 'warn' }
   const service = await startTestService(lifetime, env, { writesHere: false })
   const theirs = await settle(service, 'theirs', `${secret}-`)
@@ -50,7 +50,7 @@ export async function openConsoleSurface(lifetime: Lifetime): Promise<Surface> {
     meanings: {},
     isPipelined: false,
     effectsOf,
-    /** Puts a new organisation in the place of one that was changed. */
+    /** Replaces an organisation that was changed with a new one. */
     async renew() {
       own = await settle(service, `own-${++count}`, '')
       surface.meanings = { ...(await meaningsOf(service, own)), ...named('their', theirs) }
@@ -64,14 +64,14 @@ export async function openConsoleSurface(lifetime: Lifetime): Promise<Surface> {
   return surface
 }
 
-/** What a member would write there: what is theirs, what is another organisation's, and what is nobody's. */
+/** Values for parameters: own, of another organisation, and unknown. */
 const inPath: Record<string, readonly string[]> = {
   trackerId: ['{{trackerId}}', '{{trackerId}}', '{{trackerId}}', '{{theirTracker}}', 'nothing'],
   subjectId: subjectIds,
   keyId: ['{{keyId}}', '{{keyId}}', '{{theirKey}}', 'nothing'],
   tokenId: ['{{tokenId}}', '{{tokenId}}', '{{theirToken}}', 'nothing'],
   requestId: ['{{requestId}}', '{{accessId}}', '{{theirRequest}}', 'nothing'],
-  // Only this kind is closed by a member.
+  // A member can close only this kind.
   'requestId of /console/api/requests/{requestId}/close': ['{{accessId}}', '{{theirRequest}}', 'nothing'],
   'requestId of /console/api/requests/{requestId}/approve': ['{{waitingId}}', '{{theirRequest}}', 'nothing'],
   'requestId of /console/api/requests/{requestId}/decline': ['{{waitingId}}', '{{theirRequest}}', 'nothing'],
@@ -97,7 +97,7 @@ interface Settled {
   noteId: string
 }
 
-/** An organisation with everything that requests can be about. */
+/** An organisation with everything that requests can refer to. */
 async function settle(service: TestService, id: string, prefix: string): Promise<Settled> {
   const { services } = service
   const organisationId = (await createOrganisation(services, { id, name: `${prefix}organisation` })).id
@@ -128,7 +128,7 @@ async function settle(service: TestService, id: string, prefix: string): Promise
   })
   await service.ingest(visit('listed', { trackerId: listTracker.id }))
   const requests = await openRequests(service, organisationId, listTracker.id, prefix)
-  // The ledger has an entry to ask for.
+  // The ledger has an entry that can be requested.
   await eraseSubject(services, { organisationId, trackerId, since: 0 }, `${prefix}nobody`)
   return {
     ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
@@ -138,7 +138,7 @@ async function settle(service: TestService, id: string, prefix: string): Promise
   }
 }
 
-/** A request of each kind about somebody whom nothing else looks at; the erasure has a note. */
+/** One request of each kind, about people who are not used elsewhere. The erasure has a note. */
 async function openRequests(
   { services }: TestService,
   organisationId: string,
@@ -188,8 +188,8 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
       ),
     ),
   )
-  // The last, since each sign-in clears away those that are over at its start. Later than that by a moment, at which the others are not
-  // yet from the future.
+  // Created last, because each sign-in deletes those that have expired. Its start is slightly later than
+  // that, so that the other sign-ins are not in the future yet.
   const last = service.services.clock()
   const idle = await signInToken(service, member, {
     startedAt: last - idleTimeoutMs + 1_000,
@@ -217,7 +217,7 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
   const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
   const { rows } = await activity.list(organisationId, { ...first, requestId: null })
   return {
-    // When a key was last used is noted now and then, and is no change of anybody's.
+    // The time of a key's last use is recorded with a delay, and is not a member's change.
     keys: JSON.stringify((await apiKeys.list(organisationId)).map((key) => ({ ...key, lastUsedAt: null }))),
     members: JSON.stringify(await members.list(organisationId)),
     trackers: JSON.stringify(await trackers.list(organisationId)),
@@ -234,14 +234,14 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
       ),
     ),
     requests: JSON.stringify(await requestsOf(services, organisationId)),
-    // Failed sign-ins are written behind their answers, and what an erasure does when its turn comes: at any time.
+    // Failed sign-ins and the erasures of running requests are recorded with a delay.
     activity: JSON.stringify(
       rows.filter(({ kind, target }) => !untimely.includes(kind) && target !== listTracker),
     ),
   }
 }
 
-/** What becomes of a request after its erasure was started, the service decides at times of its own. */
+/** Without what a running erasure changes, because the service decides when it runs. */
 async function requestsOf({ privacyRequests, requestHandling }: Store, organisationId: string) {
   const every = { limit: 200, after: null, state: null, kind: null, dueBefore: null }
   const { rows } = await privacyRequests.list(organisationId, every)

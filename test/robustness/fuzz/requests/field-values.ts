@@ -9,10 +9,10 @@ import { anyText, identifierText, notIdentifierText } from '../parsers/texts.ts'
 import type { Field, Operation } from './operations.ts'
 import type { Surface } from './surface.ts'
 
-/** Ids of data subjects of every surface. */
+/** The IDs of data subjects of every surface. */
 export const subjectIds = ['anna', 'a/b', '🦦']
 
-/** Values of a parameter in a path or a query: good ones alone, those that name nothing, or both with texts beside them. */
+/** Values of a parameter in a path or query: only valid ones, only unknown ones, or both and other texts. */
 export function textValue(
   path: string,
   field: Field,
@@ -39,7 +39,7 @@ function inQuery({ name, schema }: Field, surface: Surface): fc.Arbitrary<string
   if (name === 'cursor') return fc.constantFrom(...surface.cursors)
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum.map(String))
   if (name === 'reference') return fc.constant('reference')
-  // Of a ledger, which has few entries.
+  // An index of a ledger with few entries.
   if (name === 'from' || name === 'index') return fc.oneof(fc.nat(5), fc.maxSafeNat()).map(String)
   if (schema.type === 'integer')
     return fc.integer({ min: Number(schema.minimum), max: Number(schema.maximum ?? 9) }).map(String)
@@ -54,7 +54,7 @@ const instant = fc
     return fc.constantFrom(text, text.replace('Z', '+01:30'), text.replace(/\.\d+Z/, 'Z'))
   })
 
-/** Texts that are almost what a schema says. */
+/** Texts that almost match a schema. */
 function nearly(schema: Record<string, unknown>): fc.Arbitrary<string>[] {
   if (Array.isArray(schema.enum)) {
     const near = (word: string) => [word.toUpperCase(), `${word} `, `-${word}`, word.slice(1)]
@@ -94,7 +94,7 @@ const importLine = fc.record({
 
 const svgFiles = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>', '<svg onload="x()">']
 
-/** What a client would write there: what is theirs, what is another organisation's, and what is nobody's. */
+/** Values for fields: own, of another organisation, and unknown. */
 const inBody: Record<string, fc.Arbitrary<unknown>> = {
   role: fc.constantFrom('viewer', 'desk', 'admin'),
   above: fc.constantFrom(1, 10_000, null),
@@ -167,7 +167,7 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
 
 const replyName = fc.constantFrom('access.received', 'erasure.erased')
 
-/** Where it takes another value than elsewhere. A password takes long to set, and as long to try where nobody has it: few do. */
+/** Values that differ for some routes. Passwords are slow to set and to verify, so few requests have one. */
 const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   '/console/api/sign-in': {
     email: fc.constant('{{email}}'),
@@ -184,7 +184,7 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   },
   '/console/api/reply-texts/restore': { name: replyName },
   '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
-  // What a list erases, it erases at times of its own: somebody whom nothing else looks at.
+  // The subjects of a list are erased with a delay, so nothing else uses them.
   '/console/api/erasure-lists': {
     text: fc.constant('listed'),
     format: fc.constant('lines'),
@@ -208,7 +208,7 @@ const rarelyGood: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   },
 }
 
-/** Good values of a field in a body alone, or with what is nearly good and with any JSON. */
+/** Values of a field in a body: only valid ones, or also almost valid ones and any JSON. */
 export function bodyValue({ path, fields }: Operation, { name, schema }: Field, onlyGood: boolean) {
   const good = particular[path]?.[name] ?? inBody[name]
   assert.ok(good, `nobody has said what a good ${name} in a body is`)
@@ -226,20 +226,20 @@ const oddValues: unknown[] = [
   ...[{ length: 5 }, { toString: 'x' }, { name: 'E-mail', value: '' }],
 ]
 
-/** Just too short, too long, or of characters that no store should meet. */
+/** Values that are slightly too short or too long, or have characters that must not be stored. */
 function nearlyInBody(schema: unknown): fc.Arbitrary<unknown> {
   const { maxLength, maxItems } = isObject(schema) ? schema : {}
   if (typeof maxItems === 'number') {
     const tooMany = Array(maxItems + 1).fill('analytics:view')
     return fc.constantFrom([], ['nothing:x'], tooMany, ['analytics:view', 1])
   }
-  // A body too long for its route is refused before its fields are looked at.
+  // A body that is too long for its route is refused before its fields are validated.
   const long = typeof maxLength === 'number' && maxLength < maxBodyBytes ? maxLength : 100
   const lengths = ['x'.repeat(long), 'x'.repeat(long + 1), '🦦'.repeat(long)]
   return fc.constantFrom('', ...lengths, '\u0000', 'a\u0000b', '\ud800', '\n')
 }
 
-/** Names that are no fields, or not of this route. */
+/** Names that are not fields, or not fields of this route. */
 export const strayField = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'toString', 'organisationId', 'isAdmin', 'Name', ' name', ''),
   anyText,

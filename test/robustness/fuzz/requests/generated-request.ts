@@ -5,21 +5,21 @@ import { type Field, namesIn, type Operation } from './operations.ts'
 import type { Lines, Surface } from './surface.ts'
 
 /**
- * A generated request. It says itself where it ends, so others may follow on its connection. Where it has `{{…}}`, it means what its
- * surface calls so when it is sent.
+ * A generated request. Its length is explicit, so that others can follow on the connection. Names in `{{…}}`
+ * are replaced with the values of its surface when it is sent.
  */
 export interface GeneratedRequest {
-  /** The name of the operation it is for, as long as nothing is odd about it. */
+  /** The name of its operation, unless something is odd about it. */
   operation: string
   method: string
   target: string
-  /** Which of the surface's senders and origins it comes from. */
+  /** The names of its sender and origin in the surface. */
   sender: string
   origin: string
   headers: Lines
   body: SentBody | null
   version: string
-  /** What is wrong with it beside its fields and who sends it; of such a request nobody knows the status beforehand. */
+  /** What is wrong besides its fields and its sender. The status of such a request is not predicted. */
   oddity: 'method' | 'target' | 'headers' | 'body' | 'version' | null
 }
 
@@ -29,7 +29,7 @@ function changed(plain: fc.Arbitrary<GeneratedRequest>, change: Change): fc.Arbi
   return plain.chain((request) => change(request).map((part) => ({ ...request, ...part })))
 }
 
-/** Requests for every operation of a surface, most of them with little wrong, so that they come far. */
+/** Requests for every operation of a surface. Most have few errors, so that they are not refused early. */
 export function generatedRequest(surface: Surface): fc.Arbitrary<GeneratedRequest> {
   return fc.oneof(
     ...surface.operations.map((operation) => ({
@@ -39,7 +39,7 @@ export function generatedRequest(surface: Surface): fc.Arbitrary<GeneratedReques
   )
 }
 
-/** An erasure writes, and a password takes long to try. */
+/** Erasures write, and passwords are slow to verify. */
 function weightOf({ access, method, fields }: Operation): number {
   if (access === 'public') return 1
   if (method === 'DELETE') return 3
@@ -59,7 +59,7 @@ function plainOrOdd(
     { arbitrary: plain, weight: 30 },
     odd(4, 'method', () => oddMethod.map((method) => ({ method }))),
     odd(6, 'target', ({ target }) => oddTarget(target).map((other) => ({ target: other }))),
-    // Its own body would be told a length twice.
+    // The body's own length would be sent twice.
     odd(6, 'headers', ({ body }) =>
       oddHeaders.map(({ headers, bytes }) => ({ headers, body: isFramed(headers) ? raw(bytes) : body })),
     ),
@@ -76,14 +76,14 @@ function takesBody({ method }: Operation): boolean {
   return method === 'POST'
 }
 
-/** Requests that nothing is wrong with, as far as anybody can tell beforehand. */
+/** Requests without errors, as far as can be predicted. */
 export function goodRequest(operation: Operation, surface: Surface): fc.Arbitrary<GeneratedRequest> {
   return requestFor(operation, surface, true)
 }
 
 type Refusal = 400 | 401 | 403 | 404 | 422
 
-/** Requests that are good but for what leads to such a refusal: a strange body not every time, the others always. */
+/** Requests whose only error leads to this refusal: always, except for odd bodies. */
 export function refusedRequest(
   operation: Operation,
   surface: Surface,
@@ -124,7 +124,7 @@ function credentialsRefusedWith(
   })
 }
 
-/** Which refusals every request to an operation can meet. */
+/** The refusals that any request to an operation can get. */
 export function refusalsOf(operation: Operation, surface: Surface): Refusal[] {
   const { access, path } = operation
   if (access === 'public') return []
@@ -134,7 +134,9 @@ export function refusalsOf(operation: Operation, surface: Surface): Refusal[] {
   return [400, 422, ...byCredential, ...(path.includes('{') ? [404 as const] : [])]
 }
 
-/** Made once for each operation: fast-check takes longer to make an arbitrary of texts than a request takes. */
+/**
+ * Created once per operation: fast-check takes longer to create an arbitrary of texts than a request takes.
+ */
 function requestFor(
   operation: Operation,
   surface: Surface,
@@ -163,7 +165,7 @@ function requestFor(
   })
 }
 
-/** A path and a query of an operation, each value written in some way. */
+/** A path and a query of an operation, with each value encoded in some way. */
 function targetOf(
   { path, fields }: Operation,
   surface: Surface,
@@ -205,13 +207,13 @@ const strayPairs = [
   ...['limit=1&limit=1', 'cursor=%00', 'a=%zz'],
 ]
 
-/** Writes a text into a URL, but for what still is a name of the surface. */
+/** Encodes a text for a URL, except the names in `{{…}}`. */
 function around(text: string, writing: (text: string) => string): string {
   const pieces = text.split(/(\{\{\w+\}\})/)
   return pieces.map((piece, i) => (i % 2 === 0 ? writing(piece) : piece)).join('')
 }
 
-/** Sometimes an id of the client's choice, as the document allows it. */
+/** Sometimes a request ID that the document allows. */
 function requestId({ fields }: Operation): fc.Arbitrary<Lines> {
   if (!fields.some((each) => each.in === 'header' && each.name === 'X-Request-Id')) return fc.constant([])
   const id = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 200 }).map((text) => text.trim())
@@ -241,7 +243,7 @@ function bodyOf(operation: Operation, onlyGood: boolean): fc.Arbitrary<SentBody 
   )
 }
 
-/** All fields of a body but its cursor, and one of the two ways to name a person. */
+/** All fields of a body except its cursor, with one of the ways to name a person. */
 function wholeBody(values: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
   const { identifier, subjectId, address, person, cursor: _, ...others } = values
   if (address && person)
@@ -259,7 +261,7 @@ function wholeBody(values: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<
   )
 }
 
-/** A JSON object of these fields in this order, `__proto__` among them where it is one. */
+/** A JSON object with these fields in this order, even if one is `__proto__`. */
 function jsonOf(entries: unknown[][]): string {
   return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
 }
@@ -268,7 +270,7 @@ function raw(bytes: string, type: string | null = null): SentBody {
   return { bytes, type, isChunked: false }
 }
 
-/** Whether headers say where a body ends, or should. */
+/** Whether headers specify the length of a body, or try to. */
 export function isFramed(headers: Lines): boolean {
   return headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
 }

@@ -6,10 +6,10 @@ import { cookies, origins } from './console-credentials.ts'
 import type { GeneratedRequest } from './generated-request.ts'
 import type { Operation } from './operations.ts'
 
-/** Stands in everything of the other organisation that a request does not name itself: no answer may hold it. */
+/** Part of everything in the other organisation that requests do not name: no answer may contain it. */
 export const secret = 'nobody-elses'
 
-/** Fails unless an answer has what every answer of the console must have, whatever was sent. */
+/** Fails unless an answer has what every answer of the console must have, for any request. */
 export function assertSafe(request: GeneratedRequest, answer: Answer): void {
   const { status, headers, body } = answer
   assert.ok([200, 204, 302, 400, 401, 403, 404, 422, 429].includes(status), `the status ${status}`)
@@ -46,7 +46,7 @@ function isFile({ headers }: Answer): boolean {
   return /^attachment; filename="[\w.-]+\.(json|csv|zip)"$/.test(headers.get('content-disposition') ?? '')
 }
 
-/** A page or a part of one, never another file. */
+/** Fails unless an answer is a page or an asset with the required headers. */
 function assertPage({ headers, body }: Answer): void {
   const policy = headers.get('content-security-policy') ?? ''
   assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/)
@@ -60,7 +60,7 @@ function assertPage({ headers, body }: Answer): void {
 
 const parts = ['keys', 'members', 'trackers', 'variables', 'subjects', 'profile', 'requests', 'activity']
 
-/** What each route that is no mere reading may change, and nothing else may. */
+/** What each writing route may change; others may change nothing. */
 const mayChange: Record<string, readonly string[]> = {
   'POST /console/api/sign-in': ['activity'],
   'POST /console/api/sign-in/second-factor': ['activity'],
@@ -145,7 +145,7 @@ const mayChange: Record<string, readonly string[]> = {
   'DELETE /console/api/members/{memberId}': ['members', 'activity'],
 }
 
-/** What a request may have changed, going by who sent it and what it was answered. */
+/** What a request may have changed, depending on its sender and the answer. */
 export function effectsOf(
   { sender, origin, oddity }: GeneratedRequest,
   operation: Operation,
@@ -155,7 +155,7 @@ export function effectsOf(
   if (status !== 200 || (operation.method === 'GET' && !changes && oddity === null)) return []
   const refusals = [origins[origin]?.refusal(operation), cookies[sender]?.refusal(operation)]
   if (refusals.includes('forbidden') || refusals.includes('unauthorized')) return []
-  // Another target or method may be another route's.
+  // An odd target or method may belong to another route.
   if (oddity !== null) return parts
   assert.ok(changes, `nobody has said what ${operation.name} may change`)
   return changes

@@ -8,13 +8,15 @@ import { type Operation, problemsOf } from './operations.ts'
 import { meant } from './send.ts'
 import type { Surface } from './surface.ts'
 
-/** Pages for browsers, which the document does not speak of. */
+/** Pages for browsers, which the document does not describe. */
 const page = /^\/+(?:docs|console)(?:\/|$)|^\/$/
 
-/** A longer target may leave the headers no room, and is refused for that. */
+/** A longer target may exceed the limit for headers, and is then refused. */
 const maxTarget = 12_000
 
-/** Fails unless an answer is one that may be given to this request, by what the document, the reference and the contract say. */
+/**
+ * Fails unless this request may get this answer, according to the document, the reference and the contract.
+ */
 export function judge(surface: Surface, request: GeneratedRequest, answer: Answer): void {
   assertAnswer(request.method, request.target, answer)
   surface.assertSafe(request, answer)
@@ -31,7 +33,7 @@ export function operationOf({ operations }: Surface, request: GeneratedRequest):
   return operation
 }
 
-/** Fails unless an answer to whatever was sent is as it must be, and no failure of ours. */
+/** Fails unless an answer is well-formed, for any request, and not an internal error. */
 export function assertAnswer(method: string, target: string, answer: Answer): void {
   assert.notEqual(answer.status, 500)
   assert.ok(answer.headers.get('x-request-id'), 'an answer without X-Request-Id')
@@ -49,12 +51,12 @@ export function assertAnswer(method: string, target: string, answer: Answer): vo
   }
 }
 
-/** Fails when the service has logged a failure. */
+/** Fails if the service has logged a failure. */
 export function assertNothingFailed({ logged }: TestService): void {
   assert.deepEqual(logged.slice(0, 3), [])
 }
 
-/** A request for the methods of a public path returns them, and nothing else. */
+/** An OPTIONS request for a public path returns its methods, and nothing else. */
 function assertMethodsTold(method: string, { headers, body }: Answer): void {
   assert.equal(method, 'OPTIONS')
   assert.match(headers.get('allow') ?? '', /^[A-Z, ]*OPTIONS$/)
@@ -77,7 +79,7 @@ function judgeOperation(
   const credentials = [surface.origins[request.origin], surface.senders[request.sender]]
   const [refusal] = credentials.flatMap((each) => each?.refusal(operation) ?? [])
   if (refusal === 'unauthorized' || (refusal === 'forbidden' && !isOtherPath)) refused(refusal)
-  // An earlier request may have ended a sign-in.
+  // An earlier request may have ended the sign-in.
   const isSignedOut = isRole(operation.access) && answer.status === 401
   if (refusal || isOtherPath || isSignedOut) return
   const problems = problemsOf(operation, target, meant(surface, request.body?.bytes ?? '{}'))
@@ -99,9 +101,11 @@ function judgeFields({ mayClash }: Surface, problems: readonly string[], answer:
   }
 }
 
-/** The path in a target, as the router sees it: without a scheme and a host, and decoded where that changes nothing. */
+/**
+ * The path in a target, as the router sees it: without scheme and host, and decoded if that changes nothing.
+ */
 function pathOf(target: string): string {
-  // The parser passes over spaces around a target.
+  // The parser ignores spaces around a target.
   const [path = ''] = target
     .trim()
     .replace(/^[a-z]+:\/\/[^/?#]*/i, '')

@@ -2,10 +2,9 @@ import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import type { Lines } from './surface.ts'
 
-/** Splits at white space. */
 const words = (text: string) => text.trim().split(/\s+/)
 
-/** Ways to write a text into a URL; all but the last mean the text itself. */
+/** Ways to encode a text for a URL; all but the last are decoded to the text. */
 export const write: fc.Arbitrary<(text: string) => string> = fc.oneof(
   { arbitrary: fc.constant((text: string) => encodeURIComponent(text)), weight: 12 },
   { arbitrary: fc.constant(everyByte), weight: 1 },
@@ -18,12 +17,15 @@ function everyByte(text: string): string {
   return Array.from(Buffer.from(text), hex).join('')
 }
 
-/** What cannot be decoded: stray percent signs, overlong and truncated UTF-8, surrogates, what lies beyond Unicode. */
+/**
+ * Invalid encodings: stray percent signs, overlong and truncated UTF-8, surrogates, and values beyond
+ * Unicode.
+ */
 const brokenEncodings = words(`
   % %2 %zz %%20 %u0041 %C0%AF %c0%80 %E0%80%AF %F0%80%80%AF %E2%82 %80 %FF %FE%FF
   %ED%A0%80 %ED%BF%BF %F4%90%80%80 %F8%88%80%80%80 %C3%28`)
 
-/** What does not belong into a URL at all, as bytes. */
+/** Bytes that are not allowed in a URL. */
 const strayBytes = [
   '\u00ff',
   '\u0080',
@@ -35,7 +37,7 @@ const strayBytes = [
   ...words('# #x \\ " <> {} | ^ `'),
 ]
 
-/** A method that the path does not take, or that is none. */
+/** A method that the path does not support, or that does not exist. */
 export const oddMethod = fc.oneof(
   fc.constantFrom(...METHODS),
   fc.constantFrom(
@@ -69,7 +71,7 @@ const anyPath = fc
 
 const strayPiece = fc.constantFrom(...brokenEncodings, ...strayBytes, ...words('/ // /./ /../ ; ? && + ='))
 
-/** A target that leads elsewhere, nowhere, or that is hardly one. */
+/** A target with another path, an unknown path, or invalid syntax. */
 export function oddTarget(usual: string): fc.Arbitrary<string> {
   const broken = fc
     .tuple(fc.nat(usual.length), strayPiece)
@@ -84,7 +86,7 @@ interface OddHeaders {
 
 const lines = (...headers: [name: string, value: string][]): Lines => headers
 
-/** Headers that come twice, contradict each other, or are hardly any; without a body. */
+/** Repeated, contradictory or malformed headers, without a body. */
 const bare = fc.constantFrom<Lines>(
   lines(['Authorization', 'Bearer lethe_x']),
   lines(['Authorization', '']),
@@ -148,7 +150,7 @@ const contentType = fc.constantFrom(
   ...['no type', ''],
 )
 
-/** A body, of a length that is told or in pieces. */
+/** A body with a length or in chunks. */
 const withContents = fc.tuple(contents, contentType, fc.boolean(), fc.constantFrom('', ';name=value')).map(
   ([bytes, type, isChunked, extension]): OddHeaders =>
     isChunked
@@ -166,14 +168,14 @@ export function chunked(bytes: string, extension = ''): string {
   return `${written.join('')}0\r\n\r\n`
 }
 
-/** Headers, and with some a body, that a request gets beside its own. */
+/** Headers that are added to a request, some with a body. */
 export const oddHeaders: fc.Arbitrary<OddHeaders> = fc.oneof(
   bare.map((headers) => ({ headers, bytes: '' })),
   randomHeaders.map((headers) => ({ headers, bytes: '' })),
   withContents,
 )
 
-/** A body as its bytes, one for each character, and how it is sent. */
+/** A body as bytes, one per character, and how it is sent. */
 export interface SentBody {
   bytes: string
   type: string | null
@@ -201,7 +203,7 @@ const brokenBodies = [
   ...['name=a&scopes=analytics:view', '--x\r\nContent-Disposition: form-data; name="name"\r\n\r\na\r\n--x--'],
 ]
 
-/** Bodies that are no JSON object, or hardly one, whatever their fields. */
+/** Bodies that are not a JSON object, or barely one. */
 function spoilt(json: string): fc.Arbitrary<string> {
   const utf16 = Buffer.from(json, 'utf16le').toString('latin1')
   return fc.oneof(
@@ -235,7 +237,7 @@ const jsonOrOddType = fc.oneof(
   ),
 )
 
-/** A body with something wrong about its bytes, its type or both; some of them come in pieces. */
+/** A body with invalid bytes or an odd type; some are sent in chunks. */
 export function oddBody(json: string): fc.Arbitrary<SentBody> {
   return fc.record({
     bytes: fc.oneof({ arbitrary: fc.constant(json), weight: 1 }, { arbitrary: spoilt(json), weight: 3 }),

@@ -14,7 +14,7 @@ export interface Field {
   in: 'path' | 'query' | 'header' | 'body'
   schema: Schema
   isRequired: boolean
-  /** Whether a value, or a text taken out of a URL, is what the schema says. */
+  /** Whether a value, or a text from a URL, matches the schema. */
   allows(value: unknown): boolean
 }
 
@@ -25,7 +25,7 @@ export interface Operation {
   method: string
   path: string
   fields: readonly Field[]
-  /** The scope of the key that it takes, or who may use it otherwise. */
+  /** The required scope, role or other access. */
   access: string
 }
 
@@ -33,7 +33,7 @@ const ajv = new Ajv2020({ strict: false, unicodeRegExp: true })
 addFormats.default(ajv)
 
 function field(name: string, place: Field['in'], schema: Schema, isRequired: boolean): Field {
-  // Compiled when it is first needed: most schemas of the console never are.
+  // Compiled on first use: most schemas of the console are never needed.
   let validate: ((value: unknown) => boolean) | null = null
   const isText = place !== 'body'
   const read = (value: unknown) =>
@@ -81,7 +81,7 @@ function documentedBody(requestBody: unknown): Field[] {
   const schema = resolve(Object(requestBody).content['application/json'].schema)
   const properties = Object.entries(objectIn(schema, 'properties'))
   return properties.map(([name, each]) =>
-    // The lines of a batch are looked at one by one, and too many of them are a 400.
+    // The lines of a batch are validated one by one, and too many get a 400.
     field(name, 'body', name === 'lines' ? { type: 'array' } : isObject(each) ? each : {}, false),
   )
 }
@@ -113,7 +113,7 @@ function fieldsOf(place: 'query' | 'body', schemas: Record<string, Schema>): Fie
   return Object.entries(schemas).map(([name, schema]) => field(name, place, schema, !isOptional(schema)))
 }
 
-/** Which fields of a request are not what its operation says; `'broken'` where they cannot be told apart. */
+/** The fields of a request that its operation refuses; `'broken'` if the request cannot be parsed. */
 export function problemsOf({ path, fields }: Operation, target: string, body: string): string[] | 'broken' {
   const allows = (place: Field['in'], name: string, value: unknown) =>
     fields.find((each) => each.in === place && each.name === name)?.allows(value) === true
@@ -138,7 +138,7 @@ export function problemsOf({ path, fields }: Operation, target: string, body: st
     return 'broken'
   }
   const values: Record<string, unknown> = JSON.parse(Buffer.from(body, 'latin1').toString())
-  // A list that is too long ends the reading of the body, before anything else is looked at.
+  // A list that is too long ends the parsing of the body before other fields are validated.
   const tooLong = fields.find(({ name, schema: { maxItems } }) => {
     const value = values[name]
     return typeof maxItems === 'number' && Array.isArray(value) && value.length > maxItems
@@ -147,11 +147,11 @@ export function problemsOf({ path, fields }: Operation, target: string, body: st
   return [...problems, ...Object.keys(values).filter((name) => !allows('body', name, values[name]))]
 }
 
-/** A proof of identity, or what it adds: it answers what another request asked, by means of a device. */
+/** Routes that prove an identity or add a factor: they need the answer of a device to an earlier request. */
 const answersAQuestion =
   /^(POST|DELETE) \/console\/api\/(sign-in\/(second-factor|passkey)|single-sign-on(\/finish)?|verification(\/single-sign-on)?|account\/(passkeys(\/\{passkeyId\}(\/rename)?)?|totp|recovery-codes|password))$/
 
-/** Whether no single request can count on success. */
+/** Whether a single request cannot succeed. */
 export function needsMore({ name }: Operation): boolean {
   return answersAQuestion.test(name)
 }

@@ -20,14 +20,14 @@ import { needsMore } from './operations.ts'
 import { askAll, bytesOf, hearOut } from './send.ts'
 import type { Look, Surface } from './surface.ts'
 
-/** How much to try: about 15 requests come together in a run, and so many runs make a test. */
+/** How much to test: a run has about 15 requests, and a test has `runs` runs. */
 interface RequestPlan {
   tests: number
   runs: number
   minRequests: number
-  /** Whether every refusal is looked for until it is met; what comes by itself is judged in any case. */
+  /** Whether to provoke every refusal. Those that occur anyway are always checked. */
   meetsRefusals: boolean
-  /** How long a test may take, in milliseconds. */
+  /** The longest time for a test, in milliseconds. */
   timeout?: number
 }
 
@@ -55,11 +55,11 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
   let count = 0
   let isChanged = false
 
-  /** Sends requests together or one behind the other, and looks at each answer and at what has changed with it. */
+  /** Sends requests pipelined or one by one, and checks each answer and what it changed. */
   async function play(some: readonly GeneratedRequest[]): Promise<void> {
     if (isChanged) await surface.renew()
     if (isChanged || !looks) looks = { own: await surface.look(), theirs: await surface.lookAtTheirs() }
-    // If a request fails its test, the next ones begin again.
+    // After a failed run, the next one starts with a new organisation.
     surface.logged.length = 0
     isChanged = true
     let mayBeChanged = false
@@ -77,7 +77,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
     isChanged = mayBeChanged
   }
 
-  /** Sends requests, judges their answers and tells what they may have changed. */
+  /** Sends requests, checks their answers and returns what they may have changed. */
   async function send(some: readonly GeneratedRequest[]): Promise<string[]> {
     const sent = some.map((request) => ({ text: bytesOf(surface, request), method: request.method }))
     const answers = await askAll(surface.url, sent)
@@ -92,7 +92,10 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
     })
   }
 
-  /** Many have been seen before; for each of the others a request is sent that should lead there, until all were. */
+  /**
+   * For each outcome that has not occurred yet, sends requests that should lead to it, until all have
+   * occurred.
+   */
   async function playUntil(outcomes: Record<string, fc.Arbitrary<GeneratedRequest>>): Promise<void> {
     const { seed } = seededRandom()
     const unseen = () => Object.keys(outcomes).filter((outcome) => !seen.has(outcome))
@@ -137,7 +140,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
   )
 }
 
-/** Fails when more has changed than may have. */
+/** Fails if anything but these parts has changed. */
 function assertChangedOnly(parts: readonly string[], before: Look, now: Look): void {
   const kept = (look: Look) => Object.entries(look).filter(([part]) => !parts.includes(part))
   assert.deepEqual(kept(now), kept(before))
@@ -166,7 +169,7 @@ function attackTest(api: Surface, { attacks, ...timing }: { attacks: number; tim
       const property = fc.asyncProperty(attack, async ({ text, isAmbiguous }) => {
         const answers = await hearOut(api.url, text)
         const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
-        // One byte made otherwise can be enough to ask for the page at the root.
+        // One changed byte can be enough to request the page at the root.
         const path = /^GET \/(?:[?#]\S*)? HTTP/.test(text) ? '/' : '/v1/unknown'
         for (const answer of answers) assertAnswer(method, path, answer)
         if (isAmbiguous) assert.equal(answers.length, 1, 'what was hidden was answered')

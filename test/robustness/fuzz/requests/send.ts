@@ -7,12 +7,15 @@ import type { Surface } from './surface.ts'
 
 let sent = 0
 
-/** Puts what a surface means in the place of its names. */
+/** Replaces the names in a text with the values of a surface. */
 export function meant({ meanings }: Surface, text: string): string {
   return text.replaceAll(/\{\{(\w+)\}\}/g, (whole, name: string) => meanings[name] ?? whole)
 }
 
-/** The bytes of a request, one for each character. Each has an address of its own, so that none spends the budget of another. */
+/**
+ * The bytes of a request, one per character. Each has its own client address, so that none uses the budget of
+ * another.
+ */
 export function bytesOf(surface: Surface, request: GeneratedRequest): string {
   const { method, target, sender, origin, headers, body, version } = request
   sent += 1
@@ -34,15 +37,15 @@ function framed(body: SentBody | null, mean: (text: string) => string): string {
   return `${type}Content-Length: ${bytes.length}\r\n\r\n${bytes}`
 }
 
-/** A request as its bytes, and the method its answer depends on. */
+/** The bytes of a request, and the method, which the parsing of its answer depends on. */
 interface RequestBytes {
   text: string
   method: string
 }
 
 /**
- * Sends requests behind each other without waiting and reads an answer to each. Where the server closes, what is left is sent on a
- * new connection. A close may cost answers that were under way, so a request without an answer is sent again alone, and must get one then.
+ * Pipelines requests and reads all answers. If the server closes, the rest is sent on a new connection. A
+ * close may lose answers, so a request without one is sent again alone, and must then be answered.
  */
 export async function askAll(url: string, requests: readonly RequestBytes[]): Promise<Answer[]> {
   const answers: Answer[] = []
@@ -66,7 +69,7 @@ export async function askAll(url: string, requests: readonly RequestBytes[]): Pr
   return answers
 }
 
-/** Says something, and nothing more, and hears the server out until it closes. */
+/** Sends a text, closes the connection for sending, and reads all answers until the server closes. */
 export async function hearOut(url: string, text: string): Promise<Answer[]> {
   const connection = await openRawConnection(url)
   connection.send(text)

@@ -5,40 +5,43 @@ import type { Operation } from './operations.ts'
 
 export type Lines = readonly (readonly [name: string, value: string])[]
 
-/** Header lines that say who sends a request, or from where. */
+/** Header lines that identify a sender or an origin. */
 export interface Credential {
   lines: Lines
-  /** How an operation refuses them; `null` where it does not, `'unknown'` where a server may do either. */
+  /** How an operation refuses them; `null` if it accepts them, `'unknown'` if a server may do either. */
   refusal(operation: Operation): 'unauthorized' | 'forbidden' | 'unknown' | null
 }
 
-/** What can be seen of an organisation, each part as one text. */
+/** The visible state of an organisation, each part as text. */
 export type Look = Record<string, string>
 
-/** A running service and the operations to try on it: those of the API or those of the console. */
+/** A running service and the operations under test: those of the API or of the console. */
 export interface Surface extends TestService {
   operations: readonly Operation[]
   /**
-   * Values of parameters in paths, by name, or by `name of path` for one path. The first is there, and another organisation's or
-   * nobody's comes later.
+   * Values of path parameters, by name, or by `name of path` for one path. The first exists; values of
+   * another organisation and unknown values come later.
    */
   inPath: Record<string, readonly string[]>
   cursors: readonly string[]
-  /** By name; the first is that of somebody who may do everything. */
+  /** By name; the first may do everything. */
   senders: Record<string, Credential>
   origins: Record<string, Credential>
-  /** What `{{…}}` in a request stands for at the moment. */
+  /** The current values of names in `{{…}}`. */
   meanings: Record<string, string>
-  /** Whether requests of a run are sent behind each other without waiting, or each is looked at for what it changes. */
+  /** Whether the requests of a run are pipelined; otherwise, the changes of each are checked. */
   isPipelined: boolean
-  /** What a request may have changed, going by who sent it and what it was answered. */
+  /** What a request may have changed, depending on its sender and the answer. */
   effectsOf(request: GeneratedRequest, operation: Operation, answer: Answer): readonly string[]
-  /** Puts back what was changed. */
+  /** Restores what was changed. */
   renew(): Promise<void>
   look(): Promise<Look>
   lookAtTheirs(): Promise<Look>
-  /** Fails unless an answer has what every answer of this surface must have, whatever was sent. */
+  /** Fails unless an answer has what every answer of this surface must have, for any request. */
   assertSafe(request: GeneratedRequest, answer: Answer): void
-  /** Which fields may be refused though each is as documented, because of each other or of what is stored; `null` for any. */
+  /**
+   * Fields that may be refused even if each is valid, because of each other or of stored data; `null` for
+   * any.
+   */
   mayClash: readonly string[] | null
 }

@@ -1,14 +1,14 @@
 import { openRawConnection, requestText } from '../../../support/raw-http.ts'
 import type { SeededRandom } from '../../../support/seeded-random.ts'
 
-/** Requests that differ in their targets alone. */
+/** Requests that differ only in their targets. */
 interface Requests {
   targets: readonly string[]
   method: string
   authorization: string | null
 }
 
-/** Every byte of the answers to requests sent together on one connection, but for what tells the time and what is left of a budget. */
+/** Every byte of the answers to pipelined requests, except times and budgets. */
 export async function rawAnswers(url: string, { targets, method, authorization }: Requests): Promise<string> {
   const connection = await openRawConnection(url)
   const headers: [string, string][] = [['X-Request-Id', 'same']]
@@ -28,8 +28,8 @@ export async function rawAnswers(url: string, { targets, method, authorization }
 type Work = () => Promise<void>
 
 /**
- * How often the second of two works takes longer than the first, of all pairs of times: one half when nobody can tell them apart, all
- * or none when anybody can. They take turns in random order, so that whatever else the machine does hits both.
+ * The share of all pairs of times in which the second function takes longer: one half if nobody can
+ * distinguish them, 0 or 1 if anyone can. They run in random order, so that other load affects both.
  */
 export async function compareTimes(
   random: SeededRandom,
