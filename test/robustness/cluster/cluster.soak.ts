@@ -16,7 +16,7 @@ import { type ClusterLoad, createLoadKey, readStatus, startLoad, summary } from 
 const programs = citusPrograms()
 const kept = ids('kept', 200)
 
-describe('a cluster whose parts fail', { skip: !programs && 'no Citus extension is installed' }, () => {
+describe('a cluster with failing nodes', { skip: !programs && 'no Citus extension is installed' }, () => {
   const lifetime = inReverse({ after })
   let cluster: Cluster
   let cli: CommandLine
@@ -79,7 +79,7 @@ describe('a cluster whose parts fail', { skip: !programs && 'no Citus extension 
     await assertKept(load)
   })
 
-  it('loses nothing that was acknowledged when its parts are killed 40 times', async (t) => {
+  it('loses nothing acknowledged when its nodes are killed 40 times', async (t) => {
     const random = seededRandom()
     const load = startLoad(() => server.url, key, ids('doomed', 3_000).slice(1_000), kept)
     t.after(() => load.stop())

@@ -26,7 +26,7 @@ const kept = ids('kept', 200)
 const nodeSettings = { wal_level: 'logical', 'citus.shard_count': '8' }
 
 // The tests run in this order: each continues with the cluster as the previous one left it.
-describe('a cluster is changed while it serves', {
+describe('a cluster that is changed while it serves', {
   skip: !programs && 'no Citus extension is installed',
 }, () => {
   const lifetime = inReverse({ after })
@@ -78,7 +78,7 @@ describe('a cluster is changed while it serves', {
   const answersAll = async () =>
     (await Promise.all(kept.slice(0, 40).map(read))).every((status) => status === 200)
 
-  it('is distributed under load, also after the command was killed', async (t) => {
+  it('is distributed under load, even after the command was killed', async (t) => {
     const load = startLoad(() => server.url, key, ids('doomed', 5_000).slice(0, 500), kept)
     t.after(() => load.stop())
     await until(() => load.erased.length > 20)
@@ -106,7 +106,7 @@ describe('a cluster is changed while it serves', {
     await assertKept(load)
   })
 
-  it('gets another worker, and shards move there under load', async (t) => {
+  it('gets another worker, to which shards move under load', async (t) => {
     const load = startLoad(() => server.url, key, ids('doomed', 5_000).slice(500, 2_500), kept)
     t.after(() => load.stop())
     await until(() => load.erased.length > 20)
@@ -129,7 +129,7 @@ describe('a cluster is changed while it serves', {
     await assertKept(load)
   })
 
-  it('goes on with the standby of a worker', async (t) => {
+  it('continues with the standby of a worker', async (t) => {
     const [worker] = cluster.workers
     const standby = await startSynchronousStandby(worker)
     await until(answersAll)
@@ -156,7 +156,7 @@ describe('a cluster is changed while it serves', {
     await assertKept(load)
   })
 
-  it('goes on with the standby of its coordinator', async (t) => {
+  it('continues with the standby of its coordinator', async (t) => {
     await stopServer(server)
     const standby = await startSynchronousStandby(cluster.coordinator)
     const [first, second] = [new URL(store), new URL(standby.url)]

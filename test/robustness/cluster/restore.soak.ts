@@ -56,7 +56,7 @@ async function restore(server: PostgresServer): Promise<void> {
   })
 }
 
-describe('a cluster is restored to a restore point', {
+describe('a cluster restored to a restore point', {
   skip: !programs && 'no Citus extension is installed',
 }, () => {
   const lifetime = inReverse({ after })
@@ -95,7 +95,7 @@ describe('a cluster is restored to a restore point', {
     assert.equal(verified.code, 0, verified.stdout + verified.stderr)
   }
 
-  it('to what was acknowledged before it, and the journal erases again whom it would bring back', async (t) => {
+  it('has what was acknowledged before it, and the journal repeats later erasures', async (t) => {
     const load = startLoad(() => server.url, key, [...doomed], kept)
     t.after(() => load.stop())
     await until(() => load.erased.length > 50)

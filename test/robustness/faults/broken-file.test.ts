@@ -71,7 +71,7 @@ describe('a damaged database file', () => {
     })
   }
 
-  it('with nonsense in its middle costs a 500 where it is met, a line in the log, and nothing else', async (t) => {
+  it('with random bytes in its middle causes only a 500 and a log line where they are read', async (t) => {
     const path = join(folder, 'middle.db')
     copyFileSync(sound, path)
     const pages = statSync(path).size / pageBytes
@@ -94,7 +94,7 @@ describe('a damaged database file', () => {
     dataOf(await service.ask('/healthz'))
   })
 
-  it('that is cut off under a running service costs 500s, and is refused at the next start; or it costs the process', async (t) => {
+  it('truncated under a running service causes 500s and is refused at the next start, or ends the process', async (t) => {
     const cli = commandLine(t)
     copyFileSync(sound, cli.storePath)
     const key = await createKey(cli)
@@ -114,7 +114,7 @@ describe('a damaged database file', () => {
     assertRefused(await cli.run(['serve']), 1, /malformed/)
   })
 
-  it('with nonsense in its write-ahead log is what it was before that, whole', async (t) => {
+  it('with random bytes in its write-ahead log recovers to the last complete state before them', async (t) => {
     const live = join(folder, 'live.db')
     const left = join(folder, 'left.db')
     const store = await openSqliteStore(live, { writesHere: true })

@@ -9,7 +9,7 @@ const scopes = ['analytics:view', 'analytics:delete-data'] as const
 const dayMs = 86_400_000
 
 describe('a clock that jumps', () => {
-  it('back gives no budget away for longer than its window, and no request fails', async (t) => {
+  it('back blocks no budget for longer than its window, and fails no request', async (t) => {
     const shop = await startShop(t, { scopes, env: { LETHE_LIMIT_KEY: '2/minute' } })
     await shop.ingest(visit('anna'))
     const { key } = shop
@@ -22,7 +22,7 @@ describe('a clock that jumps', () => {
     assert.ok(retried.status === 200 || Number(retried.headers.get('retry-after')) <= 60)
   })
 
-  it('ahead hides what has aged out by it, and gives it back when the clock is right again', async (t) => {
+  it('ahead hides what has aged out by it, and shows it again once the clock is right', async (t) => {
     const shop = await startShop(t, { scopes, env: { LETHE_SWEEP_SECONDS: '1' } })
     await shop.ingest(visit('anna'))
     const { key } = shop
@@ -38,7 +38,7 @@ describe('a clock that jumps', () => {
     assert.deepEqual([line.level, line.aheadSeconds], [50, 400 * 86_400])
   })
 
-  it('is believed after a day: then what has aged out is swept', async (t) => {
+  it('is trusted after a day: what has aged out is then swept', async (t) => {
     const shop = await startShop(t, { scopes, env: { LETHE_SWEEP_SECONDS: '86400' } })
     await shop.ingest(visit('anna'))
     let [clock, passed] = [Date.now(), 0]

@@ -41,12 +41,12 @@ describe('a service', () => {
     server = { ...program, url }
   })
 
-  it('does not end when a promise is rejected that nobody waits for, and logs it', async () => {
+  it('logs an unhandled rejection and keeps running', async () => {
     server.kill('SIGUSR2')
     await server.waitFor('stdout', /"level":50.*a stray.*a rejected promise was left unhandled/)
   })
 
-  it('pays for a read that fails with the request that needed it, and none that came with it', {
+  it('fails only the request whose read failed, not others in the same batch', {
     skip: noTracing,
   }, async (t) => {
     // Written while the service runs, so it is only in the write-ahead log.
@@ -67,5 +67,5 @@ describe('a service', () => {
     dataOf(await askRaw(server.url, subjectPath('anna'), { key }))
   })
 
-  it('has lived through both, and ends as it should', () => stopServer(server))
+  it('survives both, and stops cleanly', () => stopServer(server))
 })

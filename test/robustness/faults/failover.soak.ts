@@ -13,8 +13,8 @@ import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
 import { buildShopAt, ids } from '../kill/visits.ts'
 import { openRelay } from './relay.ts'
 
-describe('a PostgreSQL that fails over to its copy', () => {
-  it('loses no erasure that was answered, and the service goes on by itself', async (t) => {
+describe('a PostgreSQL server that fails over to its standby', () => {
+  it('loses no erasure that was answered, and the service recovers automatically', async (t) => {
     const lifetime = inReverse(t)
     const doomed = ids('doomed', 400)
     const primary = await startPostgres({})

@@ -63,7 +63,7 @@ async function liveThrough(t: TestContext, store: string | undefined, shortage: 
 }
 
 describe('a full disk', () => {
-  it('fails writes with a clear line and lets reads go on; with room again all is well', {
+  it('fails writes with a clear message while reads continue, and recovers once there is room', {
     skip: noLimits,
   }, async (t) => {
     await liveThrough(t, undefined, (pid) => {
@@ -72,7 +72,7 @@ describe('a full disk', () => {
     })
   })
 
-  it('does the same where a real one is full, and an import says so and ends with 1', {
+  it('does the same for a real disk, and an import reports it and exits with 1', {
     skip: noMounts,
   }, async (t) => {
     const folder = smallDisk(t, 2)

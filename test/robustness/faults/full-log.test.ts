@@ -104,7 +104,7 @@ async function freePorts(host: string): Promise<[number, number]> {
 }
 
 describe('a log that cannot be written', { concurrency: true }, () => {
-  it('because its disk is always full costs its lines, which are counted, and nothing else', {
+  it('because its disk is always full loses only its lines, which are counted', {
     skip: noFullDevice,
   }, async (t) => {
     const cli = commandLine(t)
@@ -115,7 +115,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     await service.stop()
   })
 
-  it('because its disk is full for a while says how many lines it lost, with no line cut in two', {
+  it('because its disk is full for a while reports how many lines it lost, and cuts none', {
     skip: noMounts,
   }, async (t) => {
     const cli = commandLine(t)
@@ -146,7 +146,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     assert.ok(lines.at(-1)?.includes('"msg":"stopped"'))
   })
 
-  it('because its reader has gone costs its lines, and nothing else', async (t) => {
+  it('because its reader has closed it loses only its lines', async (t) => {
     const service = await startMuted(t, commandLine(t), 'pipe')
     readingEnd(service.child).destroy()
     await until(async () => {
@@ -156,7 +156,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     await service.stop()
   })
 
-  it('because nobody reads it does not keep the process from its end', async (t) => {
+  it('because nobody reads it does not keep the process from exiting', async (t) => {
     const service = await startMuted(t, commandLine(t), 'pipe')
     readingEnd(service.child).pause()
     await service.makeLines(1_000)

@@ -56,8 +56,8 @@ async function restoreFrom(cli: CommandLine, backup: string, journal: string) {
   return { ...onlyJson(outcome), told: outcome.stderr }
 }
 
-describe('one journal', () => {
-  it('takes the erasures of two services, and brings all of them into a restored backup', async (t) => {
+describe('a shared journal', () => {
+  it('records the erasures of two services, and replays all of them into a restored backup', async (t) => {
     const { cli, key, backup } = await withBackup(t)
     const journal = join(cli.folder, 'lethe.journal')
     const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
@@ -86,7 +86,7 @@ describe('one journal', () => {
     assert.deepEqual(onlyJson(await cli.run(['ledger', 'verify', '--json'])).ledgers, before)
   })
 
-  it('that ends in a torn line is gone on with, and the entry that was torn is written again', async (t) => {
+  it('that ends in a torn line is continued, and the torn entry is written again', async (t) => {
     const { cli, key, backup } = await withBackup(t)
     const journal = join(cli.folder, 'lethe.journal')
     const service = await serveHere(t, cli, journal)
@@ -111,7 +111,7 @@ describe('one journal', () => {
     assert.partialDeepStrictEqual(restored, { entries: 4, removed: { subjects: 4 } })
   })
 
-  it('whose disk is full lets no erasure be answered as done, and is complete once there is room', {
+  it('whose disk is full prevents erasures from being answered as done, and is complete once there is room', {
     skip: noMounts,
   }, async (t) => {
     const { cli, key, backup } = await withBackup(t)
@@ -149,7 +149,7 @@ describe('one journal', () => {
     })
   })
 
-  it('has the entry of an erasure that was committed and answered 500, before later ones', {
+  it('has the entry of an erasure that was committed but answered 500, before later ones', {
     skip: existsSync('/usr/bin/prlimit') ? false : 'there is no prlimit here',
   }, async (t) => {
     const { cli, key, backup } = await withBackup(t, ids('other', 2_000))

@@ -22,8 +22,8 @@ function folderOf(t: TestContext): { folder: string; makeReadOnly(): void } {
   return { folder, makeReadOnly: () => chmodSync(folder, 0o500) }
 }
 
-describe('a folder that may not be written to', { skip }, () => {
-  it('refuses the start in one line, with exit code 1, when a store is in it and when there is none', async (t) => {
+describe('a read-only folder', { skip }, () => {
+  it('prevents the start with one line and exit code 1, with and without a store in it', async (t) => {
     const { folder, makeReadOnly } = folderOf(t)
     await buildShop(join(folder, 'lethe.db'), visit('anna'))
     makeReadOnly()

@@ -124,7 +124,7 @@ interface Plan {
  * Causes all faults in random order while a fleet is under load, and checks the answers and the stored data.
  */
 export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): void {
-  describe('three processes under load, whatever happens to them,', { skip: noOwnRedis }, () => {
+  describe('three processes under load, with any fault,', { skip: noOwnRedis }, () => {
     it('answer as they should, lose no erasure and recover by themselves', async (t) => {
       const lifetime = inReverse(t)
       const random = seededRandom()

@@ -26,7 +26,7 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noOwnRedis }
     fleet = await startFleet(lifetime, { store, redis, env })
   })
 
-  test('let exactly 120 of 150 parallel requests on one key pass, from however many addresses', async (t) => {
+  test('accept exactly 120 of 150 concurrent requests with one key from many addresses', async (t) => {
     const answers = await burst(t, fleet)
     const passed = answers.filter(({ status }) => status === 200)
     const refused = answers.filter(({ status }) => status !== 200)
@@ -39,14 +39,12 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noOwnRedis }
     assert.equal(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size, count)
   })
 
-  test('each refuse a rotated key’s old string at the very next request, 6 times in a row', () =>
+  test('each refuse a rotated key’s old string in the next request, 6 times in a row', () =>
     rotateKeys(fleet, 6))
 
-  test('each show changed variables at the very next request, 6 times in a row', () =>
-    changeVariables(fleet, 6))
+  test('each return changed variables in the next request, 6 times in a row', () => changeVariables(fleet, 6))
 
-  test('sweep one at a time, and another as soon as that one is killed in the middle of it', (t) =>
-    sweepByOne(t, fleet))
+  test('sweep one at a time, and another takes over when that one is killed', (t) => sweepByOne(t, fleet))
 })
 
 /**

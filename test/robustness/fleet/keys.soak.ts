@@ -14,9 +14,9 @@ import { rotateKeys } from './rotate-keys.ts'
 
 for (const [what, work] of [
   ['refuse a rotated key’s old string', rotateKeys],
-  ['show changed variables', changeVariables],
+  ['return changed variables', changeVariables],
 ] as const) {
-  test(`three processes each ${what} at the very next request, 1,000 times in a row`, {
+  test(`three processes each ${what} in the next request, 1,000 times in a row`, {
     skip: noOwnRedis,
   }, async (t) => {
     const lifetime = inReverse(t)
@@ -27,7 +27,7 @@ for (const [what, work] of [
   })
 }
 
-test('three processes on one SQLite file each show changed variables at the very next request, 1,000 times in a row', async (t) => {
+test('three processes on one SQLite file each return changed variables in the next request, 1,000 times in a row', async (t) => {
   const lifetime = inReverse(t)
   const store = `sqlite:${join(temporaryFolder(lifetime), 'lethe.db')}`
   await buildShopAt(store)

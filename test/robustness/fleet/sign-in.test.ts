@@ -197,7 +197,7 @@ describe('two processes on one PostgreSQL', () => {
     }
   })
 
-  test('let a link set one password', async () => {
+  test('let an invitation set one password', async () => {
     for (let round = 0; round < rounds; round++) {
       const { email, token } = await invite()
       const browsers: [Browser, Browser] = [browserAt(urls[0]), browserAt(urls[1])]
@@ -213,7 +213,7 @@ describe('two processes on one PostgreSQL', () => {
     }
   })
 
-  test('take a role away from a session of the other process for its next request', async () => {
+  test('apply a lower role to a session of the other process in its next request', async () => {
     await newMember('admin')
     const { email, browser } = await newMember('admin')
     const there = elsewhere(browser)
@@ -226,7 +226,7 @@ describe('two processes on one PostgreSQL', () => {
     }
   })
 
-  test('end a session of the other process for its next request', async () => {
+  test('end a session of the other process before its next request', async () => {
     const { email, browser } = await newMember()
     const second = browserAt(urls[1])
     await post(second, '/sign-in', { email, password })
@@ -235,7 +235,7 @@ describe('two processes on one PostgreSQL', () => {
     errorOf(await second.ask('/session'), 'unauthorized')
   })
 
-  test('refuse every cookie from before a change of the password with the next request', async () => {
+  test('refuse every cookie from before a password change in the next request', async () => {
     const { email, browser } = await newMember()
     const [stolen, second] = [elsewhere(browser), browserAt(urls[1])]
     await post(second, '/sign-in', { email, password })
@@ -245,7 +245,7 @@ describe('two processes on one PostgreSQL', () => {
     dataOf(await elsewhere(browser).ask('/session'))
   })
 
-  test('keep no secret of all this in a table, a line of the log or a refusal', async (t) => {
+  test('keep none of these secrets in a table, a log line or an error', async (t) => {
     // Unfinished sign-ins and an invitation leave rows too.
     const browser = browserAt(urls[0])
     const { searchParams } = new URL(textIn(await post(browser, '/single-sign-on'), 'address'))

@@ -69,7 +69,7 @@ function fill(path: string, trackerId: string, subjectId: string): string {
 
 describe("another organisation's ids", () => {
   for (const { name, method, path } of addressed) {
-    it(`bring what ids that do not exist bring, byte for byte, whatever the key: ${name}`, async () => {
+    it(`get the same answer as IDs that do not exist, byte for byte, with any key: ${name}`, async () => {
       const subjectIds = path.includes('{subjectId}') ? ['anna', 'nobody'] : ['']
       const others = method === 'GET' ? ['HEAD', 'POST', 'OPTIONS'] : ['PUT']
       const methods = isPostgres ? [method] : [method, ...others]
@@ -95,7 +95,7 @@ describe("another organisation's ids", () => {
     })
   }
 
-  it('were there all the time: their owner sees them, and nothing of them is gone', async () => {
+  it('existed all the time: their owner still sees all their data', async () => {
     const record = dataOf(
       await service.ask(`/v1/analytics/trackers/${foreign}/subjects/anna`, { key: rivalKey }),
     )
@@ -132,7 +132,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
     return distance
   }
 
-  it('can be measured: pages of events take longer than a refusal', async (t) => {
+  it('is measurable: pages of events take longer than a refusal', async (t) => {
     const list = (trackerId: string) =>
       wire.ask(`/v1/analytics/trackers/${trackerId}/subjects/anna/events?limit=200`, full)
     const distance = await apart(
@@ -148,7 +148,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
   })
 
   for (const { name, method, path } of addressed) {
-    it(`tells nothing: ${name}`, async (t) => {
+    it(`reveals nothing: ${name}`, async (t) => {
       const ask = (trackerId: string, subjectId: string) =>
         wire.ask(fill(path, trackerId, subjectId), full, method)
       const distance = await apart(

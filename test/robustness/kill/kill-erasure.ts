@@ -24,7 +24,7 @@ const tables = ['subjects', 'sessions', 'events'] as const
 
 export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally): void {
   const { kills, rows, minInTime = 0 } = plan
-  it('erasures leave each subject whole or gone, and gone if they were answered', async (t) => {
+  it('erasures leave each subject intact or erased, and erased if they were answered', async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
     const { cli } = store

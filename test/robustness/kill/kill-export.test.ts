@@ -46,7 +46,7 @@ interface BrokenOff {
   error: unknown
 }
 
-describe('a service that is killed in the middle of exports', () => {
+describe('a service that is killed during exports', () => {
   const lifetime = inReverse({ after })
   const brokenOff = new Map<string, BrokenOff>()
   let cli: CommandLine
@@ -91,21 +91,21 @@ describe('a service that is killed in the middle of exports', () => {
   })
 
   for (const what of Object.keys(clients)) {
-    it(`leaves its client with an error, however much had come (${what})`, () => {
+    it(`fails the client’s export, regardless of how much was received (${what})`, () => {
       const { entries, error } = brokenOff.get(what) ?? assert.fail('it has not ended')
       assert.ok(error instanceof ConnectionError)
       assert.ok(entries > 100 && entries < eventCount, `${entries} entries`)
     })
   }
 
-  it('leaves nothing behind, and the next one holds all of it', async (t) => {
+  it('leaves nothing behind, and the next export is complete', async (t) => {
     assert.deepEqual(readdirSync(temporary), [], 'a spool has no name, so nothing of it stays')
     const next = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
     const { counts } = dataOf(await next.ask(subjectPath('busy'), { key }))
     assert.deepEqual(counts, { sessions: 1, events: eventCount })
   })
 
-  it('leaves the command line with the exit code 1, and no file that could pass for an export', (t) => {
+  it('makes the command exit with 1, without a file that looks like an export', (t) => {
     const { code, stdout, stderr } = commandEnded
     if (code === 0) return t.diagnostic('it was whole before the kill came')
     assert.deepEqual([code, stdout], [1, ''])

@@ -12,7 +12,7 @@ import { complete, killAgainAndAgain, killDuring, type Plan, progress, type Tall
 import { buildShopAt, byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
 export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
-  it('an import loses nothing that was stored before, and is completed when it is run again', async (t) => {
+  it('an import loses nothing stored before, and is completed by another run', async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
     const { cli } = store

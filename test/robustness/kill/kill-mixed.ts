@@ -19,7 +19,7 @@ const toStay = `occurred_at >= ${edge} AND event_id NOT LIKE 'doomed%'`
 const ofImport = "event_id LIKE 'imported%'"
 
 export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
-  it('a server that erases and sweeps, or an import beside it, or both, lose nothing that was answered', async (t) => {
+  it('a server that erases and sweeps, a concurrent import, or both, lose nothing that was answered', async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
     const { cli } = store

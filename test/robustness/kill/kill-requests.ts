@@ -37,7 +37,7 @@ export function killRequests(
   { kills, rows, processes = 1 }: RequestPlan,
   total: Tally,
 ): void {
-  it(`requests end as done and prove each erasure once, with ${processes} at work`, async (t) => {
+  it(`requests end as done and prove each erasure once, with ${processes} running`, async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
     const journal = join(store.cli.folder, 'lethe.journal')

@@ -17,7 +17,7 @@ const forgotten = 'forgotten'
 
 /** Only for the embedded store: PostgreSQL manages the bytes of its own files. */
 export function killScrubs({ kills, rows }: Plan, total: Tally): void {
-  it('a scrub changes nothing that is stored, and leaves no byte of what was erased when it is run again', async (t) => {
+  it('a scrub changes no stored data, and another run leaves no byte of erased data', async (t) => {
     const random = seededRandom()
     const store = await killableSqlite(t)
     const { cli } = store

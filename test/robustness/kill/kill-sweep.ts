@@ -23,7 +23,7 @@ const parts = [
 ] as const
 
 export function killSweeps(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
-  it('a sweep deletes nothing but what has aged out, and is completed when it is run again', async (t) => {
+  it('a sweep deletes only what has aged out, and is completed by another run', async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
     await buildShopAt(store.work.address, shuffled(random, someAgedVisits(random, rows)))

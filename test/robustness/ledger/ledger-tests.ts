@@ -34,7 +34,7 @@ type Winner = 'batch' | 'erasure'
  * separate connections. Whichever is first, nothing older than the erasure must remain.
  */
 function raceErasures(makeStore: (t: TestContext) => Promise<string>, races: number): void {
-  it(`a batch in flight beside an erasure of its subject leaves nothing of it, ${races} times`, async (t) => {
+  it(`a batch during an erasure of its subject leaves no earlier data, ${races} times`, async (t) => {
     const random = seededRandom()
     const address = await makeStore(t)
     const [importing, erasing] = [await open(t, address), await open(t, address)]
@@ -141,7 +141,7 @@ function eraseByMany(
   makeCli: (t: TestContext) => Promise<{ cli: CommandLine; address: string }>,
   { erasures, processes }: Crowd,
 ): void {
-  it(`${erasures} erasures by ${processes} processes leave one tree, in which every receipt still holds`, async (t) => {
+  it(`${erasures} erasures by ${processes} processes leave one tree, in which every receipt is valid`, async (t) => {
     const random = seededRandom()
     const { cli, address } = await makeCli(t)
     // Some subjects are erased by more than one process, and some were never seen.

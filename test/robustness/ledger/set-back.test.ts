@@ -119,7 +119,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       return { ...place, cli, journal, serve, run, key, erase, present, entries }
     }
 
-    it('that was set back replays its journal before it answers anything', async (t) => {
+    it('that was reverted replays its journal before it answers anything', async (t) => {
       const { serve, erase, present, copy, run, journal, entries } = await prepare(t)
       const setBack = await copy()
       const service = await serve()
@@ -141,7 +141,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     })
 
     for (const change of ['revoked', 'rotated'] as const) {
-      it(`that was set back to before a key and a token were ${change} does it again before it answers anything`, async (t) => {
+      it(`that was reverted to before a key and a token were ${change} repeats that before it answers anything`, async (t) => {
         const { serve, copy, journal } = await prepare(t)
         const first = await serve()
         const wanted = { organisationId: 'acme', name: 'another', scopes: allScopes(), expiresAt: null }
@@ -173,7 +173,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       })
     }
 
-    it('that went on after it was set back is named at the start, and mended', async (t) => {
+    it('that was changed after it was reverted is reported at the start, and can be mended', async (t) => {
       const { serve, erase, present, copy, run, journal, entries, key } = await prepare(t)
       const setBack = await copy()
       const service = await serve()
@@ -219,7 +219,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       }
     })
 
-    it('that is set back under a running service erases nothing until a restart', async (t) => {
+    it('that is reverted under a running service erases nothing until a restart', async (t) => {
       const { serve, erase, present, tamper } = await prepare(t)
       const service = await serve()
       dataOf(await erase(service, 'anna'))
@@ -236,7 +236,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       dataOf(await erase(again, 'cleo'))
     })
 
-    it('whose answer to a commit is lost has the entry in its journal before the next one', async (t) => {
+    it('whose response to a commit is lost has the entry in its journal before the next one', async (t) => {
       const { serve, erase, entries, run, journal } = await prepare(t)
       const service = await serve()
       dataOf(await erase(service, 'anna'))
@@ -264,7 +264,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       assert.equal((await run('ledger', 'verify', '--journal', journal)).code, 0)
     })
 
-    it('whose entries somebody rewrote without the secret gets nothing signed', async (t) => {
+    it('whose entries were rewritten without the secret gets no signatures', async (t) => {
       const { serve, erase, present, tamper, run, key } = await prepare(t)
       const service = await serve({})
       for (const id of ['anna', 'ben', 'cleo']) dataOf(await erase(service, id))

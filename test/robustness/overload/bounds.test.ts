@@ -21,7 +21,7 @@ import { AbusiveClients } from './overload-tests.ts'
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
 
 describe('answers that nobody reads', () => {
-  it('hold this many bytes and no more: the client that has read nothing for longest is cut off, and one that reads is not', async (t) => {
+  it('hold a limited number of bytes: the client that has not read for longest is disconnected, and one that reads is not', async (t) => {
     const shop = await startShop(t, { scopes })
     await shop.ingest(visit('anna'))
     const megabyte = { text: 'x'.repeat(1024 * 1024) }
@@ -71,7 +71,7 @@ describe('answers that nobody reads', () => {
     return { server, connections, arrived, port, url: `http://127.0.0.1:${port}` }
   }
 
-  it('end their connection when nothing of them is taken for long, but not while they are being made', async (t) => {
+  it('close their connection if the client does not read, but not while they are generated', async (t) => {
     const { server, connections, arrived, url } = await startServer(t)
     // Shorter than the real timeout, but long enough for a client on a busy machine to send its request.
     server.timeout = 500
@@ -93,7 +93,7 @@ describe('answers that nobody reads', () => {
     assert.equal(await (await patient).text(), 'made at last')
   })
 
-  it('stay while something of them is taken, however little', { skip: noProc }, async (t) => {
+  it('continue while the client reads, however little', { skip: noProc }, async (t) => {
     const { connections, arrived, port } = await startServer(t)
     const slow = connect(port, '127.0.0.1').pause()
     t.after(() => slow.destroy())
@@ -140,7 +140,7 @@ describe('answers that nobody reads', () => {
     assert.equal(socket.destroyed, true)
   })
 
-  it('of one organisation cost no client of another its connection', async (t) => {
+  it('of one organisation disconnect no client of another', async (t) => {
     const { connections, arrived, url } = await startServer(t)
     const clients = new AbusiveClients(t, url)
     const unread = async (owner: string, bytes: number) => {
@@ -163,7 +163,7 @@ describe('answers that nobody reads', () => {
 })
 
 describe('connections', () => {
-  it('give way to newer ones, the one that has asked for nothing for longest first', async (t) => {
+  it('give way to newer ones, starting with the longest idle one', async (t) => {
     const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
     const busy = await openRawConnection(shop.url)
     const silent = new AbusiveClients(t, shop.url)
@@ -179,7 +179,7 @@ describe('connections', () => {
     busy.hangUp()
   })
 
-  it('never give way while their answer is being made', async (t) => {
+  it('never give way while their answer is generated', async (t) => {
     const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
     await shop.ingest(visit('anna'))
     const { read } = shop.services.subjects
@@ -203,7 +203,7 @@ describe('connections', () => {
     }
   })
 
-  it('are no more than the system has file handles for, less what the service needs itself', () => {
+  it('are limited by the file handles of the system, minus those that the service needs', () => {
     const limits = (handles: string) =>
       `Max file locks   unlimited\nMax open files            ${handles}   524288  files\n`
     const within = (text: string) => {
@@ -219,7 +219,7 @@ describe('connections', () => {
   })
 
   const needsShell = process.platform === 'linux' ? false : 'only Linux tells how many handles there are'
-  it('leave the service the handles it needs to begin to write', { skip: needsShell }, async (t) => {
+  it('leave the service the handles that it needs to start writing', { skip: needsShell }, async (t) => {
     const cli = commandLine(t)
     await buildShop(cli.storePath, visit('anna'))
     const key = await createKey(cli)

@@ -55,8 +55,8 @@ async function stopReading(url: string, request: string): Promise<Socket> {
   return socket
 }
 
-describe('clients that stop reading in the middle of a large export', { skip: noProc }, () => {
-  it('cost one file without a name, bounded memory, and nobody else anything; with them, all is gone', async (t) => {
+describe('clients that stop reading during a large export', { skip: noProc }, () => {
+  it('share one unnamed file and bounded memory, do not affect others, and leave nothing behind', async (t) => {
     const sockets: Socket[] = []
     const hangUp = () => {
       for (const socket of sockets) socket.destroy()

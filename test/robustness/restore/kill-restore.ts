@@ -108,7 +108,7 @@ async function whatIsLeft({ cli, env }: Place): Promise<'old' | 'new'> {
 /** Kills restores before these system calls. */
 export function killRestores(points: readonly KillPoint[]): void {
   const skip = missing('strace')
-  it('killed at any step, a restore leaves the old store or the new one, and nothing beside it', {
+  it('a restore killed at any step leaves the old store or the new one, and nothing else', {
     skip,
   }, async (t) => {
     const place = await afterTheBackup(t)

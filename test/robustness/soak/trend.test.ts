@@ -13,21 +13,21 @@ function rising(samples: readonly Sample[]): Measure[] {
   return trendsOf(samples).flatMap(({ measure, rises }) => (rises ? [measure] : []))
 }
 
-describe('the soak', () => {
-  it('sees nothing rise in an hour of calm', () => {
+describe('the trend of a soak', () => {
+  it('does not rise in a calm hour', () => {
     assert.deepEqual(rising(hour()), [])
   })
 
   const leaks: Record<Measure, number> = { residentMb: 60, heapMb: 20, handles: 30, p50Ms: 3, p99Ms: 30 }
   for (const measure of measures) {
-    it(`sees a slow rise of ${measure}`, () => {
+    it(`shows a slow rise of ${measure}`, () => {
       const leak = leaks[measure]
       assert.deepEqual(rising(hour((look) => ({ [measure]: calm[measure] + (leak * look) / 360 }))), [
         measure,
       ])
     })
 
-    it(`takes neither a warm-up nor a spike nor one busy quarter for a rise of ${measure}`, () => {
+    it(`does not rise for a warm-up, a spike or one busy quarter of ${measure}`, () => {
       const often = calm[measure] * 3
       assert.deepEqual(rising(hour((look) => ({ [measure]: look < 50 ? 1 : calm[measure] }))), [])
       assert.deepEqual(rising(hour((look) => (look % 7 === 0 ? { [measure]: often } : {}))), [])
@@ -35,7 +35,7 @@ describe('the soak', () => {
     })
   }
 
-  it('draws every sample and writes every figure', () => {
+  it('is drawn and written with every sample', () => {
     const samples = hour()
     const points = [...chart('An hour', samples).matchAll(/<polyline points="([^"]+)"/g)]
     assert.deepEqual(

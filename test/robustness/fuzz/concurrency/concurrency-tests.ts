@@ -51,8 +51,8 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
     return deeds
   }
 
-  describe('several processes concurrently on the same subjects', () => {
-    it('would be found out: no order explains that two erasures deleted the same', () => {
+  describe('several processes that work on the same subjects', () => {
+    it('would be caught: no order explains that two erasures deleted the same data', () => {
       const subject = 'first'
       const added = { subjects: 1, sessions: 1, events: 5 }
       const imported: Deed = {
@@ -74,7 +74,7 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
       assert.throws(() => assertExplainable([imported, erased(3, 0)]), /no order explains/)
     })
 
-    it('import, read, erase and sweep as if one after the other, and lists show everybody who stays', async (t) => {
+    it('import, read, erase and sweep as if one after the other, and lists show every subject who stays', async (t) => {
       const { seed } = seededRandom()
       for (let round = 0; round < rounds; round++) {
         t.diagnostic(`LETHE_TEST_SEED=${seed + round}`)

@@ -43,8 +43,8 @@ export async function modelTests({ sequences, timeout }: ModelPlan): Promise<voi
     return { play }
   }
 
-  describe('whatever is done in whatever order,', () => {
-    it('every answer and every count is what a simple model says', (t) => {
+  describe('for any sequence of steps,', () => {
+    it('every answer and every count matches a simple model', (t) => {
       const property = fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
         async (steps: Step[]) => {

@@ -36,8 +36,8 @@ function read(env: Record<string, string>): Config | string {
   }
 }
 
-describe('a configuration, whatever it is,', () => {
-  it('is taken, or refused in one line that names the variable and what it takes', (t) =>
+describe('any configuration', () => {
+  it('is accepted, or refused in one line that names the variable and its accepted values', (t) =>
     hold(
       t,
       fc.property(fc.constantFrom(...names), value, (name, text) => {
@@ -55,7 +55,7 @@ describe('a configuration, whatever it is,', () => {
       { runs: 5_000 },
     ))
 
-  it('is within its bounds when it is taken', (t) =>
+  it('is within its bounds if it is accepted', (t) =>
     hold(
       t,
       fc.property(fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }), (env) => {

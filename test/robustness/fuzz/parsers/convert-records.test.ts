@@ -60,7 +60,7 @@ function quoted(cell: string): string {
 }
 
 describe('the records of an export', () => {
-  it('are the objects of a JSON document, however it is written and wherever its chunks end', async (t) => {
+  it('are the objects of a JSON document, in any formatting and any chunks', async (t) => {
     const input = fc.tuple(fc.array(jsonObject, { maxLength: 5 }), fc.constantFrom(...writings), chunkLengths)
     const property = fc.asyncProperty(input, async ([objects, write, lengths]) => {
       const bytes = Buffer.from(write(objects))
@@ -70,7 +70,7 @@ describe('the records of an export', () => {
     await hold(t, property, { runs: 200 })
   })
 
-  it('are the rows of a CSV file, whatever its cells contain and wherever its chunks end', async (t) => {
+  it('are the rows of a CSV file, with any cells and any chunks', async (t) => {
     const row = fc.array(text, { minLength: 3, maxLength: 3 })
     const input = fc.tuple(fc.array(row, { maxLength: 6 }), fc.constantFrom('\n', '\r\n'), chunkLengths)
     const property = fc.asyncProperty(input, async ([rows, lineEnd, lengths]) => {
@@ -86,7 +86,7 @@ describe('the records of an export', () => {
     await hold(t, property, { runs: 200 })
   })
 
-  it('are never more than the bytes allow, and damaged files end with an explanation', async (t) => {
+  it('are never larger than the limit, and damaged files end with an explanation', async (t) => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
       fc.array(fc.constantFrom('"', ',', '\n', '{', '}', '[', ']', '\\', 'a', '1', ':'), { maxLength: 80 }),

@@ -94,7 +94,7 @@ function changedColumns(text: string, changes: readonly Change[]): string {
   return columns.join('\t')
 }
 
-describe('a record of another system, whatever it contains,', () => {
+describe('any record of another system', () => {
   for (const { format, files } of fixtures) {
     const texts = files.flatMap(textsOf)
     const changed = format.input === 'lines' ? changedColumns : changedJson

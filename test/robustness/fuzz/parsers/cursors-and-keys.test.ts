@@ -13,7 +13,7 @@ describe('a cursor', () => {
   const list = fc.array(fc.oneof(identifierText, fc.maxSafeInteger(), fc.constant(null)), { maxLength: 6 })
   const position = fc.record({ at: fc.maxSafeInteger(), id: identifierText })
 
-  it('gives back the position it was made from, to its own list and to no other', (t) =>
+  it('is decoded to its position, only for its own list', (t) =>
     hold(
       t,
       fc.property(list, list, position, (own, other, { at, id }) => {
@@ -38,7 +38,7 @@ describe('a cursor', () => {
     )
   })
 
-  it('that was forged is refused, or a position that the list could have', (t) =>
+  it('that was forged is refused, or is a position that the list could have', (t) =>
     hold(
       t,
       fc.property(
@@ -53,7 +53,7 @@ describe('a cursor', () => {
       { runs: 1_000 },
     ))
 
-  it('is a position or a problem of its field, whatever it is', (t) =>
+  it('is decoded to a position or refused with its field, for any text', (t) =>
     hold(
       t,
       fc.property(fc.option(list), anyText, (own, text) => {
@@ -68,7 +68,7 @@ describe('a key string', () => {
     .record({ id: base62(16), secret: base62(32) })
     .map(({ id, secret }) => ({ id, text: createKeyString(id, { uuid: () => '', base62: () => secret }) }))
 
-  it('tells its id', (t) =>
+  it('contains its ID', (t) =>
     hold(
       t,
       fc.property(issued, ({ id, text }) => {
@@ -77,7 +77,7 @@ describe('a key string', () => {
       }),
     ))
 
-  it('is refused with one character changed, left out, put in, or swapped with the next', (t) => {
+  it('is refused with one character changed, removed, added or swapped', (t) => {
     const damaged = issued.chain(({ text }) => {
       const at = fc.nat(text.length - 1)
       return fc.oneof(
@@ -107,7 +107,7 @@ describe('a key string', () => {
     )
   })
 
-  it('is not in what is logged of a request id', (t) =>
+  it('is removed from logged request IDs', (t) =>
     hold(
       t,
       fc.property(issued, fc.string(), fc.string(), ({ text }, before, behind) => {
@@ -115,7 +115,7 @@ describe('a key string', () => {
       }),
     ))
 
-  it('is nothing that anybody makes up', (t) =>
+  it('is not found in random text', (t) =>
     hold(
       t,
       fc.property(anyText, (text) => assert.equal(readKeyId(text), null)),

@@ -80,8 +80,8 @@ function turnedRound(value: unknown): unknown {
   return Object.fromEntries(fields.reverse())
 }
 
-describe('a line of an import, whatever it is,', () => {
-  it('is a row, or bad for a reason of one line', (t) => {
+describe('any line of an import', () => {
+  it('is a row, or refused with a reason of one line', (t) => {
     const deep = fc
       .nat(100_000)
       .chain((depth) => fc.constantFrom('['.repeat(depth), `{"properties":${'{"a":'.repeat(depth)}`))
@@ -102,7 +102,7 @@ describe('a line of an import, whatever it is,', () => {
     )
   })
 
-  it('says what it is taken for: written again, it is the same row', (t) =>
+  it('is the same row if its row is written again', (t) =>
     hold(
       t,
       fc.property(fc.oneof(goodLine, nearlyGoodLine), (fields) => {
@@ -112,7 +112,7 @@ describe('a line of an import, whatever it is,', () => {
       { runs: 500 },
     ))
 
-  it('is taken when it is good, in whatever order its fields stand', (t) =>
+  it('is accepted if valid, with its fields in any order', (t) =>
     hold(
       t,
       fc.property(goodLine, (fields) => {

@@ -10,7 +10,7 @@ import { hold } from '../hold.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 
 describe('an instant', () => {
-  it('that was written is read again', (t) =>
+  it('is read as it was written', (t) =>
     hold(
       t,
       fc.property(
@@ -23,7 +23,7 @@ describe('an instant', () => {
       { runs: 2_000 },
     ))
 
-  it('is what the calendar says, or none', (t) => {
+  it('is a date of the calendar, or refused', (t) => {
     const digits = (most: number, length = 2) =>
       fc.integer({ min: 0, max: most }).map((n) => String(n).padStart(length, '0'))
     const text = fc
@@ -57,8 +57,8 @@ describe('an instant', () => {
   })
 })
 
-describe('an id', () => {
-  it('is one to the service where it is one to the client', (t) =>
+describe('an ID', () => {
+  it('is valid for the service exactly if it is valid for the client', (t) =>
     hold(
       t,
       fc.property(fc.oneof(anyText, identifierText, notIdentifierText), (text) => {
@@ -67,7 +67,7 @@ describe('an id', () => {
       { runs: 2_000 },
     ))
 
-  it('is one where it should be, and none where it should not', (t) =>
+  it('is accepted if valid, and refused otherwise', (t) =>
     hold(
       t,
       fc.property(identifierText, notIdentifierText, (id, other) => {
@@ -78,7 +78,7 @@ describe('an id', () => {
 })
 
 describe('a query string', () => {
-  it('is taken apart as forms are, or is broken', (t) =>
+  it('is parsed like a form, or refused', (t) =>
     hold(
       t,
       fc.property(
@@ -100,8 +100,8 @@ describe('a query string', () => {
     ))
 })
 
-describe('what an answer says of when to try again', () => {
-  it('is a time to wait, or nothing', (t) => {
+describe('the retry headers of an answer', () => {
+  it('are parsed to a time to wait, or ignored', (t) => {
     const headerText = fc.oneof(
       fc.nat().map(String),
       fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),

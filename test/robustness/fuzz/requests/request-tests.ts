@@ -35,7 +35,7 @@ export function apiRequestTests(
   api: ApiSurface,
   plan: RequestPlan & { attacks: number; hangUps: number },
 ): void {
-  describe('requests generated from the document and against it', () => {
+  describe('requests generated from the document, valid and invalid,', () => {
     requestTests(api, plan)
     forgedCursorTest(api)
   })
@@ -107,7 +107,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
   }
 
   for (let test = 1; test <= tests; test++) {
-    it(`are each answered as documented, change what they may, and nothing fails (${test} of ${tests})`, async (t) => {
+    it(`are answered as documented and change only what they may, without failures (${test} of ${tests})`, async (t) => {
       const before = count
       const share = await holdShare(t, fc.asyncProperty(requests, play), {
         runs,
@@ -121,12 +121,12 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
   for (const operation of surface.operations) {
     const { name } = operation
     if (needsMore(operation)) continue
-    it(`are taken when nothing is wrong with them: ${name}`, () =>
+    it(`are accepted if they are valid: ${name}`, () =>
       playUntil({ [`${name} 200`]: goodRequest(operation, surface) }))
   }
 
   const skip = meetsRefusals ? false : 'a refusal is the same whatever the store'
-  it('met every refusal of every operation', { skip }, () =>
+  it('provoke every refusal of every operation', { skip }, () =>
     playUntil(
       Object.fromEntries(
         surface.operations.flatMap((operation) =>
@@ -147,7 +147,7 @@ function assertChangedOnly(parts: readonly string[], before: Look, now: Look): v
 }
 
 function forgedCursorTest(api: ApiSurface): void {
-  it('go on from any cursor that can be made up, or are refused, and nothing fails', async () => {
+  it('continue from any forged cursor or are refused, without failures', async () => {
     await api.renew()
     const sent = api.forgedTargets.map((path) => ({
       text: `GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${api.meanings.full}\r\n\r\n`,
@@ -164,8 +164,8 @@ function forgedCursorTest(api: ApiSurface): void {
 
 function attackTest(api: Surface, { attacks, ...timing }: { attacks: number; timeout?: number }): void {
   const skip = attacks === 0 && 'no store is asked for them'
-  describe('bytes that are hardly a request, or two in one,', { skip }, () => {
-    it('are answered in the envelope, and what was hidden in them is not', async (t) => {
+  describe('malformed and ambiguous requests', { skip }, () => {
+    it('are answered in the envelope, and requests hidden in them are not', async (t) => {
       const property = fc.asyncProperty(attack, async ({ text, isAmbiguous }) => {
         const answers = await hearOut(api.url, text)
         const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
@@ -183,8 +183,8 @@ function attackTest(api: Surface, { attacks, ...timing }: { attacks: number; tim
 }
 
 function hangUpTest(api: Surface, { hangUps, ...timing }: { hangUps: number; timeout?: number }): void {
-  describe('clients who are gone before their answer', () => {
-    it('end no process and leave no failure behind, whatever they had sent by then', async (t) => {
+  describe('clients that disconnect before the answer', () => {
+    it('cause no crash and no failure, whatever they have sent', async (t) => {
       const uncaught: unknown[] = []
       const note = (error: unknown) => uncaught.push(error)
       const signs = ['uncaughtException', 'unhandledRejection']
