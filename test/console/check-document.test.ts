@@ -5,7 +5,7 @@ import { checkDocument } from '../../console/src/editor/check-document.ts'
 import { compareVariables } from '../../console/src/variables.ts'
 import { Problems } from '../../src/domain/errors.ts'
 import * as service from '../../src/domain/variable.ts'
-import { hold } from '../robustness/fuzz/hold.ts'
+import { checkProperty } from '../robustness/fuzz/check-property.ts'
 
 /** Whether the service accepts a document. */
 function isAccepted(text: string): boolean {
@@ -115,7 +115,7 @@ describe('the editor’s check of a document', () => {
     const property = fc.property(document, (text) => {
       assert.equal(checkDocument(text).problems.length === 0, isAccepted(text), text)
     })
-    await hold(t, property, { runs: 2_000 })
+    await checkProperty(t, property, { runs: 2_000 })
   })
 })
 

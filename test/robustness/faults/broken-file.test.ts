@@ -37,7 +37,7 @@ before(() =>
 )
 
 /** Overwrites bytes with random ones. */
-function spoil(path: string, from: number, length: number): void {
+function corrupt(path: string, from: number, length: number): void {
   const nonsense = Uint8Array.from({ length }, () => random.integer(256))
   const file = openSync(path, 'r+')
   writeSync(file, nonsense, 0, length, from)
@@ -46,8 +46,8 @@ function spoil(path: string, from: number, length: number): void {
 
 describe('a damaged database file', () => {
   const unusable: [what: string, damage: (path: string) => void][] = [
-    ['with nonsense in its first bytes', (path) => spoil(path, 0, 100)],
-    ['with nonsense for its schema', (path) => spoil(path, 100, pageBytes - 100)],
+    ['with nonsense in its first bytes', (path) => corrupt(path, 0, 100)],
+    ['with nonsense for its schema', (path) => corrupt(path, 100, pageBytes - 100)],
     ['cut off within its header', (path) => truncateSync(path, 60)],
     ['cut off after its first page', (path) => truncateSync(path, pageBytes)],
     ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
@@ -76,7 +76,7 @@ describe('a damaged database file', () => {
     copyFileSync(sound, path)
     const pages = statSync(path).size / pageBytes
     // After the first pages, which hold the schema and the key that every request needs.
-    for (let page = Math.ceil(pages / 2); page < pages; page += 4) spoil(path, page * pageBytes, pageBytes)
+    for (let page = Math.ceil(pages / 2); page < pages; page += 4) corrupt(path, page * pageBytes, pageBytes)
     const service = await startTestService(t, { LETHE_STORE: `sqlite:${path}` })
     const { keyString: key } = await service.createKey('acme')
     const statuses = new Map<number, number>()
@@ -126,7 +126,7 @@ describe('a damaged database file', () => {
     for (const end of ['', '-wal']) copyFileSync(live + end, left + end)
     const size = statSync(`${left}-wal`).size
     assert.ok(size > 20 * pageBytes)
-    spoil(`${left}-wal`, Math.floor(size / 2), 3 * pageBytes)
+    corrupt(`${left}-wal`, Math.floor(size / 2), 3 * pageBytes)
     const service = await startTestService(t, { LETHE_STORE: `sqlite:${left}` })
     const { keyString: key } = await service.createKey('acme')
     const { subjects } = dataOf(await service.ask(`${subjectsPath}?limit=200`, { key }))

@@ -24,7 +24,7 @@ interface Shortage {
  * Runs a service on a full disk: reads continue, writes are refused, and everything works again once there is
  * room.
  */
-async function liveThrough(t: TestContext, store: string | undefined, shortage: (pid: number) => Shortage) {
+async function runOnFullDisk(t: TestContext, store: string | undefined, shortage: (pid: number) => Shortage) {
   const cli = commandLine(t, store && `sqlite:${store}`)
   const path = store ?? cli.storePath
   await buildShop(path, rows)
@@ -66,7 +66,7 @@ describe('a full disk', () => {
   it('fails writes with a clear message while reads continue, and recovers once there is room', {
     skip: noLimits,
   }, async (t) => {
-    await liveThrough(t, undefined, (pid) => {
+    await runOnFullDisk(t, undefined, (pid) => {
       const allow = (bytes: string) => execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`])
       return { begin: () => allow('4096'), end: () => allow('unlimited') }
     })
@@ -78,7 +78,10 @@ describe('a full disk', () => {
     const folder = smallDisk(t, 2)
     const filler = join(folder, 'filler')
     const store = join(folder, 'lethe.db')
-    const cli = await liveThrough(t, store, () => ({ begin: () => fill(filler), end: () => rmSync(filler) }))
+    const cli = await runOnFullDisk(t, store, () => ({
+      begin: () => fill(filler),
+      end: () => rmSync(filler),
+    }))
     const visits = join(cli.folder, 'visits.ndjson')
     writeFileSync(visits, ndjson(ids('newcomer', 100).flatMap((id) => visit(id, { events: 20 }))))
     fill(filler)

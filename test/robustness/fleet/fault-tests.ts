@@ -143,7 +143,7 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
       const recoveries: number[] = []
 
       async function assertAllIsWell(): Promise<void> {
-        load.assertWell()
+        load.assertNoFailure()
         for (const { isKilled, hasEnded } of fleet.servers) assert.equal(hasEnded, isKilled)
         await withDatabase(store, async (client) => {
           await assertGone(client, load.erased)
@@ -158,7 +158,7 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
         try {
           await fault()
           const mendedAt = performance.now()
-          await until(() => isWell(fleet))
+          await until(() => isHealthy(fleet))
           recoveries.push(performance.now() - mendedAt)
           await assertAllIsWell()
         } catch (error) {
@@ -183,7 +183,7 @@ let clients = 0
  * Whether every process answers reads and erasures, and all share one budget, tested with a new client
  * address.
  */
-async function isWell({ places, key }: Fleet): Promise<boolean> {
+async function isHealthy({ places, key }: Fleet): Promise<boolean> {
   clients += 1
   const client = (network: string) => `2001:db8:${network}:${clients.toString(16)}::1`
   const [from, eraser] = [client('1'), client('2')]

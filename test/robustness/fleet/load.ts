@@ -100,12 +100,12 @@ export class Load {
     this.caller = new Caller(fleet)
     this.#random = random
     this.#doomed = ids('doomed', doomed)
-    const works = [this.#read, this.#read, this.#read, this.#beGreedy, this.#erase, this.#erase]
+    const works = [this.#read, this.#read, this.#read, this.#ignoreBudget, this.#erase, this.#erase]
     this.#workers = works.map((work) => this.#repeat(work.bind(this)))
   }
 
   /** Fails if anything has failed so far. */
-  assertWell(): void {
+  assertNoFailure(): void {
     if (this.#failures.length > 0) throw this.#failures[0]
   }
 
@@ -113,7 +113,7 @@ export class Load {
   async stop(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#workers)
-    this.assertWell()
+    this.assertNoFailure()
   }
 
   async #repeat(work: () => Promise<void>): Promise<void> {
@@ -135,7 +135,7 @@ export class Load {
   }
 
   /** A client that ignores budgets. */
-  async #beGreedy(): Promise<void> {
+  async #ignoreBudget(): Promise<void> {
     const answer = await this.caller.ask(subjectsPath, { from: '192.0.2.1' })
     assert.ok(answer === null || [200, 429, 500].includes(answer.status))
   }
@@ -150,7 +150,7 @@ export class Load {
       )
       const answers = await Promise.all(requests)
       const acknowledged = answers.filter((answer) => answer?.status === 200)
-      reported += acknowledged.filter((answer) => answer !== null && reports(answer)).length
+      reported += acknowledged.filter((answer) => answer !== null && reportsCounts(answer)).length
       isUnsure ||= acknowledged.length < answers.length
       if (acknowledged.length > 0) break
       await delay(50)
@@ -161,7 +161,7 @@ export class Load {
 }
 
 /** Whether an erasure reports counts. Fails unless they are the subject's, or zero. */
-function reports(answer: Answer): boolean {
+function reportsCounts(answer: Answer): boolean {
   const { alreadyErased, counts: deleted } = dataOf(answer)
   assert.deepEqual(deleted, alreadyErased === true ? { sessions: 0, events: 0 } : counts)
   return alreadyErased === false

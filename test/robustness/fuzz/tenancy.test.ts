@@ -38,14 +38,14 @@ await revokeKey(service.services, revoked.key.id, revoked.key.name)
 const expired = await service.createKey(own, undefined, Date.now() + 60_000)
 service.passTime(60_000)
 /** Keys that are accepted. */
-const letIn: [who: string, authorization: string | null][] = [
+const accepted: [who: string, authorization: string | null][] = [
   ['a key with every scope', `Bearer ${full}`],
   ['a key that may view', `Bearer ${(await service.createKey(own, ['analytics:view'])).keyString}`],
   ['a key that may erase', `Bearer ${(await service.createKey(own, ['analytics:delete-data'])).keyString}`],
   ['a key that may collect', `Bearer ${(await service.createKey(own, ['analytics:collect'])).keyString}`],
   ['a key of a third organisation', `Bearer ${(await service.createKey(third)).keyString}`],
 ]
-const refused: typeof letIn = [
+const refused: typeof accepted = [
   ['a revoked key', `Bearer ${revoked.keyString}`],
   ['an expired key', `Bearer ${expired.keyString}`],
   ['a damaged key of its owner', `Bearer ${rivalKey.slice(0, -1)}!`],
@@ -73,7 +73,7 @@ describe("another organisation's ids", () => {
       const subjectIds = path.includes('{subjectId}') ? ['anna', 'nobody'] : ['']
       const others = method === 'GET' ? ['HEAD', 'POST', 'OPTIONS'] : ['PUT']
       const methods = isPostgres ? [method] : [method, ...others]
-      for (const [i, [who, authorization]] of [...letIn, ...(isPostgres ? [] : refused)].entries()) {
+      for (const [i, [who, authorization]] of [...accepted, ...(isPostgres ? [] : refused)].entries()) {
         // Only the first key may do everything; for the others, the method and query make no difference.
         for (const asked of i === 0 ? methods : [method]) {
           // One request alone, and all of them pipelined, which are read from the store in one batch.
@@ -113,7 +113,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
    * How distinguishable two times are, from 0 to 1. Repeated, because a real difference persists and chance
    * does not.
    */
-  async function apart(
+  async function distinguishability(
     first: () => Promise<unknown>,
     second: () => Promise<unknown>,
     enough: (distance: number) => boolean,
@@ -135,7 +135,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
   it('is measurable: pages of events take longer than a refusal', async (t) => {
     const list = (trackerId: string) =>
       wire.ask(`/v1/analytics/trackers/${trackerId}/subjects/anna/events?limit=200`, full)
-    const distance = await apart(
+    const distance = await distinguishability(
       () => list(missing),
       // On an idle machine, one page would be enough.
       async () => {
@@ -151,7 +151,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
     it(`reveals nothing: ${name}`, async (t) => {
       const ask = (trackerId: string, subjectId: string) =>
         wire.ask(fill(path, trackerId, subjectId), full, method)
-      const distance = await apart(
+      const distance = await distinguishability(
         () => ask(missing, 'anna'),
         () => ask(foreign, 'anna'),
         (found) => found < 0.4,

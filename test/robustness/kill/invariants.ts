@@ -64,7 +64,7 @@ const rules: readonly Rule[] = [
 ]
 
 /** Stored daily totals, joined with the totals of the stored rows; those of sessions have an empty name. */
-const heldAgainstStored = `FROM (
+const keptAndStored = `FROM (
     SELECT tracker_id, day, name, count FROM daily_events
     UNION ALL SELECT tracker_id, day, '', count FROM daily_sessions) kept
   FULL JOIN (
@@ -76,11 +76,11 @@ const heldAgainstStored = `FROM (
 const totalRules: Record<Totals, Rule> = {
   'equal to what is stored': [
     'daily totals are what is stored',
-    `SELECT * ${heldAgainstStored} WHERE count IS DISTINCT FROM stored`,
+    `SELECT * ${keptAndStored} WHERE count IS DISTINCT FROM stored`,
   ],
   'not below what is stored': [
     'daily totals are at least what is stored',
-    `SELECT * ${heldAgainstStored} WHERE coalesce(count, 0) < coalesce(stored, 1)`,
+    `SELECT * ${keptAndStored} WHERE coalesce(count, 0) < coalesce(stored, 1)`,
   ],
 }
 

@@ -145,7 +145,7 @@ export function killablePostgres(server: () => PostgresServer): MakeKillable {
      * Restarts the server. Returns whether the program failed; it must then print one line without the
      * password.
      */
-    const restartUnder: Disturbance = async (program) => {
+    const restartServer: Disturbance = async (program) => {
       await postgres.stop(random.pick(['fast', 'immediate', 'killed']))
       await postgres.start()
       const { code, stderr } = await program.ended
@@ -168,7 +168,7 @@ export function killablePostgres(server: () => PostgresServer): MakeKillable {
       },
       // A process starts its work when it connects.
       hasBegun: async () => (await countConnections(postgres, work)) > 0,
-      disturbances: [killed, restartUnder],
+      disturbances: [killed, restartServer],
     }
   }
 }

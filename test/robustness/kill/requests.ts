@@ -120,13 +120,13 @@ async function provenBy(store: Queryable, requested: readonly Requested[]): Prom
   return rows.map((row) => {
     const id = text(row, 'request_id')
     const record = parseRecord(text(row, 'record')) ?? assert.fail()
-    const what = whatIs(record, byId.get(id) ?? assert.fail())
+    const what = identify(record, byId.get(id) ?? assert.fail())
     return { id, index: Number(row.ledger_index), what, record }
   })
 }
 
 /** Whom a record is about, among the subjects and identifiers of a request. */
-function whatIs(record: LedgerRecord, { held, missing, absent, email }: Requested): string {
+function identify(record: LedgerRecord, { held, missing, absent, email }: Requested): string {
   if (record.version === 1) {
     const { erasedAt, subject } = record
     const is = ({ trackerId, subjectId }: SubjectRef) =>

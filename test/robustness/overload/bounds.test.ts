@@ -40,7 +40,7 @@ describe('answers that nobody reads', () => {
     const silent = new AbusiveClients(t, shop.url)
     for (const name of names) {
       await readOne()
-      await silent.come(1, page(name).repeat(30), { reads: false })
+      await silent.connect(1, page(name).repeat(30), { reads: false })
       // Its socket buffers are full: from here on, its answers wait.
       await until(() => logged(name).length > 0)
     }
@@ -81,7 +81,7 @@ describe('answers that nobody reads', () => {
     assert.equal(timedOut, arrived[0]?.socket)
     // The next client may take longer to send its request.
     server.timeout = 0
-    await new AbusiveClients(t, url).come(1, requestText('/'), { reads: false })
+    await new AbusiveClients(t, url).connect(1, requestText('/'), { reads: false })
     await until(() => arrived.length === 2)
     // More than the system buffers for a client that does not read.
     arrived[1]?.end(Buffer.alloc(64 * 1024 * 1024))
@@ -145,7 +145,7 @@ describe('answers that nobody reads', () => {
     const clients = new AbusiveClients(t, url)
     const unread = async (owner: string, bytes: number) => {
       const number = arrived.length
-      await clients.come(1, requestText('/'), { reads: false })
+      await clients.connect(1, requestText('/'), { reads: false })
       await until(() => arrived.length > number)
       const response = arrived[number]
       assert.ok(response)
@@ -168,11 +168,11 @@ describe('connections', () => {
     const busy = await openRawConnection(shop.url)
     const silent = new AbusiveClients(t, shop.url)
     // Once answered, they are known to the server.
-    await silent.come(9, requestText('/healthz'))
-    await until(() => silent.heard.split('HTTP/1.1 200').length === 10)
+    await silent.connect(9, requestText('/healthz'))
+    await until(() => silent.received.split('HTTP/1.1 200').length === 10)
     busy.send(requestText('/healthz'))
     dataOf(await busy.answer())
-    await silent.come(5, '')
+    await silent.connect(5, '')
     await until(() => silent.ended === 5)
     busy.send(requestText('/healthz'))
     dataOf(await busy.answer())
@@ -194,7 +194,7 @@ describe('connections', () => {
     for (const connection of awaiting) connection.send(requestText(subjectPath('anna'), { key: shop.key }))
     await until(() => reached === 10)
     const late = new AbusiveClients(t, shop.url)
-    await late.come(5, '')
+    await late.connect(5, '')
     await until(() => late.ended === 5)
     released.resolve()
     for (const connection of awaiting) {
@@ -233,7 +233,7 @@ describe('connections', () => {
     })
     await until(() => /"url":"/.test(log))
     const [, url = ''] = /"url":"([^"]+)"/.exec(log) ?? []
-    await new AbusiveClients(t, url).come(300, '')
+    await new AbusiveClients(t, url).connect(300, '')
     dataOf(await askRaw(url, subjectPath('anna'), { key, method: 'DELETE' }))
     child.kill('SIGTERM')
     const [code] = await once(child, 'exit')

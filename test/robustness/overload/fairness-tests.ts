@@ -34,7 +34,7 @@ export function fairnessTest(
     const store = engine === 'PostgreSQL' ? { LETHE_STORE: await freshStore(lifetime) } : {}
     const env = { LETHE_BATCH_PACE: '1000000/second', ...store }
     const busy = await startShop(lifetime, { env, scopes: ['analytics:view'], writesHere: false })
-    const other = await joinAs(busy)
+    const other = await addOrganisation(busy)
     const alone: Times = { reads: [], erasures: [] }
     for (let round = 0; round < minRounds; round++) await other.measure(alone)
     await run(busy, requests, subjects)
@@ -57,7 +57,7 @@ export function fairnessTest(
 }
 
 /** Another organisation on the same service. */
-async function joinAs(shop: Shop) {
+async function addOrganisation(shop: Shop) {
   const organisationId = await shop.createOrganisation()
   const trackerId = await shop.createTracker(organisationId)
   const { keyString: key } = await shop.createKey(organisationId, scopes)

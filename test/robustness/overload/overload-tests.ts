@@ -20,7 +20,7 @@ export class AbusiveClients {
   /** The number of connections that the server has closed. */
   ended = 0
   /** Everything that the server sent to them. */
-  heard = ''
+  received = ''
 
   constructor(t: Lifetime, url: string) {
     const { hostname, port } = new URL(url)
@@ -29,7 +29,7 @@ export class AbusiveClients {
   }
 
   /** Connects this many clients, each of which sends this text. */
-  async come(count: number, says: string, { reads = true, hangsUp = false } = {}): Promise<void> {
+  async connect(count: number, says: string, { reads = true, hangsUp = false } = {}): Promise<void> {
     const arrivals = Array.from({ length: count }, async () => {
       const socket = connect({ ...this.#address, allowHalfOpen: true })
       socket.on('error', () => {})
@@ -39,7 +39,7 @@ export class AbusiveClients {
       await Promise.race([once(socket, 'connect'), once(socket, 'close')])
       if (reads) {
         socket.on('data', (bytes) => {
-          this.heard += bytes
+          this.received += bytes
         })
         socket.on('end', () => socket.destroy())
       }
@@ -124,7 +124,7 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
     for (const [what, says, options] of misuses) {
       it(`serves others while ${connections} clients ${what}`, async (t) => {
         const clients = new AbusiveClients(t, server.url)
-        await clients.come(connections, says, options)
+        await clients.connect(connections, says, options)
         t.diagnostic(await assertServed())
       })
     }
@@ -137,7 +137,7 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
         `GET /docs HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\nX-Padding: ${padding}\r\n\r\n`
       const logBefore = server.stdout().length
       for (const name of names) {
-        await clients.come(1, request(name).repeat(pipelining.requests), { reads: false })
+        await clients.connect(1, request(name).repeat(pipelining.requests), { reads: false })
       }
       t.diagnostic(await assertServed())
       clients.dismiss()
@@ -153,9 +153,9 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
 
     it('refuses endless headers', async (t) => {
       const clients = new AbusiveClients(t, server.url)
-      await clients.come(50, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(200_000)}`)
+      await clients.connect(50, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(200_000)}`)
       await until(() => clients.ended === 50, timeoutMs)
-      for (const [status] of clients.heard.matchAll(/HTTP\/1\.1 \d+/g)) assert.match(status, / (400|429)$/)
+      for (const [status] of clients.received.matchAll(/HTTP\/1\.1 \d+/g)) assert.match(status, / (400|429)$/)
       t.diagnostic(await assertServed())
     })
 
@@ -168,9 +168,9 @@ export async function overloadTests({ connections, pipelining, addresses, maxMb 
         const bundles = Array.from({ length: 50 }, (_, bundle) =>
           Array.from({ length: each }, (_, number) => request(first + bundle * each + number)).join(''),
         )
-        await Promise.all(bundles.map((bundle) => clients.come(1, bundle)))
-        await until(() => clients.heard.split('HTTP/1.1 401').length - 1 >= 50 * each, timeoutMs)
-        clients.heard = ''
+        await Promise.all(bundles.map((bundle) => clients.connect(1, bundle)))
+        await until(() => clients.received.split('HTTP/1.1 401').length - 1 >= 50 * each, timeoutMs)
+        clients.received = ''
         clients.dismiss()
         if (first % 10_000 === 0) await ask(subjectPath('anna'))
       }

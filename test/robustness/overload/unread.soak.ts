@@ -19,7 +19,7 @@ it('a connection is closed if no byte of an answer is read for half a minute', a
   const clients = new AbusiveClients(t, shop.url)
   const startedAt = performance.now()
   const page = requestText(`${subjectPath('anna')}/events?limit=200`, { key: shop.key })
-  await clients.come(1, page.repeat(20), { reads: false })
+  await clients.connect(1, page.repeat(20), { reads: false })
   const isClosed = () => shop.logged.some((line) => line.includes('"hungUp":true'))
   while (!isClosed() && performance.now() - startedAt < 90_000) await delay(500)
   const seconds = (performance.now() - startedAt) / 1_000

@@ -38,7 +38,7 @@ interface Place {
 }
 
 /** A store and its backup; since then, two people were erased and one was added. */
-async function afterTheBackup(t: Lifetime): Promise<Place> {
+async function prepareRestore(t: Lifetime): Promise<Place> {
   const cli = commandLine(t)
   const [path, backup] = [cli.storePath, join(cli.folder, 'old.backup')]
   const env = { LETHE_SECRET_FILE: testSecretFile() }
@@ -91,7 +91,7 @@ async function killAt(
 }
 
 /** Which store is in place, as the next process sees it. */
-async function whatIsLeft({ cli, env }: Place): Promise<'old' | 'new'> {
+async function storeInPlace({ cli, env }: Place): Promise<'old' | 'new'> {
   const opened = await cli.run(['ledger', 'verify', '--json'], { env })
   assert.partialDeepStrictEqual(onlyJson(opened), { isSound: true, ledgers: [{ size: 2 }] })
   const subjects = ask(cli.storePath, 'SELECT subject_id FROM subjects ORDER BY 1').map(
@@ -111,12 +111,12 @@ export function killRestores(points: readonly KillPoint[]): void {
   it('a restore killed at any step leaves the old store or the new one, and nothing else', {
     skip,
   }, async (t) => {
-    const place = await afterTheBackup(t)
+    const place = await prepareRestore(t)
     const tally = { old: 0, new: 0 }
     async function tryAt(point: KillPoint, time: number): Promise<boolean> {
       place.reset()
       const wasKilled = await killAt(place, point, time)
-      const left = await whatIsLeft(place).catch((error) => {
+      const left = await storeInPlace(place).catch((error) => {
         throw new Error(`killed at ${point.call} ${time}`, { cause: error })
       })
       if (wasKilled) tally[left] += 1
@@ -135,6 +135,6 @@ export function killRestores(points: readonly KillPoint[]): void {
       await place.cli.run(['restore', place.backup, '--yes', '--json'], { env: place.env }),
     )
     assert.equal(done.replaced, 'store')
-    assert.equal(await whatIsLeft(place), 'new')
+    assert.equal(await storeInPlace(place), 'new')
   })
 }

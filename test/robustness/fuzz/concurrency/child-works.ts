@@ -7,8 +7,15 @@ import { seededRandom } from '../../../support/seeded-random.ts'
 import { visit } from '../../../support/shop.ts'
 import { eraseIn, testKeys } from '../../../support/test-keyring.ts'
 import { stepBefore } from '../../../support/windows.ts'
-import { assertKeepersListed, chapterSteps, edge, keepers, organisationId, type WorkOrder } from './stage.ts'
-import type { Deed } from './subject-history.ts'
+import {
+  assertKeepersListed,
+  chapterSteps,
+  keepers,
+  organisationId,
+  type WorkOrder,
+  windowStart,
+} from './stage.ts'
+import type { Action } from './subject-history.ts'
 
 /**
  * A process that works on a shared store. Reports what it did to single subjects, and fails if a list is
@@ -17,7 +24,7 @@ import type { Deed } from './subject-history.ts'
 const { address, seed, chapters, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')
 const random = seededRandom(seed)
 const store = await openStoreAt(address)
-const deeds: Deed[] = []
+const actions: Action[] = []
 let count = 0
 
 process.send?.('ready')
@@ -31,7 +38,7 @@ await Promise.all(
   }),
 )
 await store.close()
-process.send?.(deeds)
+process.send?.(actions)
 process.disconnect?.()
 
 async function touchSubject(
@@ -40,32 +47,32 @@ async function touchSubject(
 ): Promise<void> {
   const subject = random.pick(trackers)
   const sees = random.pick(['all', 'fresh'] as const)
-  const view = { organisationId, trackerId: subject, since: sees === 'all' ? always : edge }
+  const view = { organisationId, trackerId: subject, since: sees === 'all' ? always : windowStart }
   const kind = random.pick(['import', 'import', 'import', 'erase', 'read', 'read', 'sweep'] as const)
   const startedAt = machineTime()
   const done = () => ({ subject, startedAt, endedAt: machineTime() })
   if (kind === 'import') {
     const [age, events] = [random.pick(['fresh', 'old'] as const), 1 + random.integer(9)]
     // Usually later than what was erased so far, so that it is stored.
-    const at = (age === 'fresh' ? edge : edge - 100_000) + 20 * count + random.integer(1_000)
+    const at = (age === 'fresh' ? windowStart : windowStart - 100_000) + 20 * count + random.integer(1_000)
     const told = await ingest.ingest(newVisit(subject, at, events), testKeys)
-    deeds.push({ kind, age, at, events, told, ...done() })
+    actions.push({ kind, age, at, events, told, ...done() })
   } else if (kind === 'erase') {
     const told = await eraseIn({ subjects: port }, view, 'anna')
-    deeds.push({ kind, sees, told, ...done() })
+    actions.push({ kind, sees, told, ...done() })
   } else if (kind === 'read') {
     const record = await port.read(view, 'anna')
-    deeds.push({ kind, sees, told: record?.counts ?? null, ...done() })
+    actions.push({ kind, sees, told: record?.counts ?? null, ...done() })
   } else {
-    const { isDone, ...told } = await retention.sweep(subject, stepBefore(edge, 100_000))
+    const { isDone, ...told } = await retention.sweep(subject, stepBefore(windowStart, 100_000))
     assert.ok(isDone)
-    deeds.push({ kind, told, ...done() })
+    actions.push({ kind, told, ...done() })
   }
 }
 
 /** Adds or erases a subject among many who stay, or lists all of them. */
 async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
-  const view = { organisationId, trackerId: 'crowd', since: edge }
+  const view = { organisationId, trackerId: 'crowd', since: windowStart }
   if (random.integer(3) === 0) return assertKeepersListed(port, view, random)
   const subjectId = `${random.pick(keepers)}-${random.integer(3)}`
   if (random.integer(2)) await eraseIn({ subjects: port }, view, subjectId)
@@ -74,7 +81,7 @@ async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
       visit(subjectId, {
         trackerId: 'crowd',
         sessionId: `${name}-${++count}`,
-        startedAt: edge + random.integer(10_000),
+        startedAt: windowStart + random.integer(10_000),
       }),
       testKeys,
     )

@@ -32,16 +32,16 @@ export const organisationId = 'acme'
 /** The number of steps of a lane in each chapter. */
 export const chapterSteps = 15
 /** The start of the window. */
-export const edge: Instant = Date.parse('2026-11-15T12:00:00.000Z')
+export const windowStart: Instant = Date.parse('2026-11-15T12:00:00.000Z')
 /** The subjects who stay in the crowd. */
 export const keepers = Array.from({ length: 40 }, (_, number) => `keeper-${String(number).padStart(2, '0')}`)
 
-export async function setStage({ organisations, trackers, ingest, retention }: Store): Promise<void> {
+export async function prepareStore({ organisations, trackers, ingest, retention }: Store): Promise<void> {
   await organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
   await rememberWindows({ retention }, keeping(1))
   await trackers.create({ id: 'crowd', organisationId, name: 'crowd', createdAt: 1 })
   await ingest.ingest(
-    keepers.flatMap((keeper, i) => visit(keeper, { trackerId: 'crowd', startedAt: edge + i * 250 })),
+    keepers.flatMap((keeper, i) => visit(keeper, { trackerId: 'crowd', startedAt: windowStart + i * 250 })),
     testKeys,
   )
 }

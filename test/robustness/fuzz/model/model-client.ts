@@ -12,7 +12,7 @@ import {
   type ListQuestion,
 } from './service-model.ts'
 import type { Caller } from './steps.ts'
-import { among } from './steps.ts'
+import { itemAt } from './steps.ts'
 import type { Wire } from './wire.ts'
 
 /** Sends requests as clients do, and compares each answer with the model. */
@@ -140,7 +140,7 @@ export class ModelClient {
   }
 
   #callAs({ key, isStale }: Caller, scope: Scope, tracker: ModelTracker) {
-    const chosen = among(this.#model.keys, key)
+    const chosen = itemAt(this.#model.keys, key)
     const string = chosen.strings.at(isStale ? -2 : -1) ?? chosen.strings[0] ?? ''
     return { string, refusal: this.#model.refusal(chosen, string, scope, tracker) }
   }

@@ -2,7 +2,7 @@ import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { createOrganisation } from '../../../../src/operations/organisation.ts'
 import { createTracker } from '../../../../src/operations/tracker.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 import { Play } from './play.ts'
 import { ServiceModel } from './service-model.ts'
 import { type Step, step } from './steps.ts'
@@ -58,7 +58,7 @@ export async function modelTests({ sequences, timeout }: ModelPlan): Promise<voi
           }
         },
       )
-      return hold(t, property, { runs: sequences, ...(timeout !== undefined && { timeout }) })
+      return checkProperty(t, property, { runs: sequences, ...(timeout !== undefined && { timeout }) })
     })
   })
 }

@@ -11,7 +11,7 @@ import { rememberWindows } from '../../../support/windows.ts'
 import { ModelClient } from './model-client.ts'
 import type { ModelKey, ModelOrganisation, ModelTracker, ServiceModel } from './service-model.ts'
 import { iso } from './service-model.ts'
-import { among, type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
+import { itemAt, type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
 import type { FrozenService, Wire } from './wire.ts'
 
 /** Runs each step in the service and in the model, and compares the results. */
@@ -30,32 +30,32 @@ export class Play {
     const { trackers, organisations, keys } = this.#model
     switch (step.do) {
       case 'import':
-        return this.#import(among(trackers, step.tracker), step.rows)
+        return this.#import(itemAt(trackers, step.tracker), step.rows)
       case 'list':
-        return this.#client.list(step, among(trackers, step.tracker), step.limit, {
+        return this.#client.list(step, itemAt(trackers, step.tracker), step.limit, {
           ...step,
           after: step.after === null ? null : this.#model.now - step.after * tickMs,
           before: step.before === null ? null : this.#model.now - step.before * tickMs,
         })
       case 'read':
-        return this.#client.read(step, among(trackers, step.tracker), among(subjectIds, step.subject))
+        return this.#client.read(step, itemAt(trackers, step.tracker), itemAt(subjectIds, step.subject))
       case 'sessions':
         return this.#client.sessions(
           step,
-          among(trackers, step.tracker),
-          among(subjectIds, step.subject),
+          itemAt(trackers, step.tracker),
+          itemAt(subjectIds, step.subject),
           step.limit,
         )
       case 'events':
         return this.#client.events(
           step,
-          among(trackers, step.tracker),
-          among(subjectIds, step.subject),
+          itemAt(trackers, step.tracker),
+          itemAt(subjectIds, step.subject),
           step.session,
           step.limit,
         )
       case 'erase':
-        return this.#client.erase(step, among(trackers, step.tracker), among(subjectIds, step.subject))
+        return this.#client.erase(step, itemAt(trackers, step.tracker), itemAt(subjectIds, step.subject))
       case 'wait':
         return this.#setClock(this.#model.now + step.ticks * tickMs)
       case 'expire':
@@ -63,17 +63,17 @@ export class Play {
       case 'sweep':
         return this.#sweep()
       case 'create key':
-        return this.createKey(among(organisations, step.organisation), step.scopes, step.lives)
+        return this.createKey(itemAt(organisations, step.organisation), step.scopes, step.lives)
       case 'rotate':
       case 'revoke':
-        return this.#change(step.do, among(keys, step.key))
+        return this.#change(step.do, itemAt(keys, step.key))
       case 'change plan': {
-        const organisation = among(organisations, step.organisation)
+        const organisation = itemAt(organisations, step.organisation)
         organisation.plan = step.plan
         return setPlan(this.#service.services, organisation.id, step.plan)
       }
       case 'totals':
-        return this.#totals(among(trackers, step.tracker))
+        return this.#totals(itemAt(trackers, step.tracker))
     }
   }
 
@@ -170,9 +170,9 @@ export class Play {
   /** Sets the clock to the instant at which a key expires, and uses it. */
   async #expire(key: number): Promise<void> {
     const { keys, trackers, now } = this.#model
-    const { expiresAt } = among(keys, key)
+    const { expiresAt } = itemAt(keys, key)
     if (expiresAt !== null && expiresAt > now) this.#setClock(expiresAt)
-    await this.#client.read({ key, isStale: false }, among(trackers, key), among(subjectIds, key))
+    await this.#client.read({ key, isStale: false }, itemAt(trackers, key), itemAt(subjectIds, key))
   }
 
   #setClock(now: number): void {
@@ -198,9 +198,9 @@ export class Play {
 /** A row as a line to import. */
 function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep, now: number): string {
   const moment = now - ago * tickMs
-  const owner = { subjectId: among(subjectIds, subject), sessionId: `s${session}` }
+  const owner = { subjectId: itemAt(subjectIds, subject), sessionId: `s${session}` }
   if (kind === 'session') {
-    const attributes = { country: among(['AT', 'DE', 'FR'], number) }
+    const attributes = { country: itemAt(['AT', 'DE', 'FR'], number) }
     const identifiers = { userId: `u${number}` }
     return JSON.stringify({
       type: kind,
@@ -211,7 +211,7 @@ function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep,
       identifiers,
     })
   }
-  const name = among(['pageview', 'purchase', '__proto__'], number)
+  const name = itemAt(['pageview', 'purchase', '__proto__'], number)
   return JSON.stringify({
     type: kind,
     ...owner,
@@ -220,7 +220,7 @@ function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep,
     occurredAt: iso(moment),
     properties: { number },
     ...(number % 2 === 0 && {
-      identifiers: { email: among(['ada@example.com', 'ADA@example.com'], subject) },
+      identifiers: { email: itemAt(['ada@example.com', 'ADA@example.com'], subject) },
     }),
   })
 }

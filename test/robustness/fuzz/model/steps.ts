@@ -134,7 +134,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** An item for any number. */
-export function among<Item>(items: readonly Item[], number: number): Item {
+export function itemAt<Item>(items: readonly Item[], number: number): Item {
   const item = items[number % items.length]
   assert.ok(item !== undefined)
   return item

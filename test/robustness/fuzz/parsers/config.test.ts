@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type Config, ConfigError, readConfig, variables } from '../../../../src/config.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 import { anyText } from './texts.ts'
 
 const names = Object.keys(variables)
@@ -38,7 +38,7 @@ function read(env: Record<string, string>): Config | string {
 
 describe('any configuration', () => {
   it('is accepted, or refused in one line that names the variable and its accepted values', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(fc.constantFrom(...names), value, (name, text) => {
         const config = read({ [name]: text })
@@ -56,7 +56,7 @@ describe('any configuration', () => {
     ))
 
   it('is within its bounds if it is accepted', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }), (env) => {
         const config = read(env)
@@ -83,7 +83,7 @@ describe('any configuration', () => {
         value,
       )
       .map(([scheme, slashes, user, rest]) => `${scheme}${slashes}${user}${secret}@${rest}`)
-    return hold(
+    return checkProperty(
       t,
       fc.property(
         fc.constantFrom('LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL', 'LETHE_PUBLIC_URL'),

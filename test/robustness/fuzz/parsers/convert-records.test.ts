@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { cutCsv, cutJson } from '../../../../src/convert/cut-records.ts'
 import { type Cut, UnusableFile } from '../../../../src/convert/format.ts'
 import { InvalidLine } from '../../../../src/domain/ingest.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 
 const maxLineBytes = 64 * 1024
 const list = 'results'
@@ -67,7 +67,7 @@ describe('the records of an export', () => {
       const found = await sourcesOf(cutJson(inChunks(bytes, lengths), maxLineBytes, list))
       assert.deepEqual(found, JSON.parse(JSON.stringify(objects)))
     })
-    await hold(t, property, { runs: 200 })
+    await checkProperty(t, property, { runs: 200 })
   })
 
   it('are the rows of a CSV file, with any cells and any chunks', async (t) => {
@@ -83,7 +83,7 @@ describe('the records of an export', () => {
         rows,
       )
     })
-    await hold(t, property, { runs: 200 })
+    await checkProperty(t, property, { runs: 200 })
   })
 
   it('are never larger than the limit, and damaged files end with an explanation', async (t) => {
@@ -107,6 +107,6 @@ describe('the records of an export', () => {
         assert.ok(count <= input.length)
       }
     })
-    await hold(t, property, { runs: 200 })
+    await checkProperty(t, property, { runs: 200 })
   })
 })

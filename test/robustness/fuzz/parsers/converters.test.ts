@@ -11,7 +11,7 @@ import { segment } from '../../../../src/convert/segment.ts'
 import { snowplow } from '../../../../src/convert/snowplow.ts'
 import { parseImportLine } from '../../../../src/domain/ingest.ts'
 import { convertTexts } from '../../../support/convert-records.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 
 interface Fixture {
@@ -103,7 +103,7 @@ describe('any record of another system', () => {
       .map(([text, changes]) => changed(text, changes))
 
     it(`becomes lines that an import accepts, or is counted with a reason: ${format.name}`, (t) =>
-      hold(
+      checkProperty(
         t,
         fc.property(fc.array(record, { minLength: 1, maxLength: 4 }), (records) => {
           const { lines, reasons, summary } = convertTexts(format, records)

@@ -6,7 +6,7 @@ import { withoutCredentials } from '../../../../src/domain/credential.ts'
 import { Problems } from '../../../../src/domain/errors.ts'
 import { isIdentifier } from '../../../../src/domain/identifier.ts'
 import { decodeCursor, encodeCursor, readCursor } from '../../../../src/domain/page.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 import { anyText, base62, identifierText, notIdentifierText, withOneChanged } from './texts.ts'
 
 describe('a cursor', () => {
@@ -14,7 +14,7 @@ describe('a cursor', () => {
   const position = fc.record({ at: fc.maxSafeInteger(), id: identifierText })
 
   it('is decoded to its position, only for its own list', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(list, list, position, (own, other, { at, id }) => {
         const cursor = encodeCursor(own, at, id)
@@ -31,7 +31,7 @@ describe('a cursor', () => {
       .chain(({ list, position: { at, id } }) =>
         fc.record({ list: fc.constant(list), text: withOneChanged(encodeCursor(list, at, id)) }),
       )
-    return hold(
+    return checkProperty(
       t,
       fc.property(changed, ({ list, text }) => assert.equal(decodeCursor(list, text), null)),
       { runs: 1_000 },
@@ -39,7 +39,7 @@ describe('a cursor', () => {
   })
 
   it('that was forged is refused, or is a position that the list could have', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(
         list,
@@ -54,7 +54,7 @@ describe('a cursor', () => {
     ))
 
   it('is decoded to a position or refused with its field, for any text', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(fc.option(list), anyText, (own, text) => {
         const problems = new Problems()
@@ -69,7 +69,7 @@ describe('a key string', () => {
     .map(({ id, secret }) => ({ id, text: createKeyString(id, { uuid: () => '', base62: () => secret }) }))
 
   it('contains its ID', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(issued, ({ id, text }) => {
         assert.match(text, keyStringPattern)
@@ -100,7 +100,7 @@ describe('a key string', () => {
           .filter((other) => other !== text),
       )
     })
-    return hold(
+    return checkProperty(
       t,
       fc.property(damaged, (text) => assert.equal(readKeyId(text), null)),
       { runs: 3_000 },
@@ -108,7 +108,7 @@ describe('a key string', () => {
   })
 
   it('is removed from logged request IDs', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(issued, fc.string(), fc.string(), ({ text }, before, behind) => {
         assert.equal(withoutCredentials(before + text + behind).includes(text), false)
@@ -116,7 +116,7 @@ describe('a key string', () => {
     ))
 
   it('is not found in random text', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(anyText, (text) => assert.equal(readKeyId(text), null)),
     ))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { type IncomingRow, InvalidLine, parseImportLine } from '../../../../src/domain/ingest.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 
 const instantText = fc
@@ -53,7 +53,7 @@ const nearlyGoodLine = goodLine.chain((line) =>
 )
 
 /** The row of a line, or the reason why it is invalid. Other errors are thrown. */
-function taken(line: string): IncomingRow | string {
+function parsed(line: string): IncomingRow | string {
   try {
     return parseImportLine(line) ?? 'passed over'
   } catch (error) {
@@ -73,10 +73,13 @@ function lineOf(row: IncomingRow): string {
 }
 
 /** The same value, with the fields of every object in reverse order. */
-function turnedRound(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(turnedRound)
+function withFieldsReversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withFieldsReversed)
   if (typeof value !== 'object' || value === null) return value
-  const fields = Object.entries(value).map(([name, inner]): [string, unknown] => [name, turnedRound(inner)])
+  const fields = Object.entries(value).map(([name, inner]): [string, unknown] => [
+    name,
+    withFieldsReversed(inner),
+  ])
   return Object.fromEntries(fields.reverse())
 }
 
@@ -92,10 +95,10 @@ describe('any line of an import', () => {
       { arbitrary: nearlyGood, weight: 40 },
       { arbitrary: deep, weight: 1 },
     )
-    return hold(
+    return checkProperty(
       t,
       fc.property(line, (text) => {
-        const result = taken(text)
+        const result = parsed(text)
         if (typeof result === 'string') assert.match(result, /^[^\n\r]+$/)
       }),
       { runs: 800 },
@@ -103,22 +106,22 @@ describe('any line of an import', () => {
   })
 
   it('is the same row if its row is written again', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(fc.oneof(goodLine, nearlyGoodLine), (fields) => {
-        const row = taken(JSON.stringify(fields))
-        if (typeof row !== 'string') assert.deepEqual(taken(lineOf(row)), row)
+        const row = parsed(JSON.stringify(fields))
+        if (typeof row !== 'string') assert.deepEqual(parsed(lineOf(row)), row)
       }),
       { runs: 500 },
     ))
 
   it('is accepted if valid, with its fields in any order', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(goodLine, (fields) => {
-        const row = taken(JSON.stringify(fields))
+        const row = parsed(JSON.stringify(fields))
         assert.ok(typeof row !== 'string', String(row))
-        assert.deepEqual(taken(JSON.stringify(turnedRound(fields))), row)
+        assert.deepEqual(parsed(JSON.stringify(withFieldsReversed(fields))), row)
         for (const field of ['trackerId', 'subjectId', 'sessionId'] as const)
           assert.equal(row[field], fields[field])
       }),

@@ -6,12 +6,12 @@ import { isIdentifier as isClientIdentifier } from '../../../../client/src/ident
 import { isIdentifier } from '../../../../src/domain/identifier.ts'
 import { formatInstant, parseInstant } from '../../../../src/domain/instant.ts'
 import { parseQueryString } from '../../../../src/http/parameters.ts'
-import { hold } from '../hold.ts'
+import { checkProperty } from '../check-property.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 
 describe('an instant', () => {
   it('is read as it was written', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(
         fc.integer({ min: Date.parse('0000-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59.999Z') }),
@@ -41,7 +41,7 @@ describe('an instant', () => {
         ([year, month, day, hour, minute, second, fraction, zone]) =>
           `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`,
       )
-    return hold(
+    return checkProperty(
       t,
       fc.property(fc.oneof(text, anyText), (written) => {
         const instant = parseInstant(written)
@@ -59,7 +59,7 @@ describe('an instant', () => {
 
 describe('an ID', () => {
   it('is valid for the service exactly if it is valid for the client', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(fc.oneof(anyText, identifierText, notIdentifierText), (text) => {
         assert.equal(isIdentifier(text), isClientIdentifier(text))
@@ -68,7 +68,7 @@ describe('an ID', () => {
     ))
 
   it('is accepted if valid, and refused otherwise', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(identifierText, notIdentifierText, (id, other) => {
         assert.equal(isIdentifier(id), true)
@@ -79,7 +79,7 @@ describe('an ID', () => {
 
 describe('a query string', () => {
   it('is parsed like a form, or refused', (t) =>
-    hold(
+    checkProperty(
       t,
       fc.property(
         fc.oneof(
@@ -116,7 +116,7 @@ describe('the retry headers of an answer', () => {
       },
       { requiredKeys: [] },
     )
-    return hold(
+    return checkProperty(
       t,
       fc.property(headers, fc.nat(), (fields, servedAt) => {
         const waitMs = readRetryAfter(new Headers(Object.entries(fields)), servedAt)

@@ -23,7 +23,7 @@ export function textValue(
   if (values !== 'any') return good
   return fc.oneof(
     { arbitrary: good, weight: 12 },
-    { arbitrary: fc.oneof(...nearly(field.schema)), weight: 3 },
+    { arbitrary: fc.oneof(...almostValid(field.schema)), weight: 3 },
     { arbitrary: anyText.map((text) => text.toWellFormed()), weight: 1 },
   )
 }
@@ -55,7 +55,7 @@ const instant = fc
   })
 
 /** Texts that almost match a schema. */
-function nearly(schema: Record<string, unknown>): fc.Arbitrary<string>[] {
+function almostValid(schema: Record<string, unknown>): fc.Arbitrary<string>[] {
   if (Array.isArray(schema.enum)) {
     const near = (word: string) => [word.toUpperCase(), `${word} `, `-${word}`, word.slice(1)]
     return [fc.constantFrom(...schema.enum.map(String).flatMap(near))]
@@ -168,7 +168,7 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
 const replyName = fc.constantFrom('access.received', 'erasure.erased')
 
 /** Values that differ for some routes. Passwords are slow to set and to verify, so few requests have one. */
-const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
+const byRoute: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   '/console/api/sign-in': {
     email: fc.constant('{{email}}'),
     password: fc.constantFrom(password, 'a wrong password'),
@@ -210,13 +210,13 @@ const rarelyGood: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
 
 /** Values of a field in a body: only valid ones, or also almost valid ones and any JSON. */
 export function bodyValue({ path, fields }: Operation, { name, schema }: Field, onlyGood: boolean) {
-  const good = particular[path]?.[name] ?? inBody[name]
+  const good = byRoute[path]?.[name] ?? inBody[name]
   assert.ok(good, `nobody has said what a good ${name} in a body is`)
   if (onlyGood) return good
   const hasPassword = fields.some((each) => each.name === 'password')
   return fc.oneof(
     { arbitrary: rarelyGood[path]?.[name] ?? good, weight: hasPassword ? 30 : 12 },
-    { arbitrary: nearlyInBody(schema), weight: 2 },
+    { arbitrary: almostValidInBody(schema), weight: 2 },
     { arbitrary: fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...oddValues)), weight: 1 },
   )
 }
@@ -227,7 +227,7 @@ const oddValues: unknown[] = [
 ]
 
 /** Values that are slightly too short or too long, or have characters that must not be stored. */
-function nearlyInBody(schema: unknown): fc.Arbitrary<unknown> {
+function almostValidInBody(schema: unknown): fc.Arbitrary<unknown> {
   const { maxLength, maxItems } = isObject(schema) ? schema : {}
   if (typeof maxItems === 'number') {
     const tooMany = Array(maxItems + 1).fill('analytics:view')

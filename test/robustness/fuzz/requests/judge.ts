@@ -5,7 +5,7 @@ import { type Answer, assertDocumented } from '../../../support/documented.ts'
 import type { TestService } from '../../../support/service.ts'
 import type { GeneratedRequest } from './generated-request.ts'
 import { type Operation, problemsOf } from './operations.ts'
-import { meant } from './send.ts'
+import { resolveNames } from './send.ts'
 import type { Surface } from './surface.ts'
 
 /** Pages for browsers, which the document does not describe. */
@@ -74,7 +74,7 @@ function judgeOperation(
   const refused = (code: 'forbidden' | 'unauthorized' | 'invalid_request') => {
     if (request.method !== 'HEAD') errorOf(answer, code)
   }
-  const target = meant(surface, request.target)
+  const target = resolveNames(surface, request.target)
   const isOtherPath = /\/(\/|$|\?)/.test(target)
   const credentials = [surface.origins[request.origin], surface.senders[request.sender]]
   const [refusal] = credentials.flatMap((each) => each?.refusal(operation) ?? [])
@@ -82,7 +82,7 @@ function judgeOperation(
   // An earlier request may have ended the sign-in.
   const isSignedOut = isRole(operation.access) && answer.status === 401
   if (refusal || isOtherPath || isSignedOut) return
-  const problems = problemsOf(operation, target, meant(surface, request.body?.bytes ?? '{}'))
+  const problems = problemsOf(operation, target, resolveNames(surface, request.body?.bytes ?? '{}'))
   if (problems === 'broken') refused('invalid_request')
   else if (request.method !== 'HEAD') judgeFields(surface, problems, answer)
 }

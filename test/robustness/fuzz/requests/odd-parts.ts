@@ -204,7 +204,7 @@ const brokenBodies = [
 ]
 
 /** Bodies that are not a JSON object, or barely one. */
-function spoilt(json: string): fc.Arbitrary<string> {
+function malformed(json: string): fc.Arbitrary<string> {
   const utf16 = Buffer.from(json, 'utf16le').toString('latin1')
   return fc.oneof(
     fc.constantFrom(
@@ -240,7 +240,7 @@ const jsonOrOddType = fc.oneof(
 /** A body with invalid bytes or an odd type; some are sent in chunks. */
 export function oddBody(json: string): fc.Arbitrary<SentBody> {
   return fc.record({
-    bytes: fc.oneof({ arbitrary: fc.constant(json), weight: 1 }, { arbitrary: spoilt(json), weight: 3 }),
+    bytes: fc.oneof({ arbitrary: fc.constant(json), weight: 1 }, { arbitrary: malformed(json), weight: 3 }),
     type: jsonOrOddType,
     isChunked: fc.boolean(),
   })

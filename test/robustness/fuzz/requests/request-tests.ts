@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { dataOf } from '../../../support/answers.ts'
 import { openRawConnection } from '../../../support/raw-http.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
-import { hold, holdShare } from '../hold.ts'
+import { checkProperty, checkPropertyShare } from '../check-property.ts'
 import type { ApiSurface } from './api-surface.ts'
 import { attack } from './attack.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './generated-request.ts'
 import { assertAnswer, assertNothingFailed, judge, operationOf } from './judge.ts'
 import { needsMore } from './operations.ts'
-import { askAll, bytesOf, hearOut } from './send.ts'
+import { askAll, bytesOf, readUntilClosed } from './send.ts'
 import type { Look, Surface } from './surface.ts'
 
 /** How much to test: a run has about 15 requests, and a test has `runs` runs. */
@@ -109,7 +109,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
   for (let test = 1; test <= tests; test++) {
     it(`are answered as documented and change only what they may, without failures (${test} of ${tests})`, async (t) => {
       const before = count
-      const share = await holdShare(t, fc.asyncProperty(requests, play), {
+      const share = await checkPropertyShare(t, fc.asyncProperty(requests, play), {
         runs,
         ...(timeout && { timeout }),
       })
@@ -167,7 +167,7 @@ function attackTest(api: Surface, { attacks, ...timing }: { attacks: number; tim
   describe('malformed and ambiguous requests', { skip }, () => {
     it('are answered in the envelope, and requests hidden in them are not', async (t) => {
       const property = fc.asyncProperty(attack, async ({ text, isAmbiguous }) => {
-        const answers = await hearOut(api.url, text)
+        const answers = await readUntilClosed(api.url, text)
         const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
         // One changed byte can be enough to request the page at the root.
         const path = /^GET \/(?:[?#]\S*)? HTTP/.test(text) ? '/' : '/v1/unknown'
@@ -177,7 +177,7 @@ function attackTest(api: Surface, { attacks, ...timing }: { attacks: number; tim
         for (const { status } of isAmbiguous ? answers : []) assert.ok(status === 400 || status === 401)
         assertNothingFailed(api)
       })
-      await hold(t, property, { runs: attacks, ...timing })
+      await checkProperty(t, property, { runs: attacks, ...timing })
     })
   })
 }
@@ -205,7 +205,7 @@ function hangUpTest(api: Surface, { hangUps, ...timing }: { hangUps: number; tim
         assert.deepEqual(uncaught, [])
         assertNothingFailed(api)
       })
-      await hold(t, property, { runs: hangUps, ...timing })
+      await checkProperty(t, property, { runs: hangUps, ...timing })
       dataOf(await api.ask('/readyz'))
       assert.deepEqual(uncaught, [])
     })

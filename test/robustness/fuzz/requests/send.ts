@@ -8,7 +8,7 @@ import type { Surface } from './surface.ts'
 let sent = 0
 
 /** Replaces the names in a text with the values of a surface. */
-export function meant({ meanings }: Surface, text: string): string {
+export function resolveNames({ meanings }: Surface, text: string): string {
   return text.replaceAll(/\{\{(\w+)\}\}/g, (whole, name: string) => meanings[name] ?? whole)
 }
 
@@ -24,9 +24,9 @@ export function bytesOf(surface: Surface, request: GeneratedRequest): string {
   lines.push(`X-Forwarded-For: 10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`)
   const credentials = [surface.senders[sender], surface.origins[origin]].flatMap((each) => each?.lines ?? [])
   for (const [name, value] of [...credentials, ...headers]) lines.push(`${name}: ${value}`)
-  const head = meant(surface, lines.join('\r\n'))
+  const head = resolveNames(surface, lines.join('\r\n'))
   if (isFramed(headers)) return `${head}\r\n\r\n${body?.bytes ?? ''}`
-  return `${head}\r\n${framed(body, (text) => meant(surface, text))}`
+  return `${head}\r\n${framed(body, (text) => resolveNames(surface, text))}`
 }
 
 function framed(body: SentBody | null, mean: (text: string) => string): string {
@@ -70,7 +70,7 @@ export async function askAll(url: string, requests: readonly RequestBytes[]): Pr
 }
 
 /** Sends a text, closes the connection for sending, and reads all answers until the server closes. */
-export async function hearOut(url: string, text: string): Promise<Answer[]> {
+export async function readUntilClosed(url: string, text: string): Promise<Answer[]> {
   const connection = await openRawConnection(url)
   connection.send(text)
   connection.finish()

@@ -12,12 +12,14 @@ const minShare = 0.05
  * Checks a property with generated input and reports the seed: `LETHE_TEST_SEED` repeats a run. Failing input
  * is shrunk. If the time runs out, the completed runs count.
  */
-export async function hold<Input>(...args: Parameters<typeof holdShare<Input>>): Promise<void> {
-  await holdShare(...args)
+export async function checkProperty<Input>(
+  ...args: Parameters<typeof checkPropertyShare<Input>>
+): Promise<void> {
+  await checkPropertyShare(...args)
 }
 
 /** Does the same, and returns the share of the runs that were completed. */
-export async function holdShare<Input>(
+export async function checkPropertyShare<Input>(
   t: TestContext,
   property: fc.IAsyncProperty<Input> | fc.IProperty<Input>,
   { runs = 500, timeout = timeoutMs }: { runs?: number; timeout?: number } = {},
