@@ -31,4 +31,17 @@ describe('a running erasure in a browser', { skip: noBrowser }, async () => {
     assert.equal(await links.count(), 0)
     assert.deepEqual(complaints, [])
   })
+
+  test('has a certificate that it was cancelled, if it was', async () => {
+    await page.getByText('1 of 2 records erased').waitFor()
+    const [id = ''] = await desk.list('?state=running')
+    dataOf(await desk.change(id, 'cancel'))
+    await page.goto(`/console/erasures/certificates/${id}`)
+    const sheet = page.getByRole('article')
+    await sheet.getByText('Part of what we held about one person was erased.').waitFor()
+    await sheet.getByText('Cancelled on').waitFor()
+    await sheet.getByText('Incomplete').waitFor()
+    assert.equal(await sheet.getByText('Answered on').count(), 0)
+    assert.deepEqual(complaints, [])
+  })
 })

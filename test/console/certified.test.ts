@@ -43,12 +43,16 @@ function nothing(index: number): Checked {
 
 const request = {
   ...{ requestId: 'req-1', reference: null, receivedAt: '', dueAt: '', closedAt: null },
-  ...{ kind: 'erasure' as const, found: { subjects: 0 }, erased: { subjects: 0 } },
+  ...{ kind: 'erasure' as const, state: 'done' as const, found: { subjects: 0 }, erased: { subjects: 0 } },
 }
 const noRequest = { excluded: 0, startedBy: null, request }
 
 function ofPerson(missing: Partial<Missing> = {}) {
   return { isOfPerson: true, missing: { ...nobodyMissing, ...missing }, ...noRequest }
+}
+
+function cancelled(missing: Partial<Missing> = {}) {
+  return { ...ofPerson(missing), request: { ...request, state: 'cancelled' as const } }
 }
 
 const single = { isOfPerson: false, missing: nobodyMissing, ...noRequest }
@@ -72,6 +76,30 @@ describe('the sentence of a certificate', () => {
       en: 'Part of what we held about one person was erased.',
       de: 'Ein Teil dessen, was wir über eine Person gespeichert hatten, wurde gelöscht.',
     })),
+    {
+      ...{ what: 'a person whose erasure was cancelled', entries: [erased(0, 3)] },
+      erasure: cancelled({ stopped: 1 }),
+      en: 'Part of what we held about one person was erased.',
+      de: 'Ein Teil dessen, was wir über eine Person gespeichert hatten, wurde gelöscht.',
+    },
+    {
+      ...{ what: 'a person whose erasure was cancelled before its last search', entries: [erased(0, 3)] },
+      erasure: cancelled(),
+      en: 'Everything we had found about one person was erased, but the request was closed before the last search.',
+      de: 'Alles, was wir über eine Person gefunden hatten, wurde gelöscht, aber die Anfrage wurde vor der letzten Suche geschlossen.',
+    },
+    {
+      ...{ what: 'a person of whom nothing was found until the erasure was cancelled' },
+      ...{ entries: [erased(0, 0)], erasure: cancelled() },
+      en: 'Nothing had been found about one person when the request was closed before the last search.',
+      de: 'Bis die Anfrage vor der letzten Suche geschlossen wurde, war über eine Person nichts gefunden worden.',
+    },
+    {
+      ...{ what: 'a person whose data was all deleted with its tracker', entries: [nothing(0)] },
+      erasure: ofPerson({ gone: 2 }),
+      en: 'Nothing of what we held about one person was erased by this request.',
+      de: 'Nichts von dem, was wir über eine Person gespeichert hatten, wurde durch diese Anfrage gelöscht.',
+    },
     {
       ...{ what: 'a person who came back', entries: [erased(0, 3)], erasure: ofPerson({ left: 2 }) },
       en: 'Everything we had found about one person was erased, but new data has arrived since.',
@@ -170,6 +198,8 @@ describe('the summary of a certificate', () => {
     assert.equal(of(checked(entry, 'unknown'), checked(entry, 'refused')).state, 'refused')
     const partly = { checked: [erased(0, 1)], digest: null, erasure: ofPerson({ left: 1 }) }
     assert.equal(summarise(partly).state, 'incomplete')
+    const early = { checked: [erased(0, 1)], digest: null, erasure: cancelled() }
+    assert.equal(summarise(early).state, 'incomplete')
   })
 
   test('counts calendar days', () => {

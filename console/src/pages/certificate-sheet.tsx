@@ -67,7 +67,7 @@ function useRunningHead(text: string): void {
 
 function Figures({ certified, summary, words }: { certified: Certified; summary: Summary; words: Words }) {
   const { texts, number } = words
-  const { counts, happened, at, actors, requestIds } = summary
+  const { counts, at, actors, requestIds } = summary
   const figures = [
     [counts.records, texts.record],
     [counts.sessions, texts.visit],
@@ -78,13 +78,14 @@ function Figures({ certified, summary, words }: { certified: Certified; summary:
     dueAt = null,
     closedAt = null,
     reference = null,
+    state = null,
   } = certified.erasure?.request ?? {}
   const [actor, ...otherActors] = actors
   const [requestId, ...otherIds] = requestIds
   const day = (when: string) => <time datetime={when}>{words.day(when)}</time>
   return (
     <>
-      {happened.what !== 'nothing-held' && (
+      {counts.records > 0 && (
         <dl class="sheet-figures">
           {figures.map(([count, [one, many]]) => (
             <div key={one}>
@@ -97,9 +98,9 @@ function Figures({ certified, summary, words }: { certified: Certified; summary:
       <dl class="sheet-facts">
         {receivedAt !== null && <Fact title={texts.receivedOn}>{day(receivedAt)}</Fact>}
         {dueAt !== null && <Fact title={texts.dueOn}>{day(dueAt)}</Fact>}
-        <Fact title={happened.what === 'nothing-held' ? texts.searchedOn : texts.erasedOn}>{day(at)}</Fact>
+        <Fact title={counts.records > 0 ? texts.erasedOn : texts.searchedOn}>{day(at)}</Fact>
         {receivedAt !== null && closedAt !== null && (
-          <Fact title={texts.answeredOn}>
+          <Fact title={state === 'cancelled' ? texts.cancelledOn : texts.answeredOn}>
             {day(closedAt)} <small>{texts.after(daysBetween(receivedAt, closedAt))}</small>
           </Fact>
         )}

@@ -29,6 +29,11 @@ function happenedInEnglish({ what, whom, count }: Happened): string {
     whom === 'person' ? 'about one person' : `in ${count === 1 ? 'one record' : `${several} records`}`
   if (what === 'erased') return `Everything we held ${held} was erased.`
   if (what === 'partly-erased') return `Part of what we held ${held} was erased.`
+  if (what === 'none-erased') return `Nothing of what we held ${held} was erased by this request.`
+  if (what === 'erased-until-closed')
+    return `Everything we had found ${held} was erased, but the request was closed before the last search.`
+  if (what === 'nothing-until-closed')
+    return `Nothing had been found ${held} when the request was closed before the last search.`
   return `Everything we had found ${held} was erased, but new data has arrived since.`
 }
 
@@ -45,6 +50,12 @@ function happenedInGerman({ what, whom, count }: Happened): string {
       : `in ${count === 1 ? 'einem Datensatz' : `${several} Datensätzen`}`
   if (what === 'erased') return `Alles, was wir ${held} gespeichert hatten, wurde gelöscht.`
   if (what === 'partly-erased') return `Ein Teil dessen, was wir ${held} gespeichert hatten, wurde gelöscht.`
+  if (what === 'none-erased')
+    return `Nichts von dem, was wir ${held} gespeichert hatten, wurde durch diese Anfrage gelöscht.`
+  if (what === 'erased-until-closed')
+    return `Alles, was wir ${held} gefunden hatten, wurde gelöscht, aber die Anfrage wurde vor der letzten Suche geschlossen.`
+  if (what === 'nothing-until-closed')
+    return `Bis die Anfrage vor der letzten Suche geschlossen wurde, war ${held} nichts gefunden worden.`
   return `Alles, was wir ${held} gefunden hatten, wurde gelöscht, aber seitdem sind neue Daten eingegangen.`
 }
 
@@ -62,6 +73,7 @@ const english = {
   receivedOn: 'Received on',
   dueOn: 'Due on',
   answeredOn: 'Answered on',
+  cancelledOn: 'Cancelled on',
   carriedOutBy: 'Carried out by',
   byKey: (name: string) => `API key ${name}`,
   byCommandLine: 'Command line',
@@ -154,6 +166,7 @@ const german: typeof english = {
   receivedOn: 'Eingegangen am',
   dueOn: 'Frist bis zum',
   answeredOn: 'Beantwortet am',
+  cancelledOn: 'Abgebrochen am',
   carriedOutBy: 'Durchgeführt von',
   byKey: (name) => `API-Schlüssel ${name}`,
   byCommandLine: 'Kommandozeile',

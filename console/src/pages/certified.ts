@@ -25,10 +25,11 @@ export interface PersonErasure {
 interface AnsweredRequest {
   requestId: string
   kind: 'access' | 'erasure'
+  state: 'open' | 'running' | 'done' | 'rejected' | 'cancelled'
   reference: string | null
   receivedAt: string
   dueAt: string
-  /** When it was answered. */
+  /** When it was answered or cancelled. */
   closedAt: string | null
   /** How many records had data, including data that the plan hid, which entries do not count. */
   erased: { subjects: number }
@@ -49,7 +50,14 @@ export type Actor = NonNullable<LedgerErasure['by']>['actor']
 
 /** What happened, as a sentence says it. */
 export interface Happened {
-  what: 'erased' | 'partly-erased' | 'erased-until-then' | 'nothing-held'
+  what:
+    | 'erased'
+    | 'partly-erased'
+    | 'none-erased'
+    | 'erased-until-then'
+    | 'erased-until-closed'
+    | 'nothing-until-closed'
+    | 'nothing-held'
   /** `count` is that of the records or identifiers. */
   whom: 'person' | 'records' | 'identifiers'
   count: number
@@ -78,13 +86,14 @@ export function summarise({ checked, erasure }: Certified): Summary {
   const held = erasures.filter(({ counts }) => counts.sessions + counts.events > 0)
   const records = Math.max(held.length, erasure?.request.erased.subjects ?? 0)
   const missing = missingOf(erasure)
+  const isDone = erasure === null || erasure.request.state === 'done'
   const by = erasures.flatMap((entry) => entry.by ?? [])
   return {
     happened: {
-      what: whatHappened(records, missing),
+      what: whatHappened(records, missing, isDone),
       ...whomItIsAbout(records || erasures.length, entries.length, erasure),
     },
-    state: stateOf(checked, missing === 'nothing'),
+    state: stateOf(checked, isDone && missing === 'nothing'),
     counts: {
       records,
       sessions: held.reduce((sum, { counts }) => sum + counts.sessions, 0),
@@ -111,8 +120,14 @@ function missingOf(erasure: PersonErasure | null): 'nothing' | 'only-later-data'
   return left > 0 ? 'only-later-data' : 'nothing'
 }
 
-function whatHappened(held: number, missing: ReturnType<typeof missingOf>): Happened['what'] {
-  if (missing === 'something') return 'partly-erased'
+/** Without its last search, a request that was cancelled does not know everything that was held. */
+function whatHappened(
+  held: number,
+  missing: ReturnType<typeof missingOf>,
+  isDone: boolean,
+): Happened['what'] {
+  if (missing === 'something') return held > 0 ? 'partly-erased' : 'none-erased'
+  if (!isDone) return held > 0 ? 'erased-until-closed' : 'nothing-until-closed'
   if (missing === 'only-later-data') return 'erased-until-then'
   return held > 0 ? 'erased' : 'nothing-held'
 }
