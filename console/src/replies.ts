@@ -10,6 +10,7 @@ const outcomes: Record<string, string> = {
   extended: 'Extended',
   'copy-ready': 'Copy ready',
   erased: 'Erased',
+  'already-deleted': 'Already deleted',
   'nothing-held': 'Nothing held',
   rejected: 'Rejected',
 }

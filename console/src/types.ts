@@ -710,9 +710,9 @@ export interface RequestCertificate {
 
 export interface RequestReply {
   language: 'en' | 'de'
-  suggested: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.nothing-held' | 'erasure.rejected' | null
+  suggested: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.already-deleted' | 'erasure.nothing-held' | 'erasure.rejected' | null
   replies: {
-    name: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.nothing-held' | 'erasure.rejected'
+    name: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.already-deleted' | 'erasure.nothing-held' | 'erasure.rejected'
     text: string
   }[]
 }
@@ -922,7 +922,7 @@ export interface SavedLogo {
 }
 
 export interface ReplyText {
-  name: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.nothing-held' | 'erasure.rejected'
+  name: 'access.received' | 'access.more-information' | 'access.extended' | 'access.copy-ready' | 'access.nothing-held' | 'access.rejected' | 'erasure.received' | 'erasure.more-information' | 'erasure.extended' | 'erasure.erased' | 'erasure.already-deleted' | 'erasure.nothing-held' | 'erasure.rejected'
   language: 'en' | 'de'
   text: string
   default: string

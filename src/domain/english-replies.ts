@@ -86,6 +86,12 @@ export const englishReplies = {
     'We keep a record of your request and a proof of the erasure. They do not contain the data that we erased. If you use our services again, new data may be recorded.',
     reference,
   ),
+  'erasure.already-deleted': letter(
+    'You asked us on {receivedAt} to erase the personal data that we hold about you (Article 17 GDPR).',
+    'We searched our analytics records for the details that you gave us, and found data about you. It has since been deleted independently of your request, for example together with other data of the same website or app. There was nothing left to erase.',
+    elsewhere,
+    reference,
+  ),
   'erasure.nothing-held': letter(
     'You asked us on {receivedAt} to erase the personal data that we hold about you (Article 17 GDPR).',
     'We searched our analytics records for the details that you gave us, and found no personal data about you. There was nothing to erase.',

@@ -95,6 +95,12 @@ export const germanReplies = {
     'Wir bewahren einen Vermerk über Ihre Anfrage und einen Nachweis der Löschung auf. Beide enthalten die gelöschten Daten nicht. Wenn Sie unsere Angebote erneut nutzen, können neue Daten aufgezeichnet werden.',
     reference,
   ),
+  'erasure.already-deleted': letter(
+    'am {receivedAt} haben Sie uns gebeten, die personenbezogenen Daten zu löschen, die wir über Sie gespeichert haben (Art. 17 DSGVO).',
+    'Wir haben unsere Nutzungsdaten nach Ihren Angaben durchsucht und Daten über Sie gefunden. Sie sind inzwischen unabhängig von Ihrem Antrag gelöscht worden, zum Beispiel zusammen mit anderen Daten derselben Website oder App. Es gab daher nichts mehr zu löschen.',
+    elsewhere,
+    reference,
+  ),
   'erasure.nothing-held': letter(
     'am {receivedAt} haben Sie uns gebeten, die personenbezogenen Daten zu löschen, die wir über Sie gespeichert haben (Art. 17 DSGVO).',
     'Wir haben unsere Nutzungsdaten nach Ihren Angaben durchsucht und keine personenbezogenen Daten über Sie gefunden. Es gab daher nichts zu löschen.',

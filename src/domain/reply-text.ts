@@ -13,7 +13,15 @@ import { isPrintable } from './organisation-profile.ts'
 /** The outcomes of each kind of request, in the order in which they come up. */
 const replyOutcomes = {
   access: ['received', 'more-information', 'extended', 'copy-ready', 'nothing-held', 'rejected'],
-  erasure: ['received', 'more-information', 'extended', 'erased', 'nothing-held', 'rejected'],
+  erasure: [
+    'received',
+    'more-information',
+    'extended',
+    'erased',
+    'already-deleted',
+    'nothing-held',
+    'rejected',
+  ],
 } as const
 
 type RequestKind = keyof typeof replyOutcomes
@@ -77,6 +85,7 @@ const inOutcomes: Readonly<Record<string, readonly Placeholder[]>> = {
   rejected: ['reason', 'closedAt'],
   'copy-ready': ['closedAt', ...counts],
   erased: ['closedAt', ...counts, 'verifyLink'],
+  'already-deleted': ['closedAt'],
   'nothing-held': ['closedAt'],
 }
 

@@ -98,7 +98,9 @@ function fittingReplies(
 
 function answerTo({ kind, found, erased }: PrivacyRequest): ReplyName {
   if (kind === 'access') return found.subjects > 0 ? 'access.copy-ready' : 'access.nothing-held'
-  return erased.subjects > 0 ? 'erasure.erased' : 'erasure.nothing-held'
+  if (erased.subjects > 0) return 'erasure.erased'
+  // What was found may have been deleted with its tracker before its turn came.
+  return found.subjects > 0 ? 'erasure.already-deleted' : 'erasure.nothing-held'
 }
 
 function latest({ kind, extendedAt }: PrivacyRequest): ReplyName {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
+import { finishDeletions } from '../../src/maintenance/maintenance.ts'
 import { dataOf, isObject, listIn, objectIn, textIn } from '../support/answers.ts'
-import { type ConsoleClient, openConsole } from '../support/console.ts'
+import { type ConsoleClient, eraseAtConsole, openConsole, signInAgain } from '../support/console.ts'
 import { ofEmail, requestDesk } from '../support/console-requests.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
@@ -81,6 +82,35 @@ describe('an erasure of a member', () => {
     assert.match(text, /found no personal data about you/)
     assert.doesNotMatch(text, /certificate|receipt|verify/)
     assert.equal((await desk.page(id)).isProven, false)
+  })
+
+  test('says so if what it found was deleted with its tracker meanwhile', async () => {
+    const slow = await startShop(
+      { after },
+      { env: { LETHE_BATCH_PACE: '1/day' }, scopes: ['analytics:view'] },
+    )
+    const slowClient = await openConsole(slow, slow.organisationId)
+    const slowDesk = requestDesk(slowClient)
+    const identifiers = { email: 'ida@example.com' }
+    await slow.ingest([...visit('first'), ...['ida-1', 'ida-2'].flatMap((id) => visit(id, { identifiers }))])
+    await eraseAtConsole(slow, slowClient, 'first')
+    const id = await slowDesk.open('erasure', ofEmail('ida@example.com'))
+    dataOf(await slowDesk.change(id, 'erase', { subjects: 2 }))
+    dataOf(await slowClient.ask('/trackers/shop/delete', { method: 'POST', body: { name: 'shop' } }))
+    await finishDeletions(slow.services)
+    slow.passTime(86_400_000)
+    await signInAgain(slow, slowClient)
+    // Starting another request wakes the service.
+    const other = await slowDesk.open('erasure', ofEmail('nobody@example.com'))
+    dataOf(await slowDesk.change(other, 'erase', { subjects: 0 }))
+    await until(async () => (await slowDesk.request(id)).state === 'done')
+    assert.partialDeepStrictEqual(await slowDesk.request(id), {
+      found: { subjects: 2 },
+      erased: { subjects: 0 },
+    })
+    const { suggested, text } = await replyOf(id, slowClient)
+    assert.equal(suggested, 'erasure.already-deleted')
+    assert.match(text, /found data about you\. It has since been deleted/)
   })
 
   test('certifies that no data is held about an unknown person', async () => {

@@ -14,6 +14,7 @@ const guide = read('docs/guides/reply-texts.md')
 
 /** The titles of outcomes in the console. */
 const titles: Record<string, string> = {
+  'Already deleted': 'already-deleted',
   'Copy ready': 'copy-ready',
   Erased: 'erased',
   Extended: 'extended',

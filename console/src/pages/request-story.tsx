@@ -191,7 +191,7 @@ function Detail({
   kind,
   at,
 }: { page: RequestPage } & Pick<StoryEntry, 'kind' | 'at'>) {
-  const { reason, state, dueAt, erased, left } = request
+  const { reason, state, dueAt, left } = request
   if (kind === 'request.extended') {
     return (
       <>
@@ -213,11 +213,7 @@ function Detail({
   if (kind === 'request.finished') {
     return (
       <>
-        <p>
-          {erased.subjects === 0
-            ? 'Nothing was held about this person.'
-            : `${counted(erased.subjects, 'record')} with ${counted(erased.sessions, 'session')} and ${counted(erased.events, 'event')}, in all trackers.`}
-        </p>
+        <p>{erasedInWords(request)}</p>
         {left !== null && left > 0 && (
           <p>
             {counted(left, 'record')} arrived after the last search, and {left === 1 ? 'is' : 'are'} kept.
@@ -227,4 +223,12 @@ function Detail({
     )
   }
   return null
+}
+
+function erasedInWords({ found, erased: { subjects, sessions, events } }: Request): string {
+  if (subjects > 0)
+    return `${counted(subjects, 'record')} with ${counted(sessions, 'session')} and ${counted(events, 'event')}, in all trackers.`
+  return found.subjects > 0
+    ? 'What was found had been deleted before, for example with its tracker.'
+    : 'Nothing was held about this person.'
 }
