@@ -14,6 +14,7 @@ import { takeErasureList } from '../search.ts'
 import type { ErasureListPlan, RequestGroup, Tracker, TrackerList } from '../types.ts'
 import { EraseListPreview } from './erase-list-preview.tsx'
 import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
+import { ApprovalHint } from './request-approval.tsx'
 
 /** After so long, the progress is shown. */
 const longMs = 2_000
@@ -181,8 +182,8 @@ export function EraseListPage() {
             text: String(plan.found.subjects),
             field: 'subjects',
           }}
-          onConfirm={async (typed) => {
-            const body = { ...bodyOf(draft), subjects: Number(typed) }
+          onConfirm={async () => {
+            const body = { ...bodyOf(draft), subjects: plan.found.subjects }
             setStoring(true)
             const stored = change<RequestGroup>('/erasure-lists', body).finally(() => setStoring(false))
             const { reference } = await stored
@@ -196,6 +197,7 @@ export function EraseListPage() {
             one data subject at a time. You can cancel what is not finished, but erased data cannot be
             restored. Daily totals are kept.
           </p>
+          <ApprovalHint />
           {isStoring && <Storing reference={draft.reference.trim()} people={plan.matched} />}
         </Confirm>
       )}

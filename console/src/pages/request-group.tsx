@@ -17,7 +17,7 @@ import { refresh, useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import { useMay } from '../session.tsx'
 import type { RequestGroup, RequestList } from '../types.ts'
-import { Decide } from './request-approval.tsx'
+import { ApprovalHint, Decide } from './request-approval.tsx'
 import { RequestRows } from './request-rows.tsx'
 
 const pollIntervalMs = 1_500
@@ -78,7 +78,8 @@ export function RequestGroupPage() {
 }
 
 function Progress({ group }: { group: RequestGroup }) {
-  const { counts, startable, waiting, found, erased, firstReceivedAt, closedAt, resumesAt } = group
+  const { counts, startable, waiting, found, erased, firstReceivedAt, closedAt, resumesAt } =
+    group
   const total = totalOf(group)
   const closed = total - counts.open - counts.running
   const isRunning = counts.running > 0
@@ -162,9 +163,9 @@ function Progress({ group }: { group: RequestGroup }) {
 async function changeGroup(
   verb: 'start' | 'cancel' | 'approve' | 'decline',
   body: { reference: string; requests: number },
-) {
+): Promise<RequestGroup> {
   try {
-    await change(`/request-groups/${verb}`, body)
+    return await change<RequestGroup>(`/request-groups/${verb}`, body)
   } finally {
     for (const path of ['/request-groups', '/requests', '/request-counts']) void refresh(path)
   }
@@ -203,7 +204,7 @@ interface GroupDialogProps {
   onClose(): void
 }
 
-function StartDialog({ group: { reference, startable }, onClose }: GroupDialogProps) {
+function StartDialog({ group: { reference, startable, waiting }, onClose }: GroupDialogProps) {
   return (
     <Confirm
       title={`Start ${counted(startable, 'erasure')}`}
@@ -211,8 +212,11 @@ function StartDialog({ group: { reference, startable }, onClose }: GroupDialogPr
       kind="danger"
       typing={{ what: 'the number of requests', text: String(startable), field: 'requests' }}
       onConfirm={async () => {
-        await changeGroup('start', { reference, requests: startable })
-        showToast('Erasures started')
+        const group = await changeGroup('start', { reference, requests: startable })
+        const isWaiting = group.waiting > waiting
+        showToast(
+          isWaiting ? `${counted(group.waiting, 'erasure')} waiting for another member` : 'Erasures started',
+        )
         onClose()
       }}
       onClose={onClose}
@@ -221,6 +225,7 @@ function StartDialog({ group: { reference, startable }, onClose }: GroupDialogPr
         Everything that these requests find is deleted from all trackers, including data that your plan hides.
         This cannot be undone.
       </p>
+      <ApprovalHint />
     </Confirm>
   )
 }
