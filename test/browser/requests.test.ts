@@ -145,6 +145,23 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     assert.equal(await page.getByRole('link', { name: 'Certificate' }).count(), 0)
   })
 
+  test('promises no certificate if every record was excluded', async () => {
+    await shop.ingest(visit('shared', { identifiers: { email: 'eve@example.com' } }))
+    const id = await create('excluded', 1, 'erasure', 'eve@example.com')
+    const record = { trackerId: 'shop', subjectId: 'shared' }
+    await send(id, 'exclude', { ...record, reason: 'Somebody else’s device' })
+    await page.goto(`/console/requests/${id}`)
+    await page.getByText('No other records were found in any tracker').waitFor()
+    await page.getByRole('button', { name: 'Confirm that nothing else is held' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Records that you excluded keep their data.').waitFor()
+    assert.doesNotMatch(await dialog.innerText(), /certificate/)
+    await dialog.getByRole('textbox').fill('0')
+    await dialog.getByRole('button', { name: 'Check and confirm' }).click()
+    await page.getByText('No other records were found.', { exact: true }).waitFor()
+    assert.equal(await page.getByText('Nothing was held about this person').count(), 0)
+  })
+
   test('fits a small phone', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await goTo(page, '/requests')

@@ -11,7 +11,7 @@ import { save } from '../save.ts'
 import { useMay } from '../session.tsx'
 import type { Request, RequestPage } from '../types.ts'
 import { CancelDialog, CloseDialog, ExtendDialog, RejectDialog } from './request-dialogs.tsx'
-import { EraseRequestDialog } from './request-erasure.tsx'
+import { EraseRequestDialog, nothingTitle } from './request-erasure.tsx'
 
 type Dialog = 'erase' | 'close' | 'extend' | 'reject' | 'cancel'
 
@@ -21,7 +21,8 @@ export function RequestActions({ page }: { page: RequestPage }) {
 }
 
 function DeskActions({ page }: { page: RequestPage }) {
-  const { request, exclusions } = page
+  const { request } = page
+  const hasExclusions = page.exclusions.length > 0
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const { kind, state, found, extendedAt } = request
   const items: MenuItem[] = []
@@ -45,13 +46,13 @@ function DeskActions({ page }: { page: RequestPage }) {
       )}
       {state === 'open' && kind === 'erasure' && request.approval === null && (
         <Button kind="danger" icon="trash" onClick={() => setDialog('erase')}>
-          {found.subjects === 0 ? 'Confirm that nothing is held' : 'Erase everything found'}
+          {found.subjects === 0 ? nothingTitle(hasExclusions) : 'Erase everything found'}
         </Button>
       )}
       <CertificateLink page={page} isPrimary />
       {items.length > 0 && <Menu label="More actions" items={items} />}
-      {dialog === 'erase' && <EraseRequestDialog {...dialogProps} />}
-      {dialog === 'close' && <CloseDialog {...dialogProps} hasExclusions={exclusions.length > 0} />}
+      {dialog === 'erase' && <EraseRequestDialog {...dialogProps} hasExclusions={hasExclusions} />}
+      {dialog === 'close' && <CloseDialog {...dialogProps} hasExclusions={hasExclusions} />}
       {dialog === 'extend' && <ExtendDialog {...dialogProps} />}
       {dialog === 'reject' && <RejectDialog {...dialogProps} />}
       {dialog === 'cancel' && <CancelDialog {...dialogProps} />}

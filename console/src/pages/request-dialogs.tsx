@@ -137,12 +137,12 @@ export function CancelDialog({ request, onClose }: RequestDialogProps) {
   )
 }
 
-interface CloseDialogProps extends RequestDialogProps {
+export interface ClosingDialogProps extends RequestDialogProps {
   /** An identifier of an excluded record is held. */
   hasExclusions: boolean
 }
 
-export function CloseDialog({ request, hasExclusions, onClose }: CloseDialogProps) {
+export function CloseDialog({ request, hasExclusions, onClose }: ClosingDialogProps) {
   const isEmpty = request.found.subjects === 0
   const isProven = request.namesIdentifiers && !hasExclusions
   return (
@@ -158,7 +158,7 @@ export function CloseDialog({ request, hasExclusions, onClose }: CloseDialogProp
     >
       <p>
         {isEmpty
-          ? `Nothing is held about this person. Lethe checks once more${isProven ? ', and proves it with a certificate' : ''}.`
+          ? `${hasExclusions ? 'No other records were found.' : 'Nothing is held about this person.'} Lethe checks once more${isProven ? ', and proves it with a certificate' : ''}.`
           : 'Do this once you have sent the copy. Afterwards, it can no longer be exported from here.'}
       </p>
       <p>

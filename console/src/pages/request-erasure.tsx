@@ -5,15 +5,15 @@ import { counted, formatNumber } from '../components/when.tsx'
 import { changeRequest } from '../requests.ts'
 import type { Request } from '../types.ts'
 import { ApprovalHint } from './request-approval.tsx'
-import type { RequestDialogProps } from './request-dialogs.tsx'
+import type { ClosingDialogProps } from './request-dialogs.tsx'
 
 /** Confirms an erasure by the number of records. */
-export function EraseRequestDialog({ request, onClose }: RequestDialogProps) {
+export function EraseRequestDialog({ request, hasExclusions, onClose }: ClosingDialogProps) {
   const { requestId, found } = request
   const isEmpty = found.subjects === 0
   return (
     <Confirm
-      title={isEmpty ? 'Confirm that nothing is held' : `Erase ${counted(found.subjects, 'record')}`}
+      title={isEmpty ? nothingTitle(hasExclusions) : `Erase ${counted(found.subjects, 'record')}`}
       action={isEmpty ? 'Check and confirm' : 'Erase for good'}
       kind="danger"
       typing={{ what: 'the number of records', text: String(found.subjects), field: 'subjects' }}
@@ -27,8 +27,10 @@ export function EraseRequestDialog({ request, onClose }: RequestDialogProps) {
     >
       {isEmpty ? (
         <p>
-          Lethe searches all trackers once more. If nothing is held, the certificate proves it. If this person
-          has come back, their data is erased.
+          {hasExclusions && 'No other records were found. Records that you excluded keep their data. '}
+          Lethe searches all trackers once more.
+          {!hasExclusions && ' If nothing is held, the certificate proves it.'} If this person has come back,
+          their data is erased.
         </p>
       ) : (
         <p>
@@ -39,11 +41,16 @@ export function EraseRequestDialog({ request, onClose }: RequestDialogProps) {
       <p>
         This cannot be undone. Daily totals are kept; they cannot be traced to a person. The service continues
         if you close this page, and searches once more at the end. Then who the request is about and its notes
-        are deleted, and you get a certificate.
+        are deleted{!(isEmpty && hasExclusions) && ', and you get a certificate'}.
       </p>
       <ApprovalHint />
     </Confirm>
   )
+}
+
+/** What a member confirms about a person without records to erase. */
+export function nothingTitle(hasExclusions: boolean): string {
+  return hasExclusions ? 'Confirm that nothing else is held' : 'Confirm that nothing is held'
 }
 
 /** How far a running erasure is. */

@@ -29,7 +29,7 @@ export function RequestStory({ page }: { page: RequestPage }) {
       </h2>
       <ol class="moments">
         <Received request={request} />
-        <Found request={request} />
+        <Found page={page} />
         {hasMoreStory && <StoryItem icon="more">Earlier entries are in the activity.</StoryItem>}
         {entries.map(({ item }) => item)}
         {request.state === 'running' && (
@@ -124,17 +124,27 @@ function PersonList({ person: { identifiers, subjects } }: { person: NonNullable
 }
 
 /** Who was found: a person with the records about them. */
-function Found({ request }: { request: Request }) {
+function Found({ page: { request, exclusions } }: { page: RequestPage }) {
   const { found, state } = request
   const isNobody = found.subjects === 0
+  const hasExclusions = exclusions.length > 0
+  const nothing = hasExclusions
+    ? 'No other records were found in any tracker'
+    : 'Nothing is held about this person in any tracker'
   const figures = `${counted(found.sessions, 'session')}, ${counted(found.events, 'event')}`
   return (
     <StoryItem
       icon={isNobody ? 'search' : 'person'}
-      title={isNobody ? 'Nobody found' : `One person with ${counted(found.subjects, 'record')}`}
+      title={
+        isNobody
+          ? hasExclusions
+            ? 'Nothing else found'
+            : 'Nobody found'
+          : `One person with ${counted(found.subjects, 'record')}`
+      }
     >
       <p>
-        {isNobody ? 'Nothing is held about this person in any tracker' : figures}
+        {isNobody ? nothing : figures}
         {state === 'open' && <span class="muted"> · as of now</span>}
       </p>
       {state === 'open' && <RequestRecords request={request} />}
@@ -213,7 +223,7 @@ function Detail({
   if (kind === 'request.finished') {
     return (
       <>
-        <p>{erasedInWords(request)}</p>
+        <p>{erasedInWords(request, exclusions.length > 0)}</p>
         {left !== null && left > 0 && (
           <p>
             {counted(left, 'record')} arrived after the last search, and {left === 1 ? 'is' : 'are'} kept.
@@ -225,10 +235,10 @@ function Detail({
   return null
 }
 
-function erasedInWords({ found, erased: { subjects, sessions, events } }: Request): string {
+function erasedInWords({ found, erased }: Request, hasExclusions: boolean): string {
+  const { subjects, sessions, events } = erased
   if (subjects > 0)
     return `${counted(subjects, 'record')} with ${counted(sessions, 'session')} and ${counted(events, 'event')}, in all trackers.`
-  return found.subjects > 0
-    ? 'What was found had been deleted before, for example with its tracker.'
-    : 'Nothing was held about this person.'
+  if (found.subjects > 0) return 'What was found had been deleted before, for example with its tracker.'
+  return hasExclusions ? 'No other records were found.' : 'Nothing was held about this person.'
 }
