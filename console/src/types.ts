@@ -610,6 +610,7 @@ export interface RequestGroup {
   startable: number
   waiting: number
   access: number
+  ownWaiting: number
   found: {
     subjects: number
     sessions: number

@@ -25,6 +25,6 @@ export interface ApprovalStore {
    * member asked for or that no longer wait, and returns how many were started.
    */
   approve(decisions: readonly Decision[], memberId: string): Promise<number>
-  /** Leaves the requests open, without starting them. Returns how many waited for another member. */
-  decline(decisions: readonly Decision[], memberId: string): Promise<number>
+  /** Leaves the requests open, without starting them, whoever asked for them. Returns how many waited. */
+  decline(decisions: readonly Decision[]): Promise<number>
 }

@@ -18,6 +18,8 @@ export interface RequestGroup {
   startable: number
   /** How many wait until another member approves their erasure. */
   waiting: number
+  /** How many of those this member asked for. */
+  ownWaiting: number
   /** How many are access requests. */
   access: number
   found: RequestCounts
@@ -56,8 +58,8 @@ export interface KnownRequest {
 }
 
 export interface RequestGroupStore {
-  /** `null` if the organisation has no request with this reference. */
-  find(organisationId: string, reference: string): Promise<RequestGroup | null>
+  /** `null` if the organisation has no request with this reference. `ownWaiting` is 0 without a member. */
+  find(organisationId: string, reference: string, memberId?: string): Promise<RequestGroup | null>
   /** How many requests with this reference are in one of these states, by kind. */
   sizes(
     organisationId: string,

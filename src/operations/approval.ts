@@ -2,6 +2,7 @@ import type { ActivityKind, Origin } from '../domain/activity.ts'
 import { type ApprovalStore, maxApprovalAbove } from '../domain/approval.ts'
 import { invalidField, LetheError, notFound } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
+import type { PrivacyRequest } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from './activity.ts'
@@ -36,7 +37,10 @@ export async function saveApprovalRule(
 
 type Verdict = 'approve' | 'decline'
 
-/** Approves or declines the erasure of a request. Throws `forbidden` for the member who asked for it. */
+/**
+ * Approves or declines the erasure of a request. The member who asked for it can decline it, too. Throws
+ * `forbidden` if this member approves it.
+ */
 export async function decideRequest(
   deps: DecideDeps,
   view: OrganisationView,
@@ -46,16 +50,17 @@ export async function decideRequest(
 ): Promise<void> {
   const request = await requireRequest(deps, view.organisationId, requestId)
   const { approval } = request
-  if (approval?.askedBy.id === memberOf(origin))
-    throw new LetheError('forbidden', 'Another member has to decide, because you started this erasure.')
+  if (verdict === 'approve' && approval?.askedBy.id === memberOf(origin))
+    throw new LetheError('forbidden', 'Another member has to approve this erasure, because you started it.')
   const { found } = await withFound(deps, view, request)
   if (!approval || (await decide(deps, [{ ...request, found }], verdict, origin)) === 0)
     throw invalidField('state', 'this request is not waiting for an approval; nothing was changed')
 }
 
 /**
- * Decides about all requests with a reference that wait for another member. Throws `validation_error` if
- * their number is no longer `typed`, and `forbidden` if this member asked for all of them.
+ * Approves all requests with a reference that wait for another member, or declines all that wait. Throws
+ * `validation_error` if their number is no longer `typed`, and `forbidden` if this member asked for all of
+ * those to approve.
  */
 export async function decideGroup(
   deps: DecideDeps,
@@ -65,8 +70,20 @@ export async function decideGroup(
   origin: Origin,
 ): Promise<void> {
   await requireGroup(deps, organisationId, reference)
-  const waiting = { reference, kind: 'erasure', state: 'open', isWaiting: true } as const
+  const memberId = memberOf(origin)
+  let own = 0
+  const isChosen = ({ approval }: Pick<PrivacyRequest, 'approval'>) => {
+    const isOwn = approval?.askedBy.id === memberId
+    if (isOwn) own += 1
+    return approval !== null && (verdict === 'decline' || !isOwn)
+  }
+  const waiting = { reference, kind: 'erasure', state: 'open', isChosen } as const
   const check = (count: number) => {
+    if (count === 0 && own > 0)
+      throw new LetheError(
+        'forbidden',
+        'Another member has to approve these erasures, because you started them.',
+      )
     if (count === typed) return
     throw invalidField(
       'requests',
@@ -77,11 +94,10 @@ export async function decideGroup(
   await changeAll(deps, organisationId, waiting, check, async (requests) => {
     decided += await decide(deps, requests, verdict, origin)
   })
-  if (decided === 0)
-    throw new LetheError('forbidden', 'Another member has to decide, because you started these erasures.')
+  if (decided === 0) throw invalidField('requests', 'no request waits any more; nothing was changed')
 }
 
-function decide(
+async function decide(
   deps: ApprovalDeps,
   requests: readonly CountedRequest[],
   verdict: Verdict,
@@ -92,7 +108,10 @@ function decide(
     ...{ ref: { organisationId, id }, found },
     note: activityNote(deps, origin, { organisationId, kind, target: id }),
   }))
-  return deps.approvals[verdict](decisions, memberOf(origin))
+  const memberId = memberOf(origin)
+  return verdict === 'approve'
+    ? deps.approvals.approve(decisions, memberId)
+    : deps.approvals.decline(decisions)
 }
 
 function memberOf({ actor }: Origin): string {

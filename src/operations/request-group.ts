@@ -31,8 +31,9 @@ export async function requireGroup(
   { requestGroups }: Pick<GroupDeps, 'requestGroups'>,
   organisationId: string,
   reference: string,
+  memberId?: string,
 ): Promise<RequestGroup> {
-  const group = await requestGroups.find(organisationId, reference)
+  const group = await requestGroups.find(organisationId, reference, memberId)
   if (group === null) throw notFound('This reference')
   return group
 }
@@ -44,9 +45,12 @@ export async function startGroup(
   reference: string,
   typed: number,
   origin: Origin,
-): Promise<RequestGroup> {
+): Promise<void> {
   await requireGroup(deps, organisationId, reference)
-  const startable = { reference, kind: 'erasure', state: 'open', isWaiting: false } as const
+  const startable: GroupFilter = {
+    ...{ reference, kind: 'erasure', state: 'open' },
+    isChosen: ({ approval }) => approval === null,
+  }
   const check = (count: number) => {
     if (count === typed) return
     throw invalidField(
@@ -58,7 +62,6 @@ export async function startGroup(
   await changeAll(deps, organisationId, startable, check, async (requests) => {
     started += (await startErasures(deps, requests, origin, { people: typed, started })).started
   })
-  return requireGroup(deps, organisationId, reference)
 }
 
 /**
@@ -71,7 +74,7 @@ export async function cancelGroup(
   reference: string,
   confirmed: number,
   origin: Origin,
-): Promise<RequestGroup> {
+): Promise<void> {
   await requireGroup(deps, organisationId, reference)
   const check = async () => {
     const { counts } = await requireGroup(deps, organisationId, reference)
@@ -95,12 +98,11 @@ export async function cancelGroup(
       closings.map(({ ref }) => ref),
     )
   })
-  return requireGroup(deps, organisationId, reference)
 }
 
 interface GroupFilter extends Pick<PrivacyRequestQuery, 'reference' | 'kind' | 'state'> {
-  /** Whether they wait for an approval; both by default. */
-  isWaiting?: boolean
+  /** All by default. */
+  isChosen?(request: PrivacyRequest): boolean
 }
 
 /** Without the person, because there can be many. */
@@ -113,7 +115,7 @@ export type CountedRequest = Pick<PrivacyRequest, 'organisationId' | 'id' | 'fou
 export function changeAll(
   deps: GroupDeps,
   organisationId: string,
-  { isWaiting, ...filter }: GroupFilter,
+  { isChosen = () => true, ...filter }: GroupFilter,
   check: (count: number) => void | Promise<void>,
   change: (requests: readonly CountedRequest[]) => Promise<unknown>,
 ): Promise<void> {
@@ -123,9 +125,8 @@ export function changeAll(
     do {
       const query = { ...filter, limit: requestsPerTransaction, after, dueBefore: null }
       const page = await deps.privacyRequests.list(organisationId, query)
-      for (const { id, found, approval } of page.rows)
-        if (isWaiting === undefined || isWaiting === (approval !== null))
-          counted.push({ organisationId, id, found })
+      for (const request of page.rows)
+        if (isChosen(request)) counted.push({ organisationId, id: request.id, found: request.found })
       after = page.next
       await nextTurn()
       await giveWay()

@@ -37,6 +37,7 @@ describe('approval by a second member in a browser', { skip: noBrowser }, async 
 
   const card = page.getByRole('region', { name: 'Approval' })
   const nobody = 'Another desk member or admin can approve or decline it.'
+  const withdraw = card.getByRole('button', { name: 'Withdraw the erasure' })
   const stateOf = async (id: string) =>
     textIn(objectIn(dataOf(await admin.ask(`/requests/${id}`)), 'request'), 'state')
 
@@ -54,10 +55,17 @@ describe('approval by a second member in a browser', { skip: noBrowser }, async 
       await page.getByText('Waiting for another member').waitFor()
       await card.getByText('Waiting for approval by another member.').waitFor()
       await card.getByText(nobody).waitFor()
-      assert.equal(await card.getByRole('button').count(), 0, 'nobody approves their own')
+      await withdraw.waitFor()
+      assert.equal(await card.getByRole('button').count(), 1, 'nobody approves their own')
     }
     await ask()
     await assertAccessible(page, 'approval')
+    await withdraw.click()
+    await page.getByText('The request stays open, and can be started again.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
+    await card.waitFor({ state: 'detached' })
+    await page.getByText('Erasure withdrawn').waitFor()
+    await ask()
     await openRequest(viewer, id)
     await card.getByText(nobody).waitFor()
     assert.equal(await card.getByRole('button').count(), 0)
@@ -95,7 +103,25 @@ describe('approval by a second member in a browser', { skip: noBrowser }, async 
       const body = { ...list, trackerIds: [], reference: 'Closed accounts' }
       return dataOf(await asker.ask('/erasure-lists', { method: 'POST', body }))
     }
-    await startList('cara', 'dora')
+    await page.context().clearCookies()
+    await signInAs(page, asker, shop.url)
+    for (const subjectId of ['cara', 'dora']) await shop.ingest(visit(subjectId))
+    await page.goto('/console/requests/erase-list')
+    await page.getByLabel('List').fill('cara\ndora')
+    await page.getByLabel('Reference').fill('Closed accounts')
+    await page.getByRole('button', { name: 'Preview matches' }).click()
+    await page.getByRole('button', { name: 'Erase 2 data subjects…' }).click()
+    await page.getByText('If you erase more than 1 person within 24 hours').waitFor()
+    await page.getByRole('dialog').getByRole('textbox').fill('2')
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByRole('button', { name: 'Withdraw 2 erasures' }).click()
+    await page.getByText('The requests stay open, and can be started again.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByRole('button', { name: 'Start 2 erasures' }).click()
+    await page.getByText('If you erase more than 1 person within 24 hours').waitFor()
+    await page.getByRole('dialog').getByRole('textbox').fill('2')
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('2 erasures waiting for another member').waitFor()
     await page.context().clearCookies()
     await signInAs(page, other, shop.url)
     await page.goto('/console/requests/group?reference=Closed+accounts')

@@ -108,6 +108,13 @@ describe('erasing many people', () => {
     const [next = ''] = ids.filter((each, i) => waits[i] && each !== id)
     assert.equal(await isWaiting(next), true, 'a change of the rule releases nothing')
     dataOf(await setRule(2))
+    assert.equal(await isWaiting(next), true)
+    dataOf(await decide(asker, next, 'decline'))
+    const withdrawn = await read(next)
+    assert.partialDeepStrictEqual(withdrawn, { state: 'open', approval: null })
+    assert.equal(withdrawn.kinds.at(-1), 'request.declined')
+    dataOf(await erase(asker, next))
+    assert.equal(await isWaiting(next), true, 'it waits again')
   })
 
   test('as a list counts all people and needs one decision', async () => {
@@ -133,6 +140,24 @@ describe('erasing many people', () => {
       client.ask('/request-groups/approve', { method: 'POST', body: { reference, requests } })
     errorOf(await all(asker, 60), 'forbidden')
     assert.deepEqual(problemFields(await all(other, 59)), ['requests'])
+    const [theirs = ''] = names(1)
+    await shop.ingest(visit(theirs))
+    const person = { identifiers: [], subjects: [{ trackerId: 'shop', subjectId: theirs }] }
+    const body = { kind: 'erasure', person, reference }
+    const added = textIn(
+      objectIn(dataOf(await other.ask('/requests', { method: 'POST', body })), 'request'),
+      'requestId',
+    )
+    dataOf(await setRule(1))
+    for (const name of names(1)) dataOf(await erase(other, await addRequest(other, name)))
+    dataOf(await erase(other, added))
+    dataOf(await setRule(2))
+    const page = (client: Browser) => client.ask(`/request-groups?reference=${encodeURIComponent(reference)}`)
+    assert.partialDeepStrictEqual(dataOf(await page(other)), { waiting: 61, ownWaiting: 1 })
+    assert.partialDeepStrictEqual(dataOf(await page(asker)), { waiting: 61, ownWaiting: 60 })
+    assert.deepEqual(problemFields(await all(other, 61)), ['requests'], 'not their own')
+    dataOf(await decide(other, added, 'decline'))
+    dataOf(await other.ask(`/requests/${added}/cancel`, { method: 'POST', body: {} }))
     assert.partialDeepStrictEqual(dataOf(await all(other, 60)), { waiting: 0 })
     const { organisationId, services } = shop
     await until(

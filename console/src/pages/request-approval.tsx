@@ -4,7 +4,7 @@ import { Confirm } from '../components/dialog.tsx'
 import { Icon } from '../components/icon.tsx'
 import { showToast } from '../components/toasts.tsx'
 import { ActorName } from '../components/values.tsx'
-import { Ago, counted } from '../components/when.tsx'
+import { Ago, counted, formatNumber } from '../components/when.tsx'
 import { useResource } from '../resource.ts'
 import { useMay, useSession } from '../session.tsx'
 import type { ApprovalRule, Request } from '../types.ts'
@@ -14,10 +14,10 @@ type Verdict = 'approve' | 'decline'
 interface ApprovalProps {
   /** How many requests wait. */
   requests: number
-  /** Who is erased if they are approved. */
+  /** How many of them this member asked for: these can only be withdrawn. */
+  own: number
+  /** Who is erased if the others are approved. */
   people: string
-  /** Whether this member asked for all of them. */
-  isOwn: boolean
   onDecide(verdict: Verdict, requests: number): Promise<unknown>
 }
 
@@ -50,7 +50,7 @@ export function RequestApproval({
         <Icon name="clock" /> <strong>Waiting for approval by another member.</strong>{' '}
         <ActorName actor={approval.askedBy} /> started this erasure <Ago at={approval.askedAt} />.
       </p>
-      <Decide requests={1} people={personWith(found)} isOwn={isOwn} onDecide={onDecide} />
+      <Decide requests={1} own={isOwn ? 1 : 0} people={personWith(found)} onDecide={onDecide} />
     </section>
   )
 }
@@ -61,40 +61,66 @@ function personWith({ subjects, sessions, events }: Request['found']): string {
   return `one person (at present ${counted(subjects, 'record')} with ${data})`
 }
 
-/** The buttons of a member who may decide. */
-export function Decide({ requests, people, isOwn, onDecide }: ApprovalProps) {
+/** The buttons of a member who may decide, or who asked. */
+export function Decide({ requests, own, people, onDecide }: ApprovalProps) {
   const mayDecide = useMay('desk')
   const [dialog, setDialog] = useState<DecisionProps | null>(null)
-  if (!mayDecide || isOwn) return <p class="muted">Another desk member or admin can approve or decline it.</p>
-  // The numbers are those that the member has seen, also if more erasures wait meanwhile.
-  const open = (verdict: Verdict) =>
-    setDialog({ verdict, requests, people, onDecide, onClose: () => setDialog(null) })
+  const others = requests - own
+  const open = (verdict: Verdict) => {
+    // The numbers are those that the member has seen, also if more erasures wait meanwhile.
+    const count = verdict === 'approve' ? others : requests
+    const isOwn = others === 0
+    setDialog({ verdict, requests: count, isOwn, people, onDecide, onClose: () => setDialog(null) })
+  }
   return (
-    <div class="actions">
-      <Button kind="danger" icon="check" onClick={() => open('approve')}>
-        Approve {erasuresOf(requests)}
-      </Button>
-      <Button onClick={() => open('decline')}>Decline</Button>
+    <>
+      {(!mayDecide || own > 0) && (
+        <p class="muted">
+          {mayDecide && others > 0 && `You started ${formatNumber(own)} of them. `}
+          Another desk member or admin can approve or decline {own > 1 ? 'them' : 'it'}.
+        </p>
+      )}
+      {mayDecide && (
+        <div class="actions">
+          {others > 0 && (
+            <Button kind="danger" icon="check" onClick={() => open('approve')}>
+              Approve {erasuresOf(others)}
+            </Button>
+          )}
+          <Button onClick={() => open('decline')}>{declineTitle(own, others)}</Button>
+        </div>
+      )}
       {dialog && <Decision {...dialog} />}
-    </div>
+    </>
   )
 }
 
-interface DecisionProps extends Omit<ApprovalProps, 'isOwn'> {
+function declineTitle(own: number, others: number): string {
+  if (others === 0) return `Withdraw ${erasuresOf(own)}`
+  return own === 0 ? 'Decline' : `Decline all ${formatNumber(own + others)}`
+}
+
+interface DecisionProps extends Omit<ApprovalProps, 'own'> {
   verdict: Verdict
+  /** Whether this member asked for all of them. */
+  isOwn: boolean
   onClose(): void
 }
 
-function Decision({ verdict, requests, people, onDecide, onClose }: DecisionProps) {
-  const what = erasuresOf(requests)
+function Decision({ verdict, requests, isOwn, people, onDecide, onClose }: DecisionProps) {
+  const [verb, done] = isOwn ? ['Withdraw', 'Withdrawn'] : ['Decline', 'Declined']
+  const isOne = requests === 1
+  const effect = isOwn
+    ? `and can be started again`
+    : `and ${isOne ? 'its history shows' : 'their histories show'} that you declined`
   return (
     <Confirm
-      title={verdict === 'approve' ? `Approve ${what}` : `Decline ${what}`}
-      action={verdict === 'approve' ? 'Approve and erase' : 'Decline'}
+      title={`${verdict === 'approve' ? 'Approve' : verb} ${erasuresOf(requests)}`}
+      action={verdict === 'approve' ? 'Approve and erase' : verb}
       kind={verdict === 'approve' ? 'danger' : 'primary'}
       onConfirm={async () => {
         await onDecide(verdict, requests)
-        showToast(verdict === 'approve' ? 'Erasure started' : 'Declined')
+        showToast(verdict === 'approve' ? (isOne ? 'Erasure started' : 'Erasures started') : done)
         onClose()
       }}
       onClose={onClose}
@@ -102,7 +128,7 @@ function Decision({ verdict, requests, people, onDecide, onClose }: DecisionProp
       <p>
         {verdict === 'approve'
           ? `This erases everything found about ${people} from all trackers, including data that your plan hides. This cannot be undone. The history names you and the member who started it.`
-          : 'Nothing is erased. The request stays open, and its history shows that you declined.'}
+          : `Nothing is erased. The ${isOne ? 'request stays' : 'requests stay'} open, ${effect}.`}
       </p>
     </Confirm>
   )

@@ -78,7 +78,7 @@ export function RequestGroupPage() {
 }
 
 function Progress({ group }: { group: RequestGroup }) {
-  const { counts, startable, waiting, found, erased, firstReceivedAt, closedAt, resumesAt } =
+  const { counts, startable, waiting, ownWaiting, found, erased, firstReceivedAt, closedAt, resumesAt } =
     group
   const total = totalOf(group)
   const closed = total - counts.open - counts.running
@@ -108,8 +108,8 @@ function Progress({ group }: { group: RequestGroup }) {
           </p>
           <Decide
             requests={waiting}
-            people={counted(waiting, 'person', 'people')}
-            isOwn={false}
+            own={ownWaiting}
+            people={counted(waiting - ownWaiting, 'person', 'people')}
             onDecide={(verdict, requests) => changeGroup(verdict, { reference: group.reference, requests })}
           />
         </div>

@@ -181,9 +181,23 @@ const titles: Record<string, readonly [IconName, string, StoryItemProps['tone']?
   'request.record-included': ['check', 'Record included'],
 }
 
+const withdrawn: (typeof titles)[string] = ['close', 'Erasure withdrawn']
+
+/** Whether the member who asked for the approval declined it. */
+function isWithdrawal({ id, kind, by }: StoryEntry, { story }: RequestPage): boolean {
+  if (kind !== 'request.declined' || by.kind !== 'member') return false
+  const before = story.slice(
+    0,
+    story.findIndex((entry) => entry.id === id),
+  )
+  const asked = before.findLast((entry) => entry.kind === 'request.approval-asked')
+  return asked?.by.kind === 'member' && asked.by.id === by.id
+}
+
 function toStoryItem(page: RequestPage) {
-  return ({ id, at, by, kind }: StoryEntry) => {
-    const [icon, title, tone] = titles[kind] ?? ['activity', kind]
+  return (entry: StoryEntry) => {
+    const { id, at, by, kind } = entry
+    const [icon, title, tone] = (isWithdrawal(entry, page) ? withdrawn : titles[kind]) ?? ['activity', kind]
     return {
       at,
       item: (

@@ -1,11 +1,10 @@
 import { maxApprovalAbove } from '../../domain/approval.ts'
 import { decideGroup, decideRequest, saveApprovalRule } from '../../operations/approval.ts'
-import { requireGroup } from '../../operations/request-group.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, object, orNull } from '../schema.ts'
 import { changedPage, RequestPage } from './request-fields.ts'
-import { presentGroup, RequestGroup, reference } from './request-groups.ts'
+import { RequestGroup, readGroup, reference } from './request-groups.ts'
 import { requestPath } from './requests.ts'
 
 const ApprovalRule = object(
@@ -19,7 +18,7 @@ const rule = `a whole number from 1 to ${maxApprovalAbove}, or null`
 const waitingRequests = integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'the number of requests that wait',
+  'x-rule': 'the number of requests to approve or to decline',
 })
 
 /** The rule that erasing many people takes two members, and their decisions. */
@@ -67,11 +66,11 @@ export const approvalRoutes = [
       recentSignIn: true,
       body: { reference, requests: waitingRequests },
       response: RequestGroup,
-      async handle({ services, context, body, http }) {
-        const { organisationId } = identityOf(context)
-        await decideGroup(services, organisationId, body, verdict, originOf(context))
-        http.wakeRequests()
-        return presentGroup(await requireGroup(services, organisationId, body.reference))
+      async handle(call) {
+        const { organisationId } = identityOf(call.context)
+        await decideGroup(call.services, organisationId, call.body, verdict, originOf(call.context))
+        call.http.wakeRequests()
+        return readGroup(call, call.body.reference)
       },
     }),
   ]),

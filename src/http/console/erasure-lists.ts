@@ -3,14 +3,13 @@ import {
   previewList,
   unusedOutcomes,
 } from '../../operations/plan-erasure-list.ts'
-import { requireGroup } from '../../operations/request-group.ts'
 import { startErasureList } from '../../operations/start-erasure-list.ts'
 import { identifier } from '../parameters.ts'
-import { identityOf, originOf } from '../request-context.ts'
+import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, list, object, oneOf, optional, text } from '../schema.ts'
 import { Counts, typedSubjects } from './request-fields.ts'
-import { presentGroup, RequestGroup, reference } from './request-groups.ts'
+import { RequestGroup, readGroup, reference } from './request-groups.ts'
 
 /** What a list would erase. Each line read is used, empty, invalid, repeated or `other`. */
 const ErasureListPlan = object(
@@ -64,12 +63,11 @@ export const erasureListRoutes = [
     maxBodyBytes: maxListBytes,
     response: RequestGroup,
     async handle(call) {
-      const { services, context } = call
       const { subjects, ...wanted } = call.body
-      await startErasureList(services, organisationView(call), wanted, subjects, originOf(context))
+      const origin = originOf(call.context)
+      await startErasureList(call.services, organisationView(call), wanted, subjects, origin)
       call.http.wakeRequests()
-      const { organisationId } = identityOf(context)
-      return presentGroup(await requireGroup(services, organisationId, wanted.reference))
+      return readGroup(call, wanted.reference)
     },
   }),
 ]

@@ -2,6 +2,8 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { maxReferenceLength } from '../../domain/privacy-request.ts'
 import type { RequestGroup as Group } from '../../domain/request-group.ts'
+import type { Services } from '../../domain/services.ts'
+import type { SignedIn } from '../../domain/sign-in.ts'
 import { noteExport } from '../../operations/activity.ts'
 import { referenceRule } from '../../operations/create-privacy-request.ts'
 import {
@@ -28,6 +30,8 @@ export const RequestGroup = object(
     }),
     /** How many are open erasures, wait for an approval instead, or are access requests. */
     ...{ startable: integer(), waiting: integer(), access: integer() },
+    /** How many of those that wait this member asked for. */
+    ownWaiting: integer(),
     ...{ found: Counts, erased: Counts },
     ...{ firstReceivedAt: instant, closedAt: orNull(instant), resumesAt: orNull(instant) },
   },
@@ -58,9 +62,7 @@ export const requestGroupRoutes = [
     access: 'viewer',
     query: { reference },
     response: RequestGroup,
-    async handle({ services, context, query }) {
-      return presentGroup(await requireGroup(services, identityOf(context).organisationId, query.reference))
-    },
+    handle: (call) => readGroup(call, call.query.reference),
   }),
   defineRoute({
     method: 'POST',
@@ -69,12 +71,12 @@ export const requestGroupRoutes = [
     recentSignIn: true,
     body: { reference, requests: typedRequests },
     response: RequestGroup,
-    async handle({ services, context, body, http }) {
-      const { organisationId } = identityOf(context)
-      const { reference, requests } = body
-      const group = await startGroup(services, organisationId, reference, requests, originOf(context))
-      http.wakeRequests()
-      return presentGroup(group)
+    async handle(call) {
+      const { organisationId } = identityOf(call.context)
+      const { reference, requests } = call.body
+      await startGroup(call.services, organisationId, reference, requests, originOf(call.context))
+      call.http.wakeRequests()
+      return readGroup(call, reference)
     },
   }),
   defineRoute({
@@ -83,10 +85,11 @@ export const requestGroupRoutes = [
     access: 'desk',
     body: { reference, requests: confirmedRequests },
     response: RequestGroup,
-    async handle({ services, context, body }) {
-      const { organisationId } = identityOf(context)
-      const { reference, requests } = body
-      return presentGroup(await cancelGroup(services, organisationId, reference, requests, originOf(context)))
+    async handle(call) {
+      const { organisationId } = identityOf(call.context)
+      const { reference, requests } = call.body
+      await cancelGroup(call.services, organisationId, reference, requests, originOf(call.context))
+      return readGroup(call, reference)
     },
   }),
   defineRoute({
@@ -104,7 +107,8 @@ export const requestGroupRoutes = [
         async ({ add, signal }) => {
           const what = { kind: 'request-group.exported', target: group.reference } as const
           await noteExport(services, organisationId, what, originOf(context))
-          await add(`{"group":${JSON.stringify(presentGroup(group))},"requests":[`)
+          const { ownWaiting: _, ...shown } = presentGroup(group)
+          await add(`{"group":${JSON.stringify(shown)},"requests":[`)
           let separator = '\n'
           const take = async (reported: ReportedRequest) => {
             await add(separator + JSON.stringify(presentReported(reported)))
@@ -121,7 +125,15 @@ export const requestGroupRoutes = [
   }),
 ]
 
-export function presentGroup({ firstReceivedAt, closedAt, resumesAt, ...group }: Group) {
+/** The group as the signed-in member sees it. */
+export async function readGroup(
+  { services, signedIn: { organisation, member } }: { services: Services; signedIn: SignedIn },
+  reference: string,
+) {
+  return presentGroup(await requireGroup(services, organisation.id, reference, member.id))
+}
+
+function presentGroup({ firstReceivedAt, closedAt, resumesAt, ...group }: Group) {
   return {
     ...{ ...group, firstReceivedAt: formatInstant(firstReceivedAt) },
     ...{ closedAt: formatInstantOrNull(closedAt), resumesAt: formatInstantOrNull(resumesAt) },

@@ -19,13 +19,13 @@ const countStarted = statement(
   `SELECT count(*) AS started FROM activity
    WHERE organisation_id = :organisationId AND actor_id = :memberId AND kind = 'request.started' AND at > :since`,
 )
-const waits = `organisation_id = :organisationId AND id = :id AND state = 'open' AND approval_asked_at IS NOT NULL
-   AND approval_asker_id <> :memberId`
+const waits =
+  "organisation_id = :organisationId AND id = :id AND state = 'open' AND approval_asked_at IS NOT NULL"
 const approve = statement(
   `UPDATE privacy_requests SET state = 'running', actor_kind = 'member', actor_id = approval_asker_id,
      actor_name = approval_asker_name, request_id = :requestId, found_subjects = :foundSubjects,
      found_sessions = :foundSessions, found_events = :foundEvents, runs_at = 0, approval_asked_at = NULL
-   WHERE ${waits}`,
+   WHERE ${waits} AND approval_asker_id <> :memberId`,
 )
 const decline = statement(`UPDATE privacy_requests SET approval_asked_at = NULL WHERE ${waits}`)
 
@@ -63,8 +63,8 @@ export const approvalTransactions = {
       }),
     )
   },
-  async declineErasures(run: Run, decisions: readonly Decision[], memberId: string): Promise<number> {
-    return decide(run, decisions, ({ ref }) => run(decline, { ...ref, memberId }))
+  async declineErasures(run: Run, decisions: readonly Decision[]): Promise<number> {
+    return decide(run, decisions, ({ ref }) => run(decline, { ...ref }))
   },
 }
 
@@ -92,6 +92,6 @@ export function approvalStore(engine: Engine<typeof approvalTransactions>): Appr
     saveRule: (organisationId, above, note) =>
       engine.transact('saveApprovalRule', organisationId, above, note),
     approve: (decisions, memberId) => engine.transact('approveErasures', decisions, memberId),
-    decline: (decisions, memberId) => engine.transact('declineErasures', decisions, memberId),
+    decline: (decisions) => engine.transact('declineErasures', decisions),
   }
 }

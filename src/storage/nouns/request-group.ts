@@ -23,7 +23,8 @@ import { statement } from './statement.ts'
 
 const ofReference = 'organisation_id = :organisationId AND reference = :reference'
 const find = statement(
-  `SELECT kind, state, count(*) AS requests, count(resumes_at) AS resting, count(approval_asked_at) AS waiting, min(resumes_at) AS resumes_at,
+  `SELECT kind, state, count(*) AS requests, count(resumes_at) AS resting, count(approval_asked_at) AS waiting,
+     count(approval_asked_at) FILTER (WHERE approval_asker_id = :memberId) AS own_waiting, min(resumes_at) AS resumes_at,
      min(received_at) AS received_at, max(closed_at) AS closed_at,
      sum(found_subjects)::bigint AS found_subjects, sum(found_sessions)::bigint AS found_sessions,
      sum(found_events)::bigint AS found_events, sum(erased_subjects)::bigint AS erased_subjects,
@@ -104,8 +105,8 @@ export const requestGroupTransactions = {
 
 export function requestGroupStore(engine: Engine<typeof requestGroupTransactions>): RequestGroupStore {
   return {
-    async find(organisationId, reference) {
-      const rows = await engine.read(find, { organisationId, reference })
+    async find(organisationId, reference, memberId = '') {
+      const rows = await engine.read(find, { organisationId, reference, memberId })
       return rows.length === 0 ? null : toGroup(reference, rows)
     },
     async sizes(organisationId, reference, states) {
@@ -152,6 +153,7 @@ function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
     },
     startable: count((row) => row.kind === 'erasure' && row.state === 'open') - waiting,
     waiting,
+    ownWaiting: sum(open.map((row) => integer(row, 'own_waiting'))),
     access: count((row) => row.kind === 'access'),
     found: addAll(rows.map((row) => toCounts(row, 'found_'))),
     erased: addAll(rows.map((row) => toCounts(row, 'erased_'))),

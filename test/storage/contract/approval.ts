@@ -51,7 +51,8 @@ export function approvalContract(fixture: Fixture): void {
   const decide = (verdict: 'approve' | 'decline', ref: PrivacyRequestRef, by: string) => {
     const kind = verdict === 'approve' ? 'request.approved' : 'request.declined'
     const decision = { ref, found, note: note(ref.organisationId, kind, memberNamed(by)) }
-    return store().approvals[verdict]([decision], by)
+    const { approve, decline } = store().approvals
+    return verdict === 'approve' ? approve([decision], by) : decline([decision])
   }
   const read = async (ref: PrivacyRequestRef) => {
     const request = await store().privacyRequests.find(ref)
@@ -78,14 +79,13 @@ export function approvalContract(fixture: Fixture): void {
       assert.deepEqual(outcome, { started: 0, waiting: 2 })
     })
 
-    it('is decided once by concurrent approvers, never by the member who asked', async () => {
+    it('is decided once by concurrent members, and never approved by the member who asked', async () => {
       const organisationId = await organisationWithRule(1)
       await start(await addRequest(organisationId))
       const ref = await addRequest(organisationId)
       assert.equal((await start(ref)).waiting, 1)
       assert.deepEqual(await read(ref), { state: 'open', asker: 'ada' })
       assert.equal(await decide('approve', ref, 'ada'), 0)
-      assert.equal(await decide('decline', ref, 'ada'), 0)
       const others = Array.from({ length: 8 }, (_, i) =>
         decide(i % 2 === 0 ? 'approve' : 'decline', ref, `other-${i}`),
       )
@@ -100,6 +100,18 @@ export function approvalContract(fixture: Fixture): void {
       assert.equal(decisions.length, 1)
       const isApproved = decisions[0]?.kind === 'request.approved'
       assert.equal((await read(ref)).state, isApproved ? 'running' : 'open')
+    })
+
+    it('is withdrawn by the member who asked, once, and can be asked for again', async () => {
+      const organisationId = await organisationWithRule(1)
+      await start(await addRequest(organisationId))
+      const ref = await addRequest(organisationId)
+      await start(ref)
+      const outcomes = await Promise.all([1, 2, 3].map(() => decide('decline', ref, 'ada')))
+      assert.equal(sumOf(outcomes), 1)
+      assert.deepEqual(await read(ref), { state: 'open', asker: null })
+      assert.equal(await decide('approve', ref, 'ben'), 0)
+      assert.deepEqual(await start(ref), { started: 0, waiting: 1 })
     })
 
     it('waits only in its own organisation, and only until it is closed', async () => {

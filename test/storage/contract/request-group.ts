@@ -80,7 +80,13 @@ export function requestGroupContract(fixture: Fixture): void {
       assert.deepEqual(running, {
         reference: 'List',
         counts: { open: 1, running: 2, done: 0, rejected: 0, cancelled: 0 },
-        ...{ startable: 0, waiting: 0, access: 1, found: { subjects: 3, sessions: 6, events: 9 } },
+        ...{
+          startable: 0,
+          waiting: 0,
+          ownWaiting: 0,
+          access: 1,
+          found: { subjects: 3, sessions: 6, events: 9 },
+        },
         erased: { subjects: 0, sessions: 0, events: 0 },
         ...{ firstReceivedAt: start, closedAt: null, resumesAt: null },
       })
