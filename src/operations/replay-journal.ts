@@ -133,7 +133,7 @@ class LedgerReplay {
   /** Contiguous entries for the next transaction. */
   #run: JournalledEntry[] = []
   /** Entries from the first one that conflicts with the ledger. */
-  #fork: JournalledEntry[] = []
+  readonly #fork: JournalledEntry[] = []
   /** Entries for an index that already had another one. */
   readonly #contested: JournalledEntry[] = []
 
@@ -204,14 +204,11 @@ class LedgerReplay {
   }
 
   async #push(entry: JournalledEntry): Promise<void> {
-    // After a conflict, no entry can be appended.
-    if (this.#fork.length > 0) {
-      this.#fork.push(entry)
-      return
-    }
     const last = this.#run.at(-1)
     if (last && (last.index + 1 !== entry.index || this.#run.length >= batchEntries)) await this.#flush()
-    this.#run.push(entry)
+    // After a conflict, no entry can be appended.
+    if (this.#fork.length > 0) this.#fork.push(entry)
+    else this.#run.push(entry)
   }
 
   async #flush(): Promise<void> {
@@ -221,7 +218,7 @@ class LedgerReplay {
     if (!appended) return
     this.#done.entries += appended.entries
     this.#done.tombstones += appended.tombstones
-    this.#fork = run.slice(run.length - appended.others)
+    this.#fork.push(...run.slice(run.length - appended.others))
   }
 }
 

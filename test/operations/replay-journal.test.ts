@@ -260,6 +260,21 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
     })
 
+    it('loses no entry of a long ledger that forked', async (t) => {
+      const store = await open(t)
+      const own = Array.from({ length: 520 }, (_, i) => erasure(i, `own-${i}`, i))
+      await replayChanges(store, testKeyring, told(...own))
+      const theirs = Array.from({ length: 30 }, (_, i) => erasure(490 + i, `theirs-${i}`, 490 + i))
+      const journalled = [...own.slice(0, 490), ...theirs]
+      const replayed = await replayChanges(store, testKeyring, told(...journalled))
+      assert.equal(replayed.tombstones, 30)
+      const mended = await replayChanges(store, testKeyring, told(...journalled), { mend: true })
+      assert.deepEqual([mended.entries, mended.movedEntries], [30, 30])
+      const records = (await store.ledger.list('acme', 0, 1_000)).map(({ record }) => record)
+      const expected = [...journalled, ...own.slice(490)].map(({ record }) => record)
+      assert.deepEqual(records, expected)
+    })
+
     it('erases the person of a contradicting entry, and leaves the ledger unchanged', async (t) => {
       const store = await open(t)
       await replayChanges(store, testKeyring, told(a, at(b, 1)))
