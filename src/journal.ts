@@ -2,7 +2,7 @@ import { constants, createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { JournalFile, JournalReading, JournalReports, MissingLines } from './domain/journal.ts'
-import { formatJournalLine, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
+import { formatJournalLine, isEntry, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
 
 /**
  * A journal in a file that several processes of one machine may append to. Lines that arrive during a write
@@ -232,7 +232,7 @@ export async function* mergeJournals(
         first = { at: value.at, index, line: value }
       }
       if (!first) return
-      yield first.line
+      yield isEntry(first.line) ? { ...first.line, journal: first.index } : first.line
       const { reader } = next[first.index] ?? {}
       if (reader) next[first.index] = { reader, ...(await reader.next()) }
     }

@@ -14,6 +14,8 @@ export interface JournalledEntry {
   at: Instant
   /** `null` if it was swept, and for an entry that nothing was held. */
   tombstone: JournalledTombstone | null
+  /** Which of several journals it was read from. */
+  journal?: number
 }
 
 /** The tombstone of an entry, whose instant is the entry's. */

@@ -114,6 +114,11 @@ export class KnownLedger {
     }
   }
 
+  /** Takes an entry instead of the one that is known at its index. */
+  replace({ index, record }: Pick<JournalledEntry, 'index' | 'record'>): void {
+    hashLeaf(record).copy(this.leaf(index) ?? Buffer.alloc(0))
+  }
+
   /** Whether the entry with this leaf is known at any index. */
   holds(leaf: Buffer): boolean {
     const leaves = this.#leaves.subarray(0, this.next * hashBytes)

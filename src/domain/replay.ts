@@ -38,8 +38,8 @@ export interface AppendedEntries {
 }
 
 /**
- * How a ledger continues from an index: these entries, then its own, then the contested ones. Entries of several
- * of these lists are the same if their records are, and each list can have several with the same record.
+ * How a ledger continues from an index: these entries, then its own, then the contested ones that it has nowhere
+ * else. An entry and one of the ledger's are the same if their records are; both can have several with one record.
  */
 export interface MendedTail {
   from: number

@@ -217,6 +217,7 @@ export async function openJournal(
   if (replayed && replayed.problems.length > 0) {
     throw new Error(`The store is older than the journal ${place}. ${replayed.problems.join(' ')}`)
   }
+  await requireAllEntries(store, known, place)
   let appended = 0
   for await (const lines of readChanges(store, known)) {
     await journal.append(lines)
@@ -229,6 +230,18 @@ export async function openJournal(
     }
   }
   return { appended, unreadable, replayed }
+}
+
+/** Throws if a ledger is shorter than in the journal: its gaps were closed, so a replay changes nothing. */
+async function requireAllEntries(store: Store, known: KnownChanges, place: string): Promise<void> {
+  for (const [organisationId, { end }] of known.ledgers) {
+    if ((await store.organisations.find(organisationId)) === null) continue
+    const size = (await store.ledger.head(organisationId))?.frontier.size ?? 0
+    if (size < end)
+      throw new Error(
+        `The ledger of the organisation "${organisationId}" has ${size} entries, but the journal ${place} has indexes up to ${end - 1}: the ledger was repaired since. Move the journal away to start a new one.`,
+      )
+  }
 }
 
 /** Whether a store lacks changes of a journal. Throws if its ledgers have other entries. */

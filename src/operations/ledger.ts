@@ -24,6 +24,22 @@ export async function readLedger(
   }
 }
 
+const pageEntries = 500
+
+/** All entries of a ledger, in pages. */
+export async function* ledgerPages(
+  ledger: LedgerStore,
+  organisationId: string,
+): AsyncGenerator<readonly LedgerEntry[]> {
+  for (let next = 0; ; ) {
+    const entries = await ledger.list(organisationId, next, pageEntries)
+    const last = entries.at(-1)
+    if (!last) return
+    yield entries
+    next = last.index + 1
+  }
+}
+
 interface EntryListOptions {
   limit?: number
   cursor?: string

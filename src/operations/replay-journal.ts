@@ -6,6 +6,8 @@ import type { HeadKeys } from '../domain/ledger.ts'
 import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.ts'
 import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
+import { ledgerPages } from './ledger.ts'
+import { RenumberedEntries } from './renumbered-entries.ts'
 import { ClosingReplay, closingsKeptSince, type KeptSince } from './replay-closing.ts'
 
 type ReplayDeps = Pick<Store, 'replay' | 'ledger' | 'transfer' | 'privacyRequests'>
@@ -124,44 +126,63 @@ class LedgerReplay {
   readonly #organisationId: string
   readonly #done: Replayed
   readonly #headKeys: HeadKeys
-  /** All entries so far. The first entry for an index counts. */
+  readonly #renumbered: RenumberedEntries
+  /** All entries so far. The first entry for an index counts, unless it is a renumbered one. */
   readonly #seen = new KnownLedger()
+  /** How many entries the ledger had at first. */
+  readonly #size: number
   /** The first index that is neither in the ledger nor read yet. */
   #next: number
-  /** Entries after that index. */
+  /** Entries after that index, or at it if it is the old index of a renumbered entry. */
   readonly #early = new Map<number, JournalledEntry>()
   /** Contiguous entries for the next transaction. */
   #run: JournalledEntry[] = []
   /** Entries from the first one that conflicts with the ledger. */
-  readonly #fork: JournalledEntry[] = []
+  #fork: JournalledEntry[] = []
   /** Entries for an index that already had another one. */
   readonly #contested: JournalledEntry[] = []
 
-  constructor(replay: ReplayStore, organisationId: string, size: number, done: Replayed, headKeys: HeadKeys) {
+  constructor(
+    { replay, ledger }: Pick<Store, 'replay' | 'ledger'>,
+    organisationId: string,
+    size: number,
+    done: Replayed,
+    headKeys: HeadKeys,
+  ) {
     this.#replay = replay
     this.#organisationId = organisationId
+    this.#size = size
     this.#next = size
     this.#done = done
     this.#headKeys = headKeys
+    const flush = () => this.#flush()
+    this.#renumbered = new RenumberedEntries(async function* () {
+      await flush()
+      yield* ledgerPages(ledger, organisationId)
+    })
   }
 
   async add(entry: JournalledEntry): Promise<void> {
+    this.#renumbered.note(entry)
     const outcome = this.#seen.compare(entry)
     if (outcome === 'known') return
     if (outcome === 'other') {
-      this.#contested.push(entry)
+      const early = this.#early.get(entry.index)
+      if (!early || !(await this.#renumbered.has(early))) {
+        this.#contested.push(entry)
+        return
+      }
+      this.#seen.replace(entry)
+    } else this.#seen.add(entry)
+    if (entry.index < this.#next) {
+      // The store compares it with the ledger's.
+      await this.#push(entry)
       return
     }
-    this.#seen.add(entry)
-    if (entry.index > this.#next) {
-      this.#early.set(entry.index, entry)
-      return
-    }
-    // Appended even if the ledger has this index, because the store compares the entries.
-    await this.#push(entry)
-    if (entry.index < this.#next) return
-    this.#next += 1
-    for (let next = this.#early.get(this.#next); next; next = this.#early.get(this.#next)) {
+    this.#early.set(entry.index, entry)
+    for (;;) {
+      const next = this.#early.get(this.#next)
+      if (!next || (await this.#renumbered.has(next))) return
       this.#early.delete(this.#next)
       await this.#push(next)
       this.#next += 1
@@ -171,6 +192,7 @@ class LedgerReplay {
   /** Repairs the ledger with the remaining entries, or stores only their tombstones. */
   async end(mend: boolean): Promise<void> {
     await this.#flush()
+    for (const [index, entry] of this.#early) if (await this.#renumbered.has(entry)) this.#early.delete(index)
     const entries = [...this.#fork, ...this.#early.values()].sort((a, b) => a.index - b.index)
     const left = [...entries, ...this.#contested]
     if (left.length === 0) return
@@ -207,8 +229,12 @@ class LedgerReplay {
     const last = this.#run.at(-1)
     if (last && (last.index + 1 !== entry.index || this.#run.length >= batchEntries)) await this.#flush()
     // After a conflict, no entry can be appended.
-    if (this.#fork.length > 0) this.#fork.push(entry)
-    else this.#run.push(entry)
+    if (this.#fork.length > 0) {
+      if (!(await this.#renumbered.has(entry))) this.#fork.push(entry)
+      return
+    }
+    this.#run.push(entry)
+    if (entry.index >= this.#size) this.#renumbered.append(entry)
   }
 
   async #flush(): Promise<void> {
@@ -218,7 +244,20 @@ class LedgerReplay {
     if (!appended) return
     this.#done.entries += appended.entries
     this.#done.tombstones += appended.tombstones
-    this.#fork.push(...run.slice(run.length - appended.others))
+    const others = run.slice(run.length - appended.others)
+    const own = await this.#withoutRenumbered(others)
+    if (own.length === others.length) {
+      this.#fork.push(...own)
+      return
+    }
+    for (const entry of own) await this.#push(entry)
+    await this.#flush()
+  }
+
+  async #withoutRenumbered(entries: readonly JournalledEntry[]): Promise<JournalledEntry[]> {
+    const others: JournalledEntry[] = []
+    for (const entry of entries) if (!(await this.#renumbered.has(entry))) others.push(entry)
+    return others
   }
 }
 
@@ -231,7 +270,7 @@ async function openLedger(
 ): Promise<LedgerReplay | null> {
   if ((await replay.appendEntries(organisationId, [], headKeys)) === null) return null
   const head = await ledger.head(organisationId)
-  return new LedgerReplay(replay, organisationId, head?.frontier.size ?? 0, done, headKeys)
+  return new LedgerReplay({ replay, ledger }, organisationId, head?.frontier.size ?? 0, done, headKeys)
 }
 
 const pageSubjects = 250

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
@@ -11,10 +12,10 @@ import { formatRecord } from '../../src/domain/ledger-record.ts'
 import { hashToken } from '../../src/domain/randomness.ts'
 import { defaultRetentionDays } from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { FileJournal } from '../../src/journal.ts'
+import { FileJournal, mergeJournals } from '../../src/journal.ts'
 import { activityNote } from '../../src/operations/activity.ts'
 import { authenticateKey, createKey, rotateKey } from '../../src/operations/api-key.ts'
-import { LedgerJournal } from '../../src/operations/journal.ts'
+import { LedgerJournal, openJournal } from '../../src/operations/journal.ts'
 import { readChanges } from '../../src/operations/journal-changes.ts'
 import { acceptInvitation, inviteMember, issueLink } from '../../src/operations/member.ts'
 import { replayChanges, replayIfSetBack, replayInRestored } from '../../src/operations/replay-journal.ts'
@@ -259,6 +260,78 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(await recordsIn(store), [a.record, d.record])
       assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
     })
+
+    it('changes nothing in a ledger whose gap was closed, however long it has become since', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(a, d), { mend: true })
+      const [e, f, g] = [erasure(2, 'e', 200), erasure(3, 'f', 201), erasure(4, 'g', 202)]
+      for (const later of [e, f, g]) {
+        for (const mend of [true, false]) {
+          const again = await replayChanges(store, testKeyring, told(a, d), { mend })
+          assert.deepEqual([again.entries, again.movedEntries, again.tombstones], [0, 0, 0])
+          assert.deepEqual(again.problems, [])
+        }
+        const { record } = later
+        await replayChanges(
+          store,
+          testKeyring,
+          told(a, at(d, 1), ...[e, f, g].filter((x) => x.index <= later.index)),
+        )
+        assert.equal((await recordsIn(store)).at(-1), record)
+      }
+      assert.deepEqual(
+        await recordsIn(store),
+        [a, d, e, f, g].map(({ record }) => record),
+      )
+      assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
+    })
+
+    it('is refused at a start with the journal of before a gap was closed', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(a, d), { mend: true })
+      const file = new FileJournal(join(temporaryFolder(t), 'lethe.journal'))
+      await file.append([a, d])
+      const deps = { ...store, keyring: testKeyring, clock: () => 100, activityDays: 730 }
+      await assert.rejects(
+        openJournal(new LedgerJournal(file, store), deps),
+        /was repaired.*Move the journal away/,
+      )
+    })
+
+    const [e, f] = [erasure(2, 'e', 200), erasure(3, 'f', 300)]
+    const orders = { first: [0, 1], last: [1, 0] } as const
+    for (const [order, [older, newer]] of Object.entries(orders)) {
+      it(`takes the entries behind a gap that was closed from the newer journal, with the older one ${order}`, async (t) => {
+        const folder = temporaryFolder(t)
+        const places = [join(folder, 'one'), join(folder, 'other')]
+        await new FileJournal(places[older] ?? '').append([a, d])
+        const whole = [a, at(d, 1), e, f]
+        for (const length of [2, 3, 4]) {
+          const store = await open(t)
+          await replayChanges(store, testKeyring, told(a))
+          const place = places[newer] ?? ''
+          rmSync(place, { force: true })
+          await new FileJournal(place).append(whole.slice(0, length))
+          const merged = mergeJournals(places, () => assert.fail())
+          const replayed = await replayChanges(store, testKeyring, merged)
+          assert.deepEqual([replayed.entries, replayed.tombstones], [length - 1, length - 1])
+          assert.deepEqual(replayed.problems, [])
+          const records = whole.slice(0, length).map(({ record }) => record)
+          assert.deepEqual(await recordsIn(store), records)
+          assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
+          const mended = await replayChanges(
+            store,
+            testKeyring,
+            mergeJournals(places, () => assert.fail()),
+            {
+              mend: true,
+            },
+          )
+          assert.deepEqual([mended.entries, mended.movedEntries, mended.problems], [0, 0, []])
+          assert.deepEqual(await recordsIn(store), records)
+        }
+      })
+    }
 
     it('loses no entry of a long ledger that forked', async (t) => {
       const store = await open(t)

@@ -52,7 +52,8 @@ export function mendTail(
     const names = numbered(lines.map(({ record }) => record))
     return new Map(lines.map((line, i) => [names[i] ?? '', line]))
   }
-  const [chosen, others] = [named(entries), named(contested)]
+  const held = new Set([...records, ...entries.map(({ record }) => record)])
+  const [chosen, others] = [named(entries), named(contested.filter(({ record }) => !held.has(record)))]
   const inOrder = new Set([...chosen.keys(), ...own.keys(), ...others.keys()])
   const tree = new GrowingTree(kept)
   return Array.from(inOrder, (name) => {
