@@ -54,6 +54,11 @@ export function parseErasureRecord(text: string): ErasureRecord | null {
   return record?.version === 1 ? record : null
 }
 
+/** The commitment to whom an entry is about. */
+export function commitmentOf(record: LedgerRecord): string {
+  return record.version === 1 ? record.subject : record.person
+}
+
 /** When an entry was made. */
 export function instantOf(record: LedgerRecord): Instant {
   return record.version === 1 ? record.erasedAt : record.checkedAt

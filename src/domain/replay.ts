@@ -54,6 +54,14 @@ export interface MendedLedger {
   moved: number
 }
 
+/** An item of a request, by its position, that has a ledger entry. */
+export interface ItemOfEntry {
+  requestId: string
+  position: number
+  ledgerIndex: number
+  sealedNonce: string
+}
+
 export interface EndedWork {
   /** Running erasures of requests, which are open again. */
   stoppedErasures: number
@@ -89,6 +97,10 @@ export interface ReplayStore {
    * `ForgedLedger` if the ledger was changed without the secrets.
    */
   mendLedger(organisationId: string, tail: MendedTail, headKeys: HeadKeys): Promise<MendedLedger>
+  /** The items of an organisation's requests that have ledger entries. */
+  itemsOfEntries(organisationId: string): Promise<ItemOfEntry[]>
+  /** Stores other ledger indexes of items, in one transaction. */
+  moveItems(organisationId: string, items: readonly ItemOfEntry[]): Promise<void>
   /** The trackers with tombstones. */
   guardedTrackers(): Promise<string[]>
   /**

@@ -4,6 +4,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { type LedgerStore, openHead, type TombstoneQuery, type TombstoneStore } from '../domain/ledger.ts'
 import {
+  commitmentOf,
   type ErasureRecord,
   type LedgerRecord,
   parseErasureRecord,
@@ -168,10 +169,6 @@ export async function reissueReceipt(
   if (!entry || !nonce) throw new Error('A stored nonce does not match its ledger entry.')
   const checkpoint = keyring.signCheckpoint(organisationId, head)
   return { record, receipt: formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint) }
-}
-
-function commitmentOf(record: LedgerRecord): string {
-  return record.version === 1 ? record.subject : record.person
 }
 
 /** Proves an entry without identifying anyone. */

@@ -7,6 +7,8 @@ import { hashLeaf } from '../domain/merkle-tree.ts'
  * in the gap still has them at their old indexes, as further entries or in the places of others.
  */
 export class RenumberedEntries {
+  /** Whether there was any. */
+  wasFound = false
   readonly #readLedger: () => AsyncIterable<readonly LedgerEntry[]>
   readonly #journals = new Map<number | undefined, JournalIndexes>()
   /** The ledger's entries, read when a journal with a gap is found. */
@@ -39,7 +41,9 @@ export class RenumberedEntries {
     this.#entries ??= await this.#readEntries()
     const name = nameOf(hashLeaf(record))
     if (this.#entries.has(name, index)) return false
-    return this.#entries.count(name, known.next, index) > known.beyond.count(name, known.next, index)
+    const isFound = this.#entries.count(name, known.next, index) > known.beyond.count(name, known.next, index)
+    this.wasFound ||= isFound
+    return isFound
   }
 
   async #readEntries(): Promise<EntryIndexes> {

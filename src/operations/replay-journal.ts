@@ -7,6 +7,7 @@ import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.
 import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
 import { ledgerPages } from './ledger.ts'
+import { realignItems } from './realign-items.ts'
 import { RenumberedEntries } from './renumbered-entries.ts'
 import { ClosingReplay, closingsKeptSince, type KeptSince } from './replay-closing.ts'
 
@@ -72,6 +73,8 @@ export async function replayChanges(
   }
   for (const ledger of ledgers.values()) await ledger?.end(mend)
   await closings.end(keptSince, done)
+  for (const [organisationId, ledger] of ledgers)
+    if (ledger && (mend || ledger.isRenumbered)) await realignItems(store, keyring, organisationId)
   done.removed = await removeRefused(store, keyring.tombstoneKeys)
   return done
 }
@@ -141,6 +144,8 @@ class LedgerReplay {
   #fork: JournalledEntry[] = []
   /** Entries for an index that already had another one. */
   readonly #contested: JournalledEntry[] = []
+  /** Whether nothing is left that is missing or contradictory. */
+  #isWhole = true
 
   constructor(
     { replay, ledger }: Pick<Store, 'replay' | 'ledger'>,
@@ -213,12 +218,18 @@ class LedgerReplay {
     }
     const { added, withoutEntry } = await this.#replay.addTombstones(this.#organisationId, left)
     done.tombstones += added
+    this.#isWhole = this.#early.size === 0 && withoutEntry === 0
     const [other = this.#contested[0]] = this.#fork
     if (other && withoutEntry > 0) {
       done.problems.push(
         `${this.#ledger} and the journal have different entries at index ${other.index}: the ledger continued after the store was set back, or belongs to another store. "lethe journal replay --mend" restores the journal's entries and appends the ledger's own after them.`,
       )
     }
+  }
+
+  /** Whether the ledger is whole, and a journal has some of its entries at other indexes. */
+  get isRenumbered(): boolean {
+    return this.#isWhole && (this.#renumbered.wasFound || this.#contested.length > 0)
   }
 
   get #ledger(): string {

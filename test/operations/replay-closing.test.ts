@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { Origin } from '../../src/domain/activity.ts'
 import { type Journal, KnownChanges } from '../../src/domain/journal.ts'
-import { formatJournalLine, type JournalLine, parseJournalLine } from '../../src/domain/journal-line.ts'
+import {
+  formatJournalLine,
+  isEntry,
+  type JournalLine,
+  parseJournalLine,
+} from '../../src/domain/journal-line.ts'
 import type { PrivacyRequestRef } from '../../src/domain/privacy-request.ts'
 import { FairQueue } from '../../src/domain/semaphore.ts'
 import type { Store } from '../../src/domain/store.ts'
@@ -356,6 +361,86 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.ok(await deps.subjects.read({ ...view, trackerId: 'shop' }, 'anna-7'), 'the record was excluded')
     })
 
+    /**
+     * A journal in which two requests are closed, whose entries follow that of another erasure at 0. If they were
+     * not made at different instants, two of them are identical.
+     */
+    async function closedTwice(t: TestContext, { apart = 0 } = {}) {
+      const [store, backup] = [await open(t), await open(t)]
+      const { place, journal } = journalOf(t, store)
+      const deps = { ...store, journal }
+      await eraseSubject(deps, { ...view, trackerId: 'shop' }, 'another', member)
+      for (const number of [1, 2]) {
+        const each = { ...deps, clock: () => noon - apart * number }
+        await create(each, number)
+        await erase(each, number)
+      }
+      const lines: JournalLine[] = []
+      for await (const line of new FileJournal(place).read()) lines.push(line)
+      const isLost = (line: JournalLine) => isEntry(line) && line.index === 0
+      const torn = async function* () {
+        yield* lines.filter((line) => !isLost(line))
+      }
+      return { deps, backup, lines, torn }
+    }
+    const replay = { mend: true, keptSince: async () => 0 }
+    const told = async (deps: Deps) => {
+      const entries = await Promise.all([1, 2].map((number) => certified(deps, number)))
+      return entries.map((each) => each.map(({ index, kind }) => [index, kind]))
+    }
+
+    for (const steps of [[true], [false, true], [true, true]]) {
+      const how = steps.map((mend) => (mend ? 'repaired' : 'replayed')).join(', then ')
+      it(`have certificates although the journal lacks an earlier entry, once the ledger was ${how}`, async (t) => {
+        const { deps, backup, torn } = await closedTwice(t)
+        for (const mend of steps) await replayChanges(backup, testKeyring, torn(), { ...replay, mend })
+        const moved = (await told(deps)).map((each) => each.map(([index, kind]) => [Number(index) - 1, kind]))
+        assert.deepEqual(await told(backup), moved)
+        const known = new KnownChanges()
+        for await (const lines of readChanges(backup, known)) for (const line of lines) known.add(line)
+        // The next journal has the new indexes.
+        const again = await open(t)
+        const next = async function* () {
+          for await (const lines of readChanges(backup, new KnownChanges())) yield* lines
+        }
+        for (const mend of [false, true]) {
+          await replayChanges(again, testKeyring, next(), { ...replay, mend })
+          assert.deepEqual(await told(again), moved)
+        }
+      })
+    }
+
+    it('have certificates in a ledger whose journals contest their indexes', async (t) => {
+      const { deps, backup, lines } = await closedTwice(t, { apart: 1 })
+      const other = await open(t)
+      const { place, journal } = journalOf(t, other)
+      for (const subjectId of ['x', 'y', 'z'])
+        await eraseSubject({ ...other, journal }, { ...view, trackerId: 'shop' }, subjectId, member)
+      const both = async function* () {
+        for await (const line of new FileJournal(place).read())
+          yield isEntry(line) ? { ...line, journal: 0 } : line
+        for (const line of lines) yield isEntry(line) ? { ...line, journal: 1 } : line
+      }
+      const mended = await replayChanges(backup, testKeyring, both(), replay)
+      assert.deepEqual([mended.closedRequests, mended.problems], [2, []])
+      const entries = (await told(backup)).flat()
+      const { length } = (await told(deps)).flat()
+      assert.equal(entries.length, length)
+      assert.equal(new Set(entries.map(([index]) => index)).size, length)
+    })
+
+    it('have certificates where the ledger went on by itself and was repaired afterwards', async (t) => {
+      const { deps, backup, lines } = await closedTwice(t)
+      for (const subjectId of ['x', 'y'])
+        await eraseSubject(backup, { ...view, trackerId: 'shop' }, subjectId, member)
+      const journalled = async function* () {
+        yield* lines
+      }
+      for (const mend of [false, true, true])
+        await replayChanges(backup, testKeyring, journalled(), { ...replay, mend })
+      assert.deepEqual(await told(backup), await told(deps))
+    })
+
     it('keep the entries of a request when the ledger is repaired', async (t) => {
       const [store, backup] = [await open(t), await open(t)]
       const { journal } = journalOf(t, store)
@@ -363,7 +448,6 @@ for (const [engine, address] of Object.entries(engines)) {
       await create(deps, 1)
       await erase(deps, 1)
       await eraseSubject(backup, { ...view, trackerId: 'shop' }, 'another', member)
-      const replay = { mend: true, keptSince: async () => 0 }
       const mended = await replayChanges(backup, testKeyring, journal.read(), replay)
       assert.partialDeepStrictEqual(mended, { entries: 2, movedEntries: 1, closedRequests: 1 })
       const [ours, theirs] = [await certified(deps, 1), await certified(backup, 1)]

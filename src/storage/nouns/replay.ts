@@ -6,6 +6,7 @@ import {
   type AppendedEntries,
   detachedIndex,
   type EndedWork,
+  type ItemOfEntry,
   type MendedLedger,
   type MendedTail,
   type ReplayStore,
@@ -17,7 +18,7 @@ import type { Engine, Run } from './engine.ts'
 import { insertEntry, listEntries, lockLedger } from './ledger.ts'
 import { lockOrganisationRow } from './locks.ts'
 import type { replayClosingTransactions } from './replay-closing.ts'
-import { integer, integerOrNull, text } from './row.ts'
+import { integer, integerOrNull, type Row, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { type Statement, statement } from './statement.ts'
 import { findTombstones, insertTombstone, toTombstone } from './tombstone.ts'
@@ -78,7 +79,7 @@ const moveActivity = statement(
   'UPDATE activity SET ledger_index = :index WHERE organisation_id = :organisationId AND at = :at AND id = :id',
 )
 const requestItemsOfEntries = statement(
-  `SELECT request_id, place, ledger_index FROM privacy_request_items
+  `SELECT request_id, place, ledger_index, sealed_nonce FROM privacy_request_items
    WHERE organisation_id = :organisationId AND ledger_index >= :from`,
 )
 const moveRequestItem = statement(
@@ -200,6 +201,10 @@ export const replayTransactions = {
     const added = lines.filter(({ line }) => line.tombstone !== null).length
     return { entries: lines.length, tombstones: added, moved: moved.length }
   },
+  async moveItems(run: Run, organisationId: string, items: readonly ItemOfEntry[]): Promise<void> {
+    for (const { requestId, position, ledgerIndex } of items)
+      await run(moveRequestItem, { organisationId, id: requestId, place: position, index: ledgerIndex })
+  },
   async removeRefused(
     run: Run,
     trackerId: string,
@@ -259,6 +264,11 @@ export function replayStore(
     addTombstones: (organisationId, entries) => engine.transact('addTombstones', organisationId, entries),
     mendLedger: (organisationId, tail, headKeys) =>
       engine.transact('mendLedger', organisationId, tail, headKeys),
+    async itemsOfEntries(organisationId) {
+      const rows = await engine.readLong(requestItemsOfEntries, { organisationId, from: 0 })
+      return rows.map(toItemOfEntry)
+    },
+    moveItems: (organisationId, items) => engine.transact('moveItems', organisationId, items),
     async guardedTrackers() {
       const trackers: string[] = []
       for (;;) {
@@ -273,6 +283,15 @@ export function replayStore(
     rotate: (rotation) => engine.revoke('replayRotation', rotation),
     closeRequest: (lines, keptSince) => engine.transact('replayClosing', lines, keptSince),
     endUnfinished: () => engine.revoke('endUnfinished'),
+  }
+}
+
+function toItemOfEntry(row: Row): ItemOfEntry {
+  return {
+    requestId: text(row, 'request_id'),
+    position: integer(row, 'place'),
+    ledgerIndex: integer(row, 'ledger_index'),
+    sealedNonce: text(row, 'sealed_nonce'),
   }
 }
 
