@@ -456,7 +456,11 @@ describe('lethe restore', { concurrency: 4 }, () => {
     execFileSync('mount', ['--bind', cli.storePath, cli.storePath])
     try {
       execFileSync('mount', ['-o', 'remount,bind,ro', cli.storePath])
-      assertRefused(await cli.run(['restore', backup, '--yes']), 1, /Cannot open the store.*move the store away/)
+      assertRefused(
+        await cli.run(['restore', backup, '--yes']),
+        1,
+        /Cannot open the store.*move the store away/,
+      )
     } finally {
       execFileSync('umount', ['--lazy', cli.storePath])
     }
