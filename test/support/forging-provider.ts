@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { listen } from './listen.ts'
 import type { Lifetime } from './service.ts'
 
-/** The answers of an untrustworthy provider. What is not given is correct. */
+/** The answers of an untrustworthy provider. Everything else is correct. */
 export interface Forgery {
   metadata?: Record<string, unknown>
   claims?: Record<string, unknown>

@@ -88,7 +88,7 @@ describe('a cluster restored to a restore point', {
       await assertGone(client, erased)
       await assertSound(
         queryable((sql) => client.query(sql)),
-        'not below what is stored',
+        'not below the stored rows',
       )
     })
     const verified = await cli.run(['ledger', 'verify'])

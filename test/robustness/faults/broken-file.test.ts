@@ -46,16 +46,19 @@ function corrupt(path: string, from: number, length: number): void {
 
 describe('a damaged database file', () => {
   const unusable: [what: string, damage: (path: string) => void][] = [
-    ['with nonsense in its first bytes', (path) => corrupt(path, 0, 100)],
-    ['with nonsense for its schema', (path) => corrupt(path, 100, pageBytes - 100)],
-    ['cut off within its header', (path) => truncateSync(path, 60)],
-    ['cut off after its first page', (path) => truncateSync(path, pageBytes)],
-    ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
-    ['cut off by one page', (path) => truncateSync(path, statSync(path).size - pageBytes)],
-    ['that is a text', (path) => writeFileSync(path, 'Dear diary, today I was overwritten.'.repeat(500))],
+    ['with random bytes at its start', (path) => corrupt(path, 0, 100)],
+    ['with random bytes as its schema', (path) => corrupt(path, 100, pageBytes - 100)],
+    ['truncated within its header', (path) => truncateSync(path, 60)],
+    ['truncated after its first page', (path) => truncateSync(path, pageBytes)],
+    ['truncated to half its size', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ['truncated by one page', (path) => truncateSync(path, statSync(path).size - pageBytes)],
+    [
+      'that is a text file',
+      (path) => writeFileSync(path, 'Dear diary, today I was overwritten.'.repeat(500)),
+    ],
   ]
   for (const [what, damage] of unusable) {
-    it(`${what} is refused in one line, with exit code 1, and left as it is`, async (t) => {
+    it(`${what} is refused in one line with exit code 1, and left unchanged`, async (t) => {
       const cli = commandLine(t)
       copyFileSync(sound, cli.storePath)
       damage(cli.storePath)

@@ -70,7 +70,7 @@ describe('a PostgreSQL server that fails over to its standby', () => {
       await assertGone(client, answered)
       await assertSound(
         queryable((sql) => client.query(sql)),
-        'not below what is stored',
+        'not below the stored rows',
       )
     })
     assert.equal((await ask(subjectPath('keeper'))).status, 200)

@@ -149,7 +149,7 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
           await assertGone(client, load.erased)
           await assertSound(
             queryable((sql) => client.query(sql)),
-            'not below what is stored',
+            'not below the stored rows',
           )
         })
       }

@@ -6,7 +6,7 @@ import { testKeyring } from '../../support/test-keyring.ts'
 import type { Queryable, Rule, Snapshot } from './killable-store.ts'
 
 /** How daily totals compare to the stored rows: equal if nothing was ever deleted, never below. */
-type Totals = 'equal to what is stored' | 'not below what is stored'
+type Totals = 'equal to the stored rows' | 'not below the stored rows'
 
 /**
  * Fails unless a store is consistent: the database is intact, references exist, and every stored count equals
@@ -74,11 +74,11 @@ const keptAndStored = `FROM (
     FROM sessions JOIN subjects USING (subject_key) GROUP BY 1, 2) now USING (tracker_id, day, name)`
 
 const totalRules: Record<Totals, Rule> = {
-  'equal to what is stored': [
+  'equal to the stored rows': [
     'daily totals are what is stored',
     `SELECT * ${keptAndStored} WHERE count IS DISTINCT FROM stored`,
   ],
-  'not below what is stored': [
+  'not below the stored rows': [
     'daily totals are at least what is stored',
     `SELECT * ${keptAndStored} WHERE coalesce(count, 0) < coalesce(stored, 1)`,
   ],

@@ -62,7 +62,7 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
       },
       async check({ answered }) {
         const seen = await store.leftBehind()
-        await assertSound(seen, 'not below what is stored')
+        await assertSound(seen, 'not below the stored rows')
         assert.deepEqual(await totalsOf(seen), totals)
         // In a consistent store, a subject whose row is unchanged has all its sessions and events.
         for (const table of tables) {
@@ -81,7 +81,7 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
         const next = await startNextService(t, store)
         await eraseAgain(next.url, key, doomed, (id) => left.has(id))
         await next.stop()
-        await assertSound(store.work, 'not below what is stored')
+        await assertSound(store.work, 'not below the stored rows')
         assert.deepEqual(await contentOf(store.work), complete)
         return progress(gone.length, { before: 0, after: doomed.length })
       },

@@ -40,7 +40,7 @@ export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, tota
         },
         async check() {
           const seen = await store.leftBehind()
-          await assertSound(seen, 'equal to what is stored')
+          await assertSound(seen, 'equal to the stored rows')
           // Sessions and subjects grow with later rows. In a consistent store, they match their events.
           const left = await identitiesIn(seen)
           for (const table of ['events', 'sessions', 'subjects'] as const) {
@@ -49,7 +49,7 @@ export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, tota
           assertAmong(left.events, events, 'nothing else is there')
 
           await complete(store, victim)
-          await assertSound(store.work, 'equal to what is stored')
+          await assertSound(store.work, 'equal to the stored rows')
           assert.deepEqual(await contentOf(store.work), completed, 'in whatever order the lines come')
           return progress(left.events.size, counts)
         },

@@ -75,7 +75,7 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
         return left === 0 || delay(50, false)
       }, 600_000)
       await next.stop()
-      await assertSound(store.work, 'not below what is stored')
+      await assertSound(store.work, 'not below the stored rows')
       assert.equal(await countRows(store.work, 'privacy_requests'), rows, 'nobody has two requests')
       assert.equal(await countRows(store.work, 'ledger_entries'), rows, 'nobody is in the ledger twice')
       const left = await rowsOf(store.work, 'subjects')
@@ -107,7 +107,7 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
         else if (afterMs > 0.9 * expectedMs) expectedMs *= 1.2
         tally.hits.push({ wasInTime: !isAnswered, ranMs: afterMs, done: 'part' })
         const seen = await store.leftBehind()
-        await assertSound(seen, 'not below what is stored')
+        await assertSound(seen, 'not below the stored rows')
         await assertAllOrNone(seen, rows, isAnswered)
       }
       await complete(isAnswered)

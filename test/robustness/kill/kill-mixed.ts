@@ -54,7 +54,7 @@ export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, to
       await next.stop()
       assert.equal((await cli.run(['import', file], { env: thirtyDays })).code, 0)
       assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
-      await assertSound(store.work, 'not below what is stored')
+      await assertSound(store.work, 'not below the stored rows')
     }
 
     const first = await startNextService(t, store, { env })
@@ -93,7 +93,7 @@ export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, to
       },
       async check({ answered, isImported }) {
         const seen = await store.leftBehind()
-        await assertSound(seen, 'not below what is stored')
+        await assertSound(seen, 'not below the stored rows')
         const left = await subjectIdsIn(seen)
         assert.ok(
           answered.every((id) => !left.has(id)),

@@ -64,7 +64,7 @@ export function killRequests(
       const tookMs = performance.now() - startedAt
       await answers
       await next.stop()
-      await assertSound(store.work, 'not below what is stored')
+      await assertSound(store.work, 'not below the stored rows')
       await assertAnswered(store.work, requested)
       for (const [i, table] of tables.entries()) {
         const left = await rowsOf(store.work, table)
@@ -102,7 +102,7 @@ export function killRequests(
         if (servers.length === 0) await Promise.all(answers)
         const seen = servers.length === 0 ? await store.leftBehind() : store.work
         const answered = [...done]
-        await assertSound(seen, 'not below what is stored')
+        await assertSound(seen, 'not below the stored rows')
         await assertNoneTwice(seen, requested)
         const open = await seen.ask(`SELECT id FROM privacy_requests WHERE state <> 'done'`)
         const openIds = new Set(open.map((row) => text(row, 'id')))

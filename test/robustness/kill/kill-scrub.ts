@@ -48,14 +48,14 @@ export function killScrubs({ kills, rows }: Plan, total: Tally): void {
           const isLogFilled = logSize(cli.storePath) > 0
           const isGone = !cli.holdsBytes(forgotten)
           const seen = await store.leftBehind()
-          await assertSound(seen, 'not below what is stored')
+          await assertSound(seen, 'not below the stored rows')
           assert.deepEqual(await contentOf(seen), content)
           const isNoted = !(await isScrubDue(seen))
           assert.ok(isGone || !isNoted, 'a scrub is noted only when it has reached its aim')
 
           assert.equal((await cli.run(['scrub'])).code, 0)
           await assertScrubbed(store)
-          await assertSound(store.work, 'not below what is stored')
+          await assertSound(store.work, 'not below the stored rows')
           assert.deepEqual(await contentOf(store.work), content)
           return isNoted ? 'all' : isLogFilled || isGone ? 'part' : 'nothing'
         },

@@ -49,7 +49,7 @@ export function killSweeps(makeStore: MakeKillable, { kills, rows }: Plan, total
       kill: (afterMs) => killDuring(store, victim, afterMs),
       async check() {
         const seen = await store.leftBehind()
-        await assertSound(seen, 'not below what is stored')
+        await assertSound(seen, 'not below the stored rows')
         assert.deepEqual(await totalsOf(seen), totals)
         for (const { table, without, all, kept } of stored) {
           const left = await rowsOf(seen, table, { without })
@@ -60,7 +60,7 @@ export function killSweeps(makeStore: MakeKillable, { kills, rows }: Plan, total
         const agedLeft = await countAged(seen)
 
         await complete(store, victim)
-        await assertSound(store.work, 'not below what is stored')
+        await assertSound(store.work, 'not below the stored rows')
         assert.deepEqual(await contentOf(store.work), completed)
         return progress(agedLeft, aged)
       },

@@ -12,8 +12,8 @@ const rounds = 2
 
 /** Rows added while their tracker or organisation is deleted are either deleted with it or refused. */
 export function deletionRaceContract(fixture: Fixture): void {
-  describe('a concurrent deletion', () => {
-    it('and import leave nothing behind, and neither fails', async () => {
+  describe('a deletion', () => {
+    it('leaves nothing of a concurrent import, without errors', async () => {
       for (let round = 0; round < rounds; round++) {
         const { store } = fixture
         const tracker = await fixture.createTracker()
@@ -43,7 +43,7 @@ export function deletionRaceContract(fixture: Fixture): void {
       }
     })
 
-    it('either refuses or deletes a new key, member, tracker, sign-in or entry', async () => {
+    it('refuses or deletes a key, member, tracker, sign-in or entry that is added at the same time', async () => {
       for (let round = 0; round < rounds; round++) {
         const { store } = fixture
         const { organisationId, trackerId } = await fixture.createTracker()
@@ -86,7 +86,7 @@ export function deletionRaceContract(fixture: Fixture): void {
       }
     })
 
-    it('in two processes happens once', async () => {
+    it('is carried out once by two processes', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = Array.from({ length: 200 }, (_, i) =>

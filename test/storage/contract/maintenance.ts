@@ -67,11 +67,11 @@ export const deletions: Record<string, Deletion> = {
     await fixture.store.ingest.ingest([session], [])
     return () => fixture.store.replay.removeRefused(trackerId, ['anna'], testKeys)
   },
-  async 'the id of somebody who waited in a request that was cancelled'(fixture) {
+  async 'a waiting subject of a cancelled request'(fixture) {
     const { cancel } = await waitingRequest(fixture)
     return () => cancel()
   },
-  async 'the id of somebody who waited in a request for a tracker that was deleted'(fixture) {
+  async 'a waiting subject in a deleted tracker'(fixture) {
     const { ref } = await waitingRequest(fixture)
     return () => fixture.store.privacyRequests.markTrackerDeleted(ref, 0)
   },
@@ -97,7 +97,7 @@ export const deletions: Record<string, Deletion> = {
     await cancel(-9)
     return () => fixture.store.privacyRequests.sweep(ref.organisationId, stepBefore(-8, 10))
   },
-  async 'a tracker, with who waited there,'(fixture) {
+  async 'a tracker with waiting subjects'(fixture) {
     const { tracker } = await waitingRequest(fixture)
     await eraseIn(fixture.store, await fixture.createTracker(), 'nobody')
     await deleteTracker(fixture, tracker)
@@ -107,7 +107,7 @@ export const deletions: Record<string, Deletion> = {
     const organisationId = await fixture.createOrganisation()
     return () => deleteOrganisation(fixture, organisationId)
   },
-  async 'what was left of an organisation'(fixture) {
+  async 'the rest of an organisation'(fixture) {
     const organisationId = await fixture.createOrganisation()
     await deleteOrganisation(fixture, organisationId)
     await fixture.store.retention.sweepActivity(organisationId, stepBefore(now + 9e9, 10))

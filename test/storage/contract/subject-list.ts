@@ -196,7 +196,7 @@ export function subjectListContract(fixture: Fixture): void {
     }
 
     for (const sort of ['lastSeenAt', '-lastSeenAt'] as const) {
-      it(`stand in that order with ties broken by id (${sort}), within any bounds`, async () => {
+      it(`are in that order, ties by ID (${sort}), within any bounds`, async () => {
         const tracker = await trackerWith(oddIds, instantOf)
         const bounds = [null, start, start + 1, start + 3_000, start + 8_000]
         for (const lastSeenAfter of bounds) {

@@ -17,7 +17,7 @@ const promptMs = 3_000
 /** Longer than all timeouts before a write, even on a busy machine. */
 const silentMs = 40_000
 
-describe('a PostgreSQL store whose server goes away', () => {
+describe('a PostgreSQL store that loses its server', () => {
   let server: PostgresServer
   let store: Store
   let visits = 0
@@ -52,7 +52,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     'taking in': () => visit('anna'),
     sweeping: () => store.retention.sweep('shop', stepBefore(0, 100)),
     'being alone': () => store.maintenance.withMaintenanceLock(async () => 'alone'),
-    'being asked how it is': () => store.ping(),
+    'a ping': () => store.ping(),
   }
 
   /** Whether all operations fail at the same time. Backends can outlive a killed server briefly. */

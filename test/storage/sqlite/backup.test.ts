@@ -177,7 +177,7 @@ describe('a backup that was killed', () => {
   })
 })
 
-it('a backup that is being written is left alone by others, in this process and in another', async (t) => {
+it('a backup in progress is left alone by others, in this process and in another', async (t) => {
   const { store, path, copy } = await openShop(t)
   await store.ingest.ingest(markedSubject(1).rows, testKeys)
   const other = openWriter(path)

@@ -154,7 +154,7 @@ describe('the write-ahead log', () => {
   })
 
   for (const who of ['this process', 'another process']) {
-    it(`is emptied for ${who} while exports are in the middle, which go on where they were`, async (t) => {
+    it(`is emptied for ${who} during exports, which then continue`, async (t) => {
       const { store, path } = await openShop(t)
       const others = who === 'this process' ? store : await openSqliteStore(path)
       if (others !== store) t.after(() => others.close())
@@ -439,7 +439,7 @@ describe('erasures in a batch', () => {
     assert.ok(seen.size <= 3 && seen.has(0), `${[...seen]} were seen, one after the other`)
   })
 
-  it('fail alone', async () => {
+  it('fail individually', async () => {
     const names = ['anna', 'ben', 'carl', 'dora']
     for (const name of names) await store.ingest.ingest(eventsOf(name, 3), testKeys)
     const other = new DatabaseSync(path)

@@ -105,14 +105,14 @@ describe('a store of an older version', () => {
     assert.ok(readFileSync(path).equals(before))
   })
 
-  it('is upgraded over several versions in one go', async (t) => {
+  it('is upgraded over several versions in one step', async (t) => {
     const path = await storeWithData(t)
     upgrade(path, [...next, `INSERT INTO notes VALUES ('second')`, `INSERT INTO notes VALUES ('third')`])
     assert.equal(value(path, 'PRAGMA user_version'), newest + 3)
     assert.equal(value(path, 'SELECT count(*) FROM notes'), 2)
   })
 
-  it('stays as it was when an upgrade fails halfway', async (t) => {
+  it('is unchanged if an upgrade fails halfway', async (t) => {
     const path = await storeWithData(t)
     assert.throws(
       () => upgrade(path, [...next, `INSERT INTO notes VALUES ('x'); DROP TABLE nothing;`]),
@@ -150,7 +150,7 @@ describe('a file that this program cannot use is refused and left unchanged', ()
     ['a database of another program at our version', `PRAGMA user_version = ${newest}`],
     ['a database of another program that marks its files', 'PRAGMA application_id = 7'],
   ] as const) {
-    it(`when it is ${what}`, async (t) => {
+    it(`if it is ${what}`, async (t) => {
       const path = join(temporaryFolder(t), 'theirs.db')
       const theirs = new DatabaseSync(path)
       theirs.exec(`CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('soup'); ${setUp}`)

@@ -159,15 +159,15 @@ describe('a malformed page', () => {
     )
     const damages: [what: string, change: (page: Buffer) => void][] = [
       ['more cells than there is room', (page) => page.writeUInt16BE(300, 3)],
-      ['content that begins behind its end', (page) => page.writeUInt16BE(600, 5)],
+      ['content that starts after its end', (page) => page.writeUInt16BE(600, 5)],
       ['a cell in the gap', (page) => page.writeUInt16BE(0x100, 8)],
-      ['a cell behind the end', (page) => page.writeUInt16BE(512, 10)],
+      ['a cell after the end', (page) => page.writeUInt16BE(512, 10)],
       ['a cell in a free block', (page) => page.writeUInt16BE(0x1f4, 10)],
       ['a free block in the gap', (page) => page.writeUInt16BE(0x100, 1)],
-      ['a free block behind the end', (page) => page.writeUInt16BE(511, 1)],
+      ['a free block after the end', (page) => page.writeUInt16BE(511, 1)],
       ['a free block too long', (page) => page.writeUInt16BE(200, 0x1f2)],
       ['a free block too short', (page) => page.writeUInt16BE(3, 0x1f2)],
-      ['free blocks in a circle', (page) => page.writeUInt16BE(0x1f0, 0x1f0)],
+      ['a cycle of free blocks', (page) => page.writeUInt16BE(0x1f0, 0x1f0)],
     ]
     for (const [what, change] of damages) assert.throws(() => unusedBytes(leaf(change), 2), DamagedPage, what)
   })

@@ -45,7 +45,7 @@ export const cookies: Record<string, Credential> = {
   'a name for TLS': cookie('__Host-lethe-console={{session}}', null),
   quoted: cookie('lethe-console="{{session}}"', null),
   'behind an empty one': cookie(`lethe-console=; ${session}`, null),
-  'in bad company': cookie(`;;=; =x; a; ${session};;`, null),
+  'among malformed cookies': cookie(`;;=; =x; a; ${session};;`, null),
 }
 
 /** Header lines that show that a change comes from our pages, or not; `null` for what no browser sends. */
@@ -73,7 +73,7 @@ export const origins: Record<string, Credential> = {
   'no origin': origin(false, ['Origin', '\u00ff://\u0080']),
   'two of them': origin(false, ours, ['Origin', 'https://evil.example']),
   'another site': origin(false, ours, ['Sec-Fetch-Site', 'cross-site']),
-  'a site beside': origin(false, ours, ['Sec-Fetch-Site', 'same-site']),
+  'a sibling site': origin(false, ours, ['Sec-Fetch-Site', 'same-site']),
   'typed in': origin(false, ours, ['Sec-Fetch-Site', 'none']),
   'two sites': origin(false, ours, ['Sec-Fetch-Site', 'same-origin'], ['Sec-Fetch-Site', 'cross-site']),
   'a host that was forwarded': origin(false, ours, ['X-Forwarded-Host', 'evil.example']),
