@@ -3,6 +3,7 @@ import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm } from '../components/dialog.tsx'
 import { Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
@@ -32,28 +33,16 @@ export function SessionsCard() {
       </p>
       <Loaded resource={list} lines={2}>
         {({ signIns }) => (
-          <div class="table-frame sessions">
-            <table class="table">
-              <caption class="visually-hidden">Sessions, last used first</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Device</th>
-                  <th scope="col">Address</th>
-                  <th scope="col">Signed in with</th>
-                  <th scope="col">Started</th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {signIns.map((each) => (
-                  <SessionRow key={each.id} signIn={each} onEnd={() => end(each)} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            caption="Sessions, last used first"
+            columns={['Device', 'Address', 'Signed in with', 'Started', 'Last used']}
+            hasActions
+            frameClass="sessions"
+          >
+            {signIns.map((each) => (
+              <SessionRow key={each.id} signIn={each} onEnd={() => end(each)} />
+            ))}
+          </Table>
         )}
       </Loaded>
       {isEnding && (

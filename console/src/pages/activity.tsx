@@ -7,6 +7,7 @@ import { Icon } from '../components/icon.tsx'
 import { Page } from '../components/page.tsx'
 import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, Loaded, Placeholder } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { showFailure } from '../components/toasts.tsx'
 import { ActorName } from '../components/values.tsx'
 import { Ago, counted } from '../components/when.tsx'
@@ -113,20 +114,9 @@ function ActivityTable({ paging, nextCursor, narrowed, children }: ActivityTable
   }
   return (
     <>
-      <div class="table-frame">
-        <table class="table">
-          <caption class="visually-hidden">Activity, newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Action</th>
-              <th scope="col">Actor</th>
-              <th scope="col">Time</th>
-              <th scope="col">Request ID</th>
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </div>
+      <Table caption="Activity, newest first" columns={['Action', 'Actor', 'Time', 'Request ID']}>
+        {children}
+      </Table>
       <div class="table-foot">
         <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
         <For least="desk">

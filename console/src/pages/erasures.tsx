@@ -4,6 +4,7 @@ import { GroupRows } from '../components/group-rows.tsx'
 import { Page } from '../components/page.tsx'
 import { Pager, usePaging } from '../components/pager.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { ActorName } from '../components/values.tsx'
 import { Ago, counted, formatNumber } from '../components/when.tsx'
 import { certificateAddress } from '../erasure.ts'
@@ -69,36 +70,19 @@ function ErasureTable({ groups, size }: { groups: ErasureGroup[]; size: number }
   const trackers = useResource<TrackerList>('/trackers')
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">
-          {counted(size, 'ledger entry', 'ledger entries')}, newest first
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Certificate</th>
-            <th scope="col">Time</th>
-            <th scope="col">Tracker</th>
-            <th scope="col">Carried out by</th>
-            <th scope="col" class="number">
-              Sessions
-            </th>
-            <th scope="col" class="number">
-              Events
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map((group) =>
-            group.count > 1 ? (
-              <ErasureGroupRows key={group.newest.index} {...{ group, nameOf }} />
-            ) : (
-              <EntryRow key={group.newest.index} entry={group.newest} nameOf={nameOf} />
-            ),
-          )}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption={`${counted(size, 'ledger entry', 'ledger entries')}, newest first`}
+      columns={['Certificate', 'Time', 'Tracker', 'Carried out by']}
+      figures={['Sessions', 'Events']}
+    >
+      {groups.map((group) =>
+        group.count > 1 ? (
+          <ErasureGroupRows key={group.newest.index} {...{ group, nameOf }} />
+        ) : (
+          <EntryRow key={group.newest.index} entry={group.newest} nameOf={nameOf} />
+        ),
+      )}
+    </Table>
   )
 }
 

@@ -4,6 +4,7 @@ import { Button } from '../components/button.tsx'
 import { dayMs } from '../components/days.ts'
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { Badge } from '../components/values.tsx'
 import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
@@ -78,59 +79,46 @@ export function KeysPage() {
 
 function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke', key: Key): void }) {
   return (
-    <div class="table-frame">
-      <table class="table keys">
-        <caption class="visually-hidden">API keys, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
-            <th scope="col">Scopes</th>
-            <th scope="col">Created</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Expires</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.id} class={key.state === 'active' ? undefined : 'over'}>
-              <th scope="row">
-                <Link to={`/console/keys/${encode(key.id)}`} class="strong">
-                  {key.name}
-                </Link>
-                <code class="muted">…{key.lastFour}</code>
-                <Warnings subject={key} />
-              </th>
-              <td data-label="State">
-                <Badge state={key.state} />
-              </td>
-              <td data-label="Scopes">
-                <ul class="chips">
-                  {key.scopes.map((scope) => (
-                    <li key={scope}>
-                      <code>{scope}</code>
-                    </li>
-                  ))}
-                </ul>
-              </td>
-              <td data-label="Created">
-                <Ago at={key.createdAt} />
-              </td>
-              <td data-label="Last used">
-                <Ago at={key.lastUsedAt} />
-              </td>
-              <td data-label="Expires">
-                <Ago at={key.expiresAt} />
-              </td>
-              <CredentialActions subject={key} onDo={(what) => onDo(what, key)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="API keys, newest first"
+      columns={['Name', 'State', 'Scopes', 'Created', 'Last used', 'Expires']}
+      hasActions
+      tableClass="keys"
+    >
+      {keys.map((key) => (
+        <tr key={key.id} class={key.state === 'active' ? undefined : 'over'}>
+          <th scope="row">
+            <Link to={`/console/keys/${encode(key.id)}`} class="strong">
+              {key.name}
+            </Link>
+            <code class="muted">…{key.lastFour}</code>
+            <Warnings subject={key} />
+          </th>
+          <td data-label="State">
+            <Badge state={key.state} />
+          </td>
+          <td data-label="Scopes">
+            <ul class="chips">
+              {key.scopes.map((scope) => (
+                <li key={scope}>
+                  <code>{scope}</code>
+                </li>
+              ))}
+            </ul>
+          </td>
+          <td data-label="Created">
+            <Ago at={key.createdAt} />
+          </td>
+          <td data-label="Last used">
+            <Ago at={key.lastUsedAt} />
+          </td>
+          <td data-label="Expires">
+            <Ago at={key.expiresAt} />
+          </td>
+          <CredentialActions subject={key} onDo={(what) => onDo(what, key)} />
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -6,6 +6,7 @@ import { CopyField, Failure, Field, Note } from '../components/field.tsx'
 import { Menu, type MenuItem } from '../components/menu.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Badge } from '../components/values.tsx'
 import { Ago, When } from '../components/when.tsx'
@@ -138,60 +139,45 @@ interface MemberTableProps {
 function MemberTable({ members, me, onLink, onDo }: MemberTableProps) {
   const mayManage = useMay('admin')
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Members, oldest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">E-mail address</th>
-            <th scope="col">Role</th>
-            <th scope="col">State</th>
-            <th scope="col">Invited</th>
-            <th scope="col">Password set</th>
-            {mayManage && (
-              <th scope="col">
-                <span class="visually-hidden">Actions</span>
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {members.map((member) => (
-            <tr key={member.id}>
-              <th scope="row">
-                <span class="strong wrap">{member.email}</span>
-                {member.id === me.id && <span class="muted">you</span>}
-              </th>
-              <td data-label="Role">{roleTitles[member.role]}</td>
-              <td data-label="State">
-                <Badge state={member.joinedAt === null && !member.isConnected ? 'invited' : 'joined'} />
-                {member.isConnected && <span class="muted">single sign-on</span>}
-              </td>
-              <td data-label="Invited">
-                <Ago at={member.createdAt} />
-              </td>
-              <td data-label="Password set">
-                <Ago at={member.joinedAt} none="not yet" />
-              </td>
-              {mayManage && (
-                <td class="row-actions">
-                  {member.joinedAt === null && !member.isConnected && (
-                    <Button
-                      kind="quiet"
-                      label={`Create a link for ${member.email}`}
-                      onClick={() => onLink(member)}
-                    >
-                      Create link
-                    </Button>
-                  )}
-                  <Menu label={`Actions for ${member.email}`} items={actionsFor(member)} />
-                </td>
+    <Table
+      caption="Members, oldest first"
+      columns={['E-mail address', 'Role', 'State', 'Invited', 'Password set']}
+      hasActions={mayManage}
+    >
+      {members.map((member) => (
+        <tr key={member.id}>
+          <th scope="row">
+            <span class="strong wrap">{member.email}</span>
+            {member.id === me.id && <span class="muted">you</span>}
+          </th>
+          <td data-label="Role">{roleTitles[member.role]}</td>
+          <td data-label="State">
+            <Badge state={member.joinedAt === null && !member.isConnected ? 'invited' : 'joined'} />
+            {member.isConnected && <span class="muted">single sign-on</span>}
+          </td>
+          <td data-label="Invited">
+            <Ago at={member.createdAt} />
+          </td>
+          <td data-label="Password set">
+            <Ago at={member.joinedAt} none="not yet" />
+          </td>
+          {mayManage && (
+            <td class="row-actions">
+              {member.joinedAt === null && !member.isConnected && (
+                <Button
+                  kind="quiet"
+                  label={`Create a link for ${member.email}`}
+                  onClick={() => onLink(member)}
+                >
+                  Create link
+                </Button>
               )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+              <Menu label={`Actions for ${member.email}`} items={actionsFor(member)} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </Table>
   )
 
   function actionsFor(member: Member): MenuItem[] {

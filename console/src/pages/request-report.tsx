@@ -13,6 +13,7 @@ import {
 } from '../components/months.ts'
 import { Page } from '../components/page.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
 import { requestKinds } from '../requests.ts'
 import { useResource } from '../resource.ts'
@@ -194,39 +195,28 @@ function Figure({
   )
 }
 
-const columns = ['Received', 'Done', 'Rejected', 'Open', 'Median time', 'Worst time', 'In time'] as const
+const figures = ['Received', 'Done', 'Rejected', 'Open', 'Median time', 'Worst time', 'In time'] as const
 
 function MonthTable({ months, totals }: Pick<RequestReport, 'months' | 'totals'>) {
   return (
-    <div class="table-frame">
-      <table class="table report-table">
-        <caption class="visually-hidden">Requests by month and kind</caption>
-        <thead>
-          <tr>
-            <th scope="col">Month</th>
-            <th scope="col">Kind</th>
-            {columns.map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {months.map((row, i) => (
-            <Row
-              key={row.month + row.kind}
-              title={formatMonth(row.month)}
-              isAgain={months[i - 1]?.month === row.month}
-              row={row}
-            />
-          ))}
-          {totals.map((row, i) => (
-            <Row key={row.kind} title="Total" isAgain={i > 0} isTotal row={row} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Requests by month and kind"
+      columns={['Month', 'Kind']}
+      figures={figures}
+      tableClass="report-table"
+    >
+      {months.map((row, i) => (
+        <Row
+          key={row.month + row.kind}
+          title={formatMonth(row.month)}
+          isAgain={months[i - 1]?.month === row.month}
+          row={row}
+        />
+      ))}
+      {totals.map((row, i) => (
+        <Row key={row.kind} title="Total" isAgain={i > 0} isTotal row={row} />
+      ))}
+    </Table>
   )
 }
 
@@ -259,7 +249,7 @@ function Row({ title, isAgain, isTotal = false, row }: RowProps) {
         <span>{title}</span>
       </th>
       <td data-label="Kind">{kind ? requestKinds[kind] : 'All'}</td>
-      {columns.map((column, i) => (
+      {figures.map((column, i) => (
         <td key={column} class="number" data-label={column}>
           {values[i]}
         </td>

@@ -4,6 +4,7 @@ import { Button } from '../components/button.tsx'
 import { NameDialog } from '../components/dialog.tsx'
 import { CopyField } from '../components/field.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { Badge } from '../components/values.tsx'
 import { Ago } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
@@ -98,42 +99,30 @@ interface TokenTableProps {
 
 function TokenTable({ tokens, onDo }: TokenTableProps) {
   return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Variable tokens, newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">State</th>
-            <th scope="col">Created</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id} class={token.state === 'active' ? undefined : 'over'}>
-              <th scope="row">
-                <span class="strong">{token.name}</span>
-                <code class="muted">…{token.lastFour}</code>
-              </th>
-              <td data-label="State">
-                <Badge state={token.state} />
-              </td>
-              <td data-label="Created">
-                <Ago at={token.createdAt} />
-              </td>
-              <td data-label="Last used">
-                <Ago at={token.lastUsedAt} />
-              </td>
-              <CredentialActions subject={token} onDo={(what) => onDo(what, token)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      caption="Variable tokens, newest first"
+      columns={['Name', 'State', 'Created', 'Last used']}
+      hasActions
+    >
+      {tokens.map((token) => (
+        <tr key={token.id} class={token.state === 'active' ? undefined : 'over'}>
+          <th scope="row">
+            <span class="strong">{token.name}</span>
+            <code class="muted">…{token.lastFour}</code>
+          </th>
+          <td data-label="State">
+            <Badge state={token.state} />
+          </td>
+          <td data-label="Created">
+            <Ago at={token.createdAt} />
+          </td>
+          <td data-label="Last used">
+            <Ago at={token.lastUsedAt} />
+          </td>
+          <CredentialActions subject={token} onDo={(what) => onDo(what, token)} />
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -3,6 +3,7 @@ import { ApiError, read } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Loaded } from '../components/states.tsx'
+import { Table } from '../components/table.tsx'
 import { showFailure } from '../components/toasts.tsx'
 import { ActorName } from '../components/values.tsx'
 import { Ago } from '../components/when.tsx'
@@ -35,33 +36,21 @@ export function VariableVersions({ path, current, onRestore }: VersionsProps) {
       </header>
       <Loaded resource={versions} lines={3}>
         {({ versions }) => (
-          <div class="table-frame">
-            <table class="table">
-              <caption class="visually-hidden">Versions, newest first</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Version</th>
-                  <th scope="col">Changes</th>
-                  <th scope="col">Saved by</th>
-                  <th scope="col">Saved</th>
-                  <th scope="col">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {versions.map((each) => (
-                  <VersionRow
-                    key={each.version}
-                    version={each}
-                    isCurrent={each.version === current}
-                    onShow={() => setShown(each.version)}
-                    {...(onRestore && { onRestore: () => void restore(each.version) })}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            caption="Versions, newest first"
+            columns={['Version', 'Changes', 'Saved by', 'Saved']}
+            hasActions
+          >
+            {versions.map((each) => (
+              <VersionRow
+                key={each.version}
+                version={each}
+                isCurrent={each.version === current}
+                onShow={() => setShown(each.version)}
+                {...(onRestore && { onRestore: () => void restore(each.version) })}
+              />
+            ))}
+          </Table>
         )}
       </Loaded>
       {shown !== null && <VersionChanges path={path} version={shown} onClose={() => setShown(null)} />}
