@@ -47,8 +47,7 @@ describe('the single executable', { skip: noTarget }, () => {
     }
     copyFileSync(binary, join(place, 'lethe'))
     mkdirSync(join(place, 'state'))
-    // Without a shell in the root, chroot cannot change the directory, so the program gets the path of its
-    // store.
+    // Without a shell, chroot cannot change the directory, so the program gets the path of its store.
     const command = ['chroot', place, '/lethe']
     t.diagnostic(`beside it: ${librariesOf(binary).join(' ')}`)
     const program = { command, folder: place, env: { LETHE_STORE: 'sqlite:/state/lethe.db' } }

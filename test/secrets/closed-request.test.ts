@@ -19,10 +19,7 @@ import { until } from '../support/until.ts'
 import { fileIn, readZip } from '../support/zip.ts'
 import { assertAbsent } from './markers.ts'
 
-/**
- * Everything that identifies the person, in every form that a request accepts, and what members write about
- * them.
- */
+/** Everything that identifies the person in any form of a request, and what members write about them. */
 const marks = {
   email: 'Ada.request-marker@example.com',
   userId: `user "request-marker" ünï/42`,

@@ -83,8 +83,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const tombstones = values
         .map((value) => /"digest":"([^"]+)"/.exec(String(value))?.[1])
         .filter((digest) => digest !== undefined)
-      // Repeated erasures in one tracker can be linked with the store, because imports need to recognise the
-      // subject.
+      // The store links erasures of one person in a tracker, because imports must recognise the person.
       assert.equal(new Set(tombstones).size, erased.length * trackerIds.length)
     })
   })

@@ -45,10 +45,7 @@ import { trackerContract } from './contract/tracker.ts'
 import { transferContract } from './contract/transfer.ts'
 import { variableContract } from './contract/variable.ts'
 
-/**
- * The behaviour that every engine shares. `open` opens the store in a folder, and creates it on the first
- * call.
- */
+/** The behaviour that every engine shares. `open` opens the store in a folder, or creates it. */
 export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
   describe(name, () => {
     const folder = mkdtempSync(join(tmpdir(), 'lethe-contract-'))

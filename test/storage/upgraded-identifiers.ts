@@ -72,10 +72,7 @@ export function oldIdentifiersSql(key: string, bytes: (hex: string) => string): 
   ]
 }
 
-/**
- * Fails unless everyone in that store is found regardless of how an accent is encoded, with each identifier
- * once.
- */
+/** Fails unless everyone in that store is found in any encoding of accents, each identifier once. */
 export async function assertComparedInNfc(store: Store): Promise<void> {
   const { identifiers } = (await store.subjects.read(tracker, 'anna')) ?? {}
   assert.deepEqual(identifiers, [

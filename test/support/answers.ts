@@ -42,7 +42,7 @@ export function dataOf(answer: Answer): Json {
   return objectIn(answer.body, 'data')
 }
 
-/** The data of each page of a list. `ask` sends the request for the page after a cursor, at first without one. */
+/** The data of each page of a list. `ask` requests the page after a cursor, first without one. */
 export async function* pagesOf(ask: (after: { cursor?: string }) => Promise<Answer>): AsyncGenerator<Json> {
   let after: { cursor?: string } = {}
   for (;;) {
@@ -106,10 +106,7 @@ export function assertUnmetered({ headers }: Answer): void {
   assert.deepEqual(names, [])
 }
 
-/**
- * An answer without its request ID, timestamp and budgets: equal for two answers that a client cannot
- * distinguish.
- */
+/** An answer without its request ID, timestamp and budgets, to compare what a client can distinguish. */
 export function comparableAnswer({ status, headers, body }: Answer): Json {
   const shared = [...headers].filter(([name]) => !/^(x-request-id|date|(x-)?ratelimit.*)$/.test(name))
   const meta = { requestId: 'any', timestamp: 'any' }

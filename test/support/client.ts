@@ -85,10 +85,7 @@ export function steppedTime(): SteppedTime {
 
 /** A runtime whose clock only the test advances. */
 export interface VirtualTime extends Runtime {
-  /**
-   * Advances the clock, and ends the waits that are due in order. Work that one wait starts runs before the
-   * next wait ends.
-   */
+  /** Advances the clock and ends the due waits in order. What one starts runs before the next ends. */
   pass(ms: number): Promise<void>
   /** The pending waits: the time left, and whether they are background waits. */
   waiting(): { ms: number; isBackground: boolean }[]

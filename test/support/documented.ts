@@ -125,10 +125,7 @@ function lookUp(value: unknown, names: readonly string[]): unknown {
   return names.reduce<unknown>((inner, name) => (isJson(inner) ? inner[name] : undefined), value)
 }
 
-/**
- * The schema with every object closed: fields that it does not name are refused. Free-form objects declare
- * themselves.
- */
+/** The schema with every object closed to fields that it does not name, except free-form objects. */
 function strict(value: Json): Json {
   const closed = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictValue(inner)]))
   const isObjectSchema =

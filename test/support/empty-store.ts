@@ -9,10 +9,7 @@ import { freshStore } from './fresh-database.ts'
 import type { Lifetime } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/**
- * Creates an empty store, removed when the test ends, on SQLite or the engine in `LETHE_TEST_STORE`. Returns
- * its address.
- */
+/** The address of an empty store on SQLite or `LETHE_TEST_STORE`, removed when the test ends. */
 export async function emptyStore(lifetime: Lifetime): Promise<string> {
   const engine = process.env.LETHE_TEST_STORE || 'sqlite'
   if (engine === 'postgres') return freshStore(lifetime)
@@ -24,10 +21,7 @@ export async function emptyStore(lifetime: Lifetime): Promise<string> {
 
 let making: Promise<Uint8Array> | null = null
 
-/**
- * Writes an empty SQLite store. It is created once and then copied, which is faster than running every
- * migration.
- */
+/** Writes an empty SQLite store: a copy of the first one, which is faster than every migration. */
 export async function writeEmptyStore(path: string): Promise<void> {
   making ??= makeEmptyStore()
   writeFileSync(path, await making, { mode: 0o600, flag: 'wx' })

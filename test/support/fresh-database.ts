@@ -27,10 +27,7 @@ export async function freshDatabase(lifetime: Lifetime, template = 'template0'):
   return databaseAt(server, name)
 }
 
-/**
- * The same with an empty store, copied if the run has prepared one; otherwise the first to open it creates
- * it.
- */
+/** The same with an empty store, copied if the run has prepared one, else created on first use. */
 export function freshStore(lifetime: Lifetime): Promise<string> {
   return freshDatabase(lifetime, process.env.LETHE_TEST_POSTGRES_TEMPLATE)
 }
@@ -44,10 +41,7 @@ export async function sharePostgres(): Promise<PostgresServer | null> {
   return server
 }
 
-/**
- * Creates the database that `freshStore` copies and returns its name. Copying takes half as long as creating
- * a store.
- */
+/** Creates the database that `freshStore` copies, which is twice as fast as creating a store. */
 async function createTemplate(server: string): Promise<string> {
   const name = 'lethe_template'
   await createDatabase(server, name, 'template0')

@@ -4,10 +4,7 @@ import { basename, join } from 'node:path'
 import { type CommandLine, commandLine } from './command-line.ts'
 import type { Lifetime } from './service.ts'
 
-/**
- * Command lines on a store that `prepare` has filled. It runs once for all of them; each gets a copy of its
- * files.
- */
+/** Command lines on a store that `prepare` has filled: it runs once, and each gets a copy of the files. */
 export function preparedStore(
   prepare: (cli: CommandLine) => Promise<unknown>,
 ): (lifetime: Lifetime) => Promise<CommandLine> {

@@ -7,10 +7,7 @@ import { type Answer, assertDocumented } from './documented.ts'
 export interface RawConnection {
   /** Sends text as Latin-1: one byte per character. */
   send(text: string): void
-  /**
-   * Reads the next response. `method` is its request's: a response to `HEAD` has no body. Fails if the server
-   * closes instead.
-   */
+  /** Reads the next response; one to `HEAD` has no body. Fails if the server closes instead. */
   answer(method?: string): Promise<Answer>
   /** The same, or `null` if the server closes without sending anything more. */
   answerOrEnd(method?: string): Promise<Answer | null>
@@ -44,10 +41,7 @@ export function requestText(
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/**
- * Sends a request whose target `fetch` would change or refuse, and checks the answer against the OpenAPI
- * document.
- */
+/** Sends a target that `fetch` would change or refuse, and checks the answer against OpenAPI. */
 export async function askRaw(url: string, target: string, request: RawRequest = {}): Promise<Answer> {
   const connection = await openRawConnection(url)
   try {

@@ -42,10 +42,7 @@ const sqliteTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND na
 const postgresTables =
   "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'"
 
-/**
- * Every table of a store except those that describe the store itself: the progress of sweeps and scrubs, and
- * migrations.
- */
+/** Every table except those about the store itself: the progress of sweeps and scrubs, migrations. */
 export function tablesAt(address: string): Promise<Record<string, RawTable>> {
   return askAt(address, async (ask, isSqlite) => {
     const own = ['scrubs', 'sweeps', 'lethe_migrations']

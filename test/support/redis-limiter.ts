@@ -7,10 +7,7 @@ import type { TimedLimiter } from '../limiter/contract.ts'
 import { makeRedisClient } from './redis.ts'
 import type { Lifetime } from './service.ts'
 
-/**
- * A limiter on Redis, closed when the test ends, and its reports: each loss with its reason, and each
- * recovery.
- */
+/** A limiter on Redis, closed when the test ends, and its reports: losses with reasons, and recoveries. */
 export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: Clock = Date.now) {
   const address = parseLimiterAddress(url)
   if (address?.engine !== 'redis') throw new Error('not the address of a Redis')
@@ -31,10 +28,7 @@ export function withoutDeadline(limiter: Limiter): Pick<Limiter, 'take'> {
   }
 }
 
-/**
- * Moves the start of a window back. The entry outlives the window, so that the limiter ends it, not Redis's
- * expiry.
- */
+/** Moves the start of a window back. Redis keeps the entry longer, so that the limiter ends it. */
 const beginEarlier = `
 local count, resetsAt = string.match(redis.call('GET', KEYS[1]), '^(%d+) (%d+)$')
 redis.call('SET', KEYS[1], string.format('%s %.0f', count, resetsAt - ARGV[1]), 'PX', 60000)`

@@ -14,10 +14,7 @@ export function testSecret(name = 'test'): Buffer {
   return createHash('sha256').update(name).digest()
 }
 
-/**
- * A file with the test secret, for `LETHE_SECRET_FILE`: the same for all tests, so that stores can be copied
- * and shared.
- */
+/** A file with the test secret, for `LETHE_SECRET_FILE`: shared, so that tests can copy stores. */
 export function testSecretFile(): string {
   const path = join(tmpdir(), 'lethe-test.secret')
   if (existsSync(path)) return path

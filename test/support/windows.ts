@@ -19,10 +19,7 @@ export function keeping(days: number): RetentionPolicy {
   return { retentionDays: { free: days, starter: days, pro: days, business: days }, activityDays: days }
 }
 
-/**
- * Makes a store remember these windows as if it had always been swept by them: for one organisation, or for
- * all.
- */
+/** Makes a store remember these windows as if it was always swept by them, for one or all organisations. */
 export async function rememberWindows(
   { retention }: Pick<Store, 'retention'>,
   { retentionDays, activityDays }: RetentionPolicy = defaultPolicy,

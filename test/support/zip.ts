@@ -6,10 +6,7 @@ interface ZippedFile {
   text: string
 }
 
-/**
- * The files of an archive, read from its central directory, as most programs do. Throws if the archive is
- * incomplete.
- */
+/** The files of an archive, read from its central directory. Throws if the archive is incomplete. */
 export function readZip(bytes: Buffer): ZippedFile[] {
   const end = bytes.length - 22
   if (end < 0 || bytes.readUInt32LE(end) !== 0x06054b50) throw new Error('The archive has no end.')

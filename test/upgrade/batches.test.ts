@@ -11,8 +11,7 @@ import { openStoreAt } from '../support/empty-store.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// The store of 0.2.0 in test/fixtures has one running and one paused batch of a list. These are the other
-// cases.
+// The store of 0.2.0 in test/fixtures has a running and a paused batch of a list. These are the others.
 
 const [startedAt, endedAt] = ['2026-01-31T10:00:00.000Z', '2026-01-31T11:00:00.000Z'].map(Date.parse)
 const ada = { identifiers: [{ name: 'email', value: 'ada@example.com' }], subjects: [] }

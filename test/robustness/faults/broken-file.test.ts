@@ -105,8 +105,7 @@ describe('a damaged database file', () => {
     const ask = (id: string) => askRaw(server.url, subjectPath(id), { key })
     dataOf(await ask('visitor-7-visitor'))
     truncateSync(cli.storePath, 2 * pageBytes)
-    // SQLite reads the file through a memory map. The system ends a process that accesses pages beyond the
-    // end of the file.
+    // SQLite maps the file into memory. The system ends a process that reads beyond the end of the file.
     const answer = await ask('visitor-8-visitor').catch(() => null)
     server.kill('SIGKILL')
     const { signal } = await server.ended

@@ -20,10 +20,7 @@ interface Shortage {
   end(): void
 }
 
-/**
- * Runs a service on a full disk: reads continue, writes are refused, and everything works again once there is
- * room.
- */
+/** Runs a service on a full disk: reads continue, writes are refused, and both work once there is room. */
 async function runOnFullDisk(t: TestContext, store: string | undefined, shortage: (pid: number) => Shortage) {
   const cli = commandLine(t, store && `sqlite:${store}`)
   const path = store ?? cli.storePath

@@ -66,8 +66,7 @@ describe('a shared journal', () => {
     await Promise.all(people.map(async (id, i) => dataOf(await (i % 2 ? first(id) : second(id)))))
     await stopServer(server)
     await service.stop()
-    // A service may write the entry that the other was about to write, so an entry can be there twice,
-    // unchanged.
+    // Both services may write the same entry, so it can be there twice, unchanged.
     const known = new Map(entriesIn(journal).map(({ index, record }) => [index, record]))
     assert.deepEqual(
       [...known.keys()].toSorted((a, b) => a - b),
@@ -156,8 +155,7 @@ describe('a shared journal', () => {
     const journal = join(cli.folder, 'lethe.journal')
     const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
     const erase = eraseAt(server.url, key)
-    // Limits the size of files: the log has room for the commit, but the store has no room for the log's
-    // pages.
+    // Limits the size of files: the log has room for the commit, the store none for the log's pages.
     const limit = (size: string) => execFileSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}`])
     limit(`${Math.floor(statSync(cli.storePath).size / 2)}:unlimited`)
     const [first = '', second = ''] = people

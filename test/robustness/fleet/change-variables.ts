@@ -16,10 +16,7 @@ interface Processes {
 /** The number of clients that read from each process continuously. */
 const readers = 2
 
-/**
- * Changes a variable repeatedly under load. Fails unless each process returns the new value in the next
- * request.
- */
+/** Changes a variable repeatedly under load. Each process must return the new value in the next request. */
 export async function changeVariables({ store, places }: Processes, times: number): Promise<void> {
   const elsewhere = await openServices(
     readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() }),

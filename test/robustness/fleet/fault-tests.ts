@@ -179,10 +179,7 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
 
 let clients = 0
 
-/**
- * Whether every process answers reads and erasures, and all share one budget, tested with a new client
- * address.
- */
+/** Whether every process answers reads and erasures, and a new client has one budget for all of them. */
 async function isHealthy({ places, key }: Fleet): Promise<boolean> {
   clients += 1
   const client = (network: string) => `2001:db8:${network}:${clients.toString(16)}::1`

@@ -36,10 +36,7 @@ class Caller {
     this.#fleet = fleet
   }
 
-  /**
-   * Sends a request to the next process that is not known to be dead. `null` if it was killed before it
-   * answered.
-   */
+  /** Sends a request to the next process not known to be dead. `null` if it was killed before it answered. */
   async ask(path: string, call: Call = {}): Promise<Answer | null> {
     return this.#askServer(this.#nextServer(), path, call)
   }

@@ -20,8 +20,7 @@ export async function rotateKeys({ store, places, key }: Fleet, times: number): 
   try {
     for (let round = 0; round < times; round++) {
       const from = clientAddress(round)
-      // The first of the two was the second in the previous round, so it has just accepted the string that is
-      // now replaced.
+      // The first was the second in the previous round, so it has just accepted the replaced string.
       const [first, second] = [places[round % 3], places[(round + 1) % 3]]
       assert.ok(first && second)
       const { keyString } = await rotateKey(elsewhere, id)

@@ -79,8 +79,7 @@ describe('two processes on one PostgreSQL', () => {
     dataOf(await browser.ask(path, { method: 'POST', body }))
 
   /**
-   * Sends the same request to both processes at the same time. One accepts it: returns the browser that sent
-   * it.
+   * Sends the same request to both processes concurrently. Returns the browser whose request was accepted.
    */
   async function race(path: string, [one, other]: [Browser, Browser], bodies: [object, object]) {
     const answers = await Promise.all([

@@ -17,10 +17,7 @@ export const sweepSeconds = 1
 const waiting = `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = current_database()
   AND application_name LIKE 'lethe-_' AND wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'`
 
-/**
- * Fails unless one process sweeps at a time, and another one takes over when it is killed during a sweep. One
- * stays alive.
- */
+/** Fails unless one process sweeps at a time, and another takes over when it is killed. One stays alive. */
 export async function sweepByOne(t: Lifetime, { store, places }: Fleet): Promise<void> {
   const lifetime = inReverse(t)
   const [holder, watcher] = [new Client(store), new Client(store)]

@@ -4,9 +4,8 @@ import { openConsoleSurface } from './requests/console-surface.ts'
 import { apiRequestTests, consoleRequestTests } from './requests/request-tests.ts'
 
 const console = await openConsoleSurface({ after })
-// Most requests are refused before they reach the store. On PostgreSQL, each operation of the console is
-// still accepted once; test/http/examples.test.ts does so for the API, and the soak sends as many requests as
-// to SQLite.
+// Most requests are refused before they reach the store. On PostgreSQL, the console's operations are still
+// accepted once, those of the API in test/http/examples.test.ts. The soak sends all of them.
 if (process.env.LETHE_TEST_STORE === 'postgres') {
   const plan = { tests: 1, meetsRefusals: false }
   consoleRequestTests(console, { ...plan, runs: 4, minRequests: 25 })

@@ -109,10 +109,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
   const random = seededRandom()
   const rounds = isPostgres ? 20 : 30
 
-  /**
-   * How distinguishable two times are, from 0 to 1. Repeated, because a real difference persists and chance
-   * does not.
-   */
+  /** How distinguishable times are, from 0 to 1. Repeated: a real difference persists, chance does not. */
   async function distinguishability(
     first: () => Promise<unknown>,
     second: () => Promise<unknown>,

@@ -93,10 +93,7 @@ const ledgerRules: readonly Rule[] = [
   ],
 ]
 
-/**
- * Fails unless each ledger is the tree of its entries without gaps, and no data is older than the tombstone
- * of its subject.
- */
+/** Fails unless ledgers are the trees of their entries, and no data is older than its tombstone. */
 async function assertProven(store: Queryable): Promise<void> {
   const last = new Map<string, Frontier>()
   const entries = await store.ask('SELECT * FROM ledger_entries ORDER BY organisation_id, ledger_index')
@@ -123,10 +120,7 @@ function plain(uuid: string): string {
   return uuid.replaceAll('-', '')
 }
 
-/**
- * Data that depends on how the work was divided into steps, not on its result: bounds, times, counts, notes
- * and proofs.
- */
+/** Data that depends on the steps of the work, not on its result: bounds, times, counts, notes, proofs. */
 const incidental = {
   columns: ['oldest_at', 'last_used_at'],
   tables: [

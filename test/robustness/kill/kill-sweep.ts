@@ -13,10 +13,7 @@ import { buildShopAt, dayMs, hourMs, ids, now, shuffled, visits } from './visits
 export const edge = now - 30 * dayMs
 export const thirtyDays = { LETHE_RETENTION_DAYS: 'free=30' }
 
-/**
- * The rows that are kept, and the columns that a sweep does not change: a session's count falls with its
- * events.
- */
+/** The rows that are kept, without the columns that change: a session's count falls with its events. */
 const parts = [
   { table: 'events', where: `occurred_at >= ${edge}`, without: [] },
   { table: 'sessions', where: `ended_at >= ${edge}`, without: ['event_count'] },

@@ -141,10 +141,7 @@ export function killablePostgres(server: () => PostgresServer): MakeKillable {
     const cli = commandLine(t, databaseUrl(postgres, work))
     await copyDatabase(postgres, work)
 
-    /**
-     * Restarts the server. Returns whether the program failed; it must then print one line without the
-     * password.
-     */
+    /** Restarts the server. Returns whether the program failed, which must print no password. */
     const restartServer: Disturbance = async (program) => {
       await postgres.stop(random.pick(['fast', 'immediate', 'killed']))
       await postgres.start()

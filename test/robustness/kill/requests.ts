@@ -31,10 +31,7 @@ const starters: readonly (Actor | null)[] = [
   null,
 ]
 
-/**
- * Requests of every kind in turn: of a person in two trackers, of an unknown person, and two of the same
- * person.
- */
+/** Requests of every kind in turn: a person in two trackers, an unknown one, and one with two requests. */
 export function makeRequests(count: number): Requested[] {
   return Array.from({ length: count }, (_, i) => {
     const kind = i % 5

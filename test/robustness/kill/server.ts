@@ -28,10 +28,7 @@ export const roomy = {
   LETHE_LIMIT_VARIABLES: plenty,
 }
 
-/**
- * Starts the next service on a store, in this process, which is faster than another process. Its clock may be
- * ahead.
- */
+/** Starts the next service on a store, in this process, which is faster. Its clock may be ahead. */
 export function startNextService(
   lifetime: Lifetime,
   { work }: KillableStore,

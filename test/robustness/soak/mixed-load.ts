@@ -30,10 +30,7 @@ interface Parts {
   rate: number
 }
 
-/**
- * Reads, lists, erasures and, every ten seconds, an import of as many subjects as are erased and swept
- * meanwhile.
- */
+/** Reads, lists, erasures and, every ten seconds, an import of as many subjects as are deleted. */
 export class MixedLoad {
   readonly #parts: Parts
   readonly #doomed: string[] = []

@@ -67,10 +67,7 @@ interface Watched {
   metricsUrl: string
 }
 
-/**
- * Samples a process from outside (its memory and handles, from /proc) and from inside (its heap, from its
- * metrics).
- */
+/** Samples a process: its memory and handles from /proc, its heap from its metrics. */
 export async function sample(
   { pid, metricsUrl }: Watched,
   second: number,

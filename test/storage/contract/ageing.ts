@@ -12,10 +12,7 @@ import { everySubject, type Fixture, walk } from './fixture.ts'
 const since = at('2026-06-01T00:00:00.000Z')
 const day = 86_400_000
 
-/**
- * A session that starts three days before the window and ends one day after its start, with an older and a
- * newer one.
- */
+/** A session from three days before the start of the window to a day after, an older one and a newer one. */
 function visitsOf(trackerId: string, subjectId: string): IncomingRow[] {
   const session = (sessionId: string, startedAt: number, endedAt: number) =>
     sessionRow({ trackerId, subjectId, sessionId, startedAt, endedAt, attributes: { visit: sessionId } })

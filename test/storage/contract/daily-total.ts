@@ -202,8 +202,7 @@ export function dailyTotalContract(fixture: Fixture): void {
         { day: today - 1, sessions: 1, events: {} },
         { day: today, sessions: 1, events: {} },
       ])
-      // A later start changes nothing. Moving the only session of a day to an earlier one removes the empty
-      // day.
+      // A later start changes nothing. Moving the only session of a day removes the empty day.
       await say(midnight - day + 5)
       await say(midnight + day)
       await say(midnight - 2 * day, 's2')

@@ -48,10 +48,7 @@ async function waitingRequest(fixture: Fixture) {
   return { tracker, ref, cancel }
 }
 
-/**
- * Every deletion of personal data except erasures. Each prepares data and returns the function that deletes
- * it.
- */
+/** Every deletion of personal data except erasures. Each prepares data and returns its deletion. */
 export const deletions: Record<string, Deletion> = {
   async 'a subject with sessions and no events, in a replay'(fixture) {
     const tracker = await fixture.createTracker()
@@ -135,10 +132,7 @@ export const deletions: Record<string, Deletion> = {
   },
 }
 
-/**
- * Maintenance affects the whole store: it runs in another store on the same data, beside the one that the
- * tests share.
- */
+/** Maintenance affects the whole store, so it runs in another store on the same data. */
 export function maintenanceContract(
   there: Fixture,
   folder: string,

@@ -32,10 +32,7 @@ export function retentionContract(fixture: Fixture): void {
     }))
   }
 
-  /**
-   * Adds one subject of each kind: fully aged out, partly (with a session that crosses the limit), and not at
-   * all.
-   */
+  /** Adds a subject of each kind: aged out, partly (with a session across the limit), and not at all. */
   async function fill(tracker: TrackerView): Promise<void> {
     const { trackerId } = tracker
     const visit = (subjectId: string, sessionId: string, startedAt: Instant, endedAt: Instant) => [

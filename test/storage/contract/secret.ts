@@ -11,10 +11,7 @@ const start = at('2026-11-01T10:00:00.000Z')
 const older = new Keyring([testSecret('older')], 'lethe.local')
 const newer = new Keyring([testSecret('newer'), testSecret('older')], 'lethe.local')
 
-/**
- * These tests use a separate store with its own secrets, because a store refuses data from processes with
- * other secrets.
- */
+/** In a separate store with its own secrets: a store refuses processes with other secrets. */
 export function secretContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('the secrets that a store belongs to', () => {
     const fixture = new Fixture()

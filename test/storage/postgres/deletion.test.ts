@@ -35,10 +35,7 @@ function areWaiting(count: number): Promise<void> {
   }, 60_000)
 }
 
-/**
- * Starts the operations one by one while a lock is held, each once the earlier ones wait; then releases the
- * lock.
- */
+/** Starts the operations while a lock is held, each once the earlier ones wait; then releases the lock. */
 async function startInOrder(lock: string, works: (() => Promise<unknown>)[]): Promise<unknown[]> {
   await blocker.query('BEGIN')
   await blocker.query(lock)

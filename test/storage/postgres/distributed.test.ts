@@ -127,10 +127,7 @@ if (!cluster) {
   })
 }
 
-/**
- * The number of transactions that the coordinator has prepared on workers. It keeps a row for each for some
- * time.
- */
+/** The number of transactions prepared on workers, of which the coordinator keeps rows for some time. */
 async function preparedSoFar(address: string): Promise<number> {
   const [row] = await query(
     address,

@@ -241,10 +241,7 @@ describe('a backup is refused', () => {
   })
 })
 
-/**
- * Makes the file system refuse what Windows refuses: opening a folder, and syncing a file that was opened for
- * reading.
- */
+/** Refuses what Windows refuses: opening a folder, and syncing a file that was opened for reading. */
 function behaveLikeWindows(t: TestContext): void {
   const { openSync, fsyncSync } = fs
   const readOnly = new Set<number>()

@@ -385,8 +385,7 @@ describe('a large erasure', () => {
     const elsewhereMs = after.process - before.process - (after.thread - before.thread)
     const figures = `${turns} turns, the longest ${Math.round(longestMs)} ms, and ${Math.round(elsewhereMs)} ms in other threads`
     t.diagnostic(figures)
-    // CPU time, because a busy machine may delay any thread. With a blocked event loop, there would be one or
-    // two turns.
+    // CPU time, because a busy machine may delay any thread. A blocked event loop would turn once or twice.
     assert.ok(turns >= 5, figures)
     assert.ok(longestMs < elsewhereMs / 2, figures)
   })

@@ -51,10 +51,7 @@ async function ingest(t: TestContext, rows: readonly IncomingRow[], look: (db: D
   }
 }
 
-/**
- * The largest number of other sessions' events within a session, among subjects that are not indexed by
- * session.
- */
+/** The most events of other sessions within a session, among subjects not indexed by session. */
 function mostOfOthers(db: DatabaseSync): number {
   const row = db
     .prepare(
@@ -145,8 +142,7 @@ describe('the events of a session among many others, on SQLite', () => {
     await store.ingest.ingest(events(maxPlainEvents + 1, 9_000), testKeys)
     const { user, system } = process.threadCpuUsage(before)
     const tookMs = (user + system) / 1_000
-    // This takes one CPU second; comparing each session with its neighbours took twenty. A busy machine may
-    // add waits.
+    // One CPU second, instead of twenty for comparing each with its neighbours. Busy machines add waits.
     assert.ok(tookMs < 10_000, `${Math.round(tookMs)} ms`)
   })
 })

@@ -98,10 +98,7 @@ export function marksIn(bytes: Buffer): Set<string> {
   return new Set(bytes.toString('latin1').match(markPattern))
 }
 
-/**
- * The numbers of the subjects of which any file beside the store contains a text, or its end, in UTF-8 or
- * UTF-16.
- */
+/** The numbers of the subjects of whose texts any file beside the store holds at least the end. */
 export function subjectNumbersIn(path: string): Set<number> {
   const folder = dirname(path)
   const numbers = new Set<number>()

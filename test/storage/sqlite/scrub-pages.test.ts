@@ -25,10 +25,7 @@ function textOf(random: SeededRandom, number: number): string {
   return mark.repeat(repeats)
 }
 
-/**
- * A database with every kind of b-tree, in which rows were inserted, enlarged, shortened and deleted at
- * random.
- */
+/** A database with every kind of b-tree, with random inserts, updates and deletions. */
 function usedDatabase(t: TestContext, random: SeededRandom, pageSize: number) {
   const path = join(temporaryFolder(t), 'lethe.db')
   const made = new DatabaseSync(path)

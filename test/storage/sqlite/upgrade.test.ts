@@ -25,10 +25,7 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const day = 86_400_000
 const start = at('2026-06-01T00:00:00.000Z')
 
-/**
- * Rows that include everything that the old store records of each session, so that it can be filled without
- * ingest.
- */
+/** Rows with everything that the old store records of a session, so that it is filled without ingest. */
 const rows: IncomingRow[] = [
   ...visit('anna', 'old', start - 9 * day, start - 8 * day, [start - 9 * day, start - 8 * day]),
   ...visit('anna', 'over', start - 3 * day, start + day, [start - 2 * day, start - 1, start, start + day]),

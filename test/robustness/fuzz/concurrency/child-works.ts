@@ -17,10 +17,7 @@ import {
 } from './stage.ts'
 import type { Action } from './subject-history.ts'
 
-/**
- * A process that works on a shared store. Reports what it did to single subjects, and fails if a list is
- * wrong.
- */
+/** Works on a shared store. Reports what it did to single subjects, and fails if a list is wrong. */
 const { address, seed, chapters, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')
 const random = seededRandom(seed)
 const store = await openStoreAt(address)

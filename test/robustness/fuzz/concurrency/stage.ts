@@ -58,10 +58,7 @@ export async function beginChapters({ trackers }: Store, round: number, steps: n
   return chapters
 }
 
-/**
- * Lists the crowd page by page. Fails unless every subject who stays is listed once, and sorted by ID, none
- * is listed twice.
- */
+/** Lists the crowd page by page. Fails unless each keeper is listed once, and by ID nobody twice. */
 export async function assertKeepersListed(
   store: SubjectStore,
   view: TrackerView,

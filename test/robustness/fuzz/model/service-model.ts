@@ -34,10 +34,7 @@ export interface ModelKey {
 /** Why a request is refused before its operation. */
 type Refusal = 'unauthorized' | 'forbidden' | 'not_found'
 
-/**
- * The whole service as a few lists: ownership, valid keys, the time. Written from the contract, not from the
- * code.
- */
+/** The whole service as a few lists: ownership, keys, the time. Written from the contract, not the code. */
 export class ServiceModel {
   now: number
   readonly organisations: ModelOrganisation[] = []

@@ -11,10 +11,7 @@ import type { Credential, Surface } from './surface.ts'
 
 const allSubjectIds = [...subjectIds, 'ü ö', '%', "x'--", '...']
 
-/**
- * The API under test: two organisations with a tracker each, keys of every kind, and budgets that are never
- * reached.
- */
+/** The API under test: two organisations with a tracker each, keys of every kind, and ample budgets. */
 export interface ApiSurface extends Surface {
   /** Lists that continue from a forged cursor. */
   forgedTargets: string[]

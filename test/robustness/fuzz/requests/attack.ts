@@ -6,10 +6,7 @@ import fc from 'fast-check'
  */
 interface Attack {
   text: string
-  /**
-   * Two parsers could disagree about its end, and one of them would see a second request. The answer must be
-   * one refusal.
-   */
+  /** Two parsers could disagree about its end, and one see a second request. It must get one refusal. */
   isAmbiguous: boolean
 }
 

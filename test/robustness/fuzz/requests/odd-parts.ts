@@ -17,10 +17,7 @@ function everyByte(text: string): string {
   return Array.from(Buffer.from(text), hex).join('')
 }
 
-/**
- * Invalid encodings: stray percent signs, overlong and truncated UTF-8, surrogates, and values beyond
- * Unicode.
- */
+/** Invalid encodings: stray percent signs, overlong or truncated UTF-8, surrogates, beyond Unicode. */
 const brokenEncodings = words(`
   % %2 %zz %%20 %u0041 %C0%AF %c0%80 %E0%80%AF %F0%80%80%AF %E2%82 %80 %FF %FE%FF
   %ED%A0%80 %ED%BF%BF %F4%90%80%80 %F8%88%80%80%80 %C3%28`)

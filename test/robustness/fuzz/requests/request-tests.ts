@@ -92,10 +92,7 @@ function requestTests(surface: Surface, plan: RequestPlan): void {
     })
   }
 
-  /**
-   * For each outcome that has not occurred yet, sends requests that should lead to it, until all have
-   * occurred.
-   */
+  /** Sends requests that should lead to each outcome that has not occurred yet, until all have. */
   async function playUntil(outcomes: Record<string, fc.Arbitrary<GeneratedRequest>>): Promise<void> {
     const { seed } = seededRandom()
     const unseen = () => Object.keys(outcomes).filter((outcome) => !seen.has(outcome))

@@ -12,10 +12,7 @@ export function resolveNames({ meanings }: Surface, text: string): string {
   return text.replaceAll(/\{\{(\w+)\}\}/g, (whole, name: string) => meanings[name] ?? whole)
 }
 
-/**
- * The bytes of a request, one per character. Each has its own client address, so that none uses the budget of
- * another.
- */
+/** The bytes of a request, one per character. Each has its own client address, and so its own budget. */
 export function bytesOf(surface: Surface, request: GeneratedRequest): string {
   const { method, target, sender, origin, headers, body, version } = request
   sent += 1

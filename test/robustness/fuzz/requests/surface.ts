@@ -39,9 +39,6 @@ export interface Surface extends TestService {
   lookAtTheirs(): Promise<Look>
   /** Fails unless an answer has what every answer of this surface must have, for any request. */
   assertSafe(request: GeneratedRequest, answer: Answer): void
-  /**
-   * Fields that may be refused even if each is valid, because of each other or of stored data; `null` for
-   * any.
-   */
+  /** Fields that may be refused though valid, because of each other or of stored data; `null` for any. */
   mayClash: readonly string[] | null
 }
