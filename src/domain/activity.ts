@@ -95,6 +95,18 @@ export interface SubjectCounts {
   events: number
 }
 
+/** How much data something found or deleted. */
+export interface DataCounts extends SubjectCounts {
+  subjects: number
+}
+
+/** Adds counts to a total. */
+export function addCounts(total: DataCounts, { subjects, sessions, events }: DataCounts): void {
+  total.subjects += subjects
+  total.sessions += sessions
+  total.events += events
+}
+
 /** An entry of the activity log. It never contains a subject's ID, because it outlives the erasure. */
 export interface ActivityEntry {
   id: string

@@ -1,6 +1,6 @@
-import type { ActivityNote } from './activity.ts'
+import type { ActivityNote, DataCounts } from './activity.ts'
 import { dayMs } from './instant.ts'
-import type { PrivacyRequestRef, RequestCounts } from './privacy-request.ts'
+import type { PrivacyRequestRef } from './privacy-request.ts'
 
 /** How long the erasures that a member starts count together. */
 export const approvalWindowMs = dayMs
@@ -10,7 +10,7 @@ export const maxApprovalAbove = 10_000
 /** A member's decision about a request that waits, and its entry in the activity. */
 export interface Decision {
   ref: PrivacyRequestRef
-  found: RequestCounts
+  found: DataCounts
   note: ActivityNote
 }
 

@@ -1,9 +1,8 @@
-import type { Actor } from './activity.ts'
+import type { Actor, DataCounts } from './activity.ts'
 import { formatInstant, formatInstantOrNull, type Instant, parseInstant } from './instant.ts'
 import type { Fields } from './json.ts'
 import {
   type PrivacyRequest,
-  type RequestCounts,
   type RequestItem,
   requestKinds,
   requestOutcomes,
@@ -193,7 +192,7 @@ function actor(value: unknown): Actor {
   return kind === 'command-line' ? { kind } : { kind, id: text(fields.id), name: text(fields.name) }
 }
 
-function counts(value: unknown): RequestCounts {
+function counts(value: unknown): DataCounts {
   const { subjects, sessions, events } = object(value)
   return { subjects: count(subjects), sessions: count(sessions), events: count(events) }
 }

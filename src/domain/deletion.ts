@@ -1,7 +1,6 @@
-import type { ActivityNote } from './activity.ts'
+import type { ActivityNote, DataCounts } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Organisation } from './organisation.ts'
-import type { SweptCounts } from './retention.ts'
 import type { Tracker, TrackerRef } from './tracker.ts'
 
 /**
@@ -21,12 +20,12 @@ export interface DeletionStore {
   /** Deleted organisations whose activity log is kept. */
   listOrganisations(): Promise<Organisation[]>
   /** Counts everything that a tracker holds, regardless of age. */
-  count(trackerId: string): Promise<SweptCounts>
+  count(trackerId: string): Promise<DataCounts>
   /**
    * Removes about `maxRows` rows of a deleted tracker in small transactions that do not block requests: its
    * data, then its totals, then the tracker. Other trackers are not affected.
    */
-  removeTracker(trackerId: string, maxRows: number): Promise<SweptCounts & { isDone: boolean }>
+  removeTracker(trackerId: string, maxRows: number): Promise<DataCounts & { isDone: boolean }>
   /** Removes a deleted organisation that has no trackers or activity left. Otherwise does nothing. */
   removeOrganisation(id: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { ActivityNote, Actor } from './activity.ts'
+import type { ActivityNote, Actor, DataCounts } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { AppendedEntry, LedgerGuard } from './ledger.ts'
 import type { Page } from './page.ts'
@@ -22,13 +22,6 @@ export function isClosed({ state }: Pick<PrivacyRequest, 'state'>): boolean {
 /** The maximum length of a reference, and of the reason of an extension or a rejection. */
 export const maxReferenceLength = 200
 export const maxReasonLength = 1_000
-
-/** How much data a request found or erased. */
-export interface RequestCounts {
-  subjects: number
-  sessions: number
-  events: number
-}
 
 /** What a person asked for, from its arrival to its answer. */
 export interface PrivacyRequest {
@@ -57,8 +50,8 @@ export interface PrivacyRequest {
   startedBy: Actor | null
   requestId: string | null
   /** As of the last search; an open request is searched for again when it is read. */
-  found: RequestCounts
-  erased: RequestCounts
+  found: DataCounts
+  erased: DataCounts
   /** When the service last searched for the person during the erasure. */
   searchedAt: Instant | null
   /** How many searches found everything at that time. */
@@ -192,7 +185,7 @@ export interface RequestEnd {
   lease: { leaseOwner: string; searches: number } | null
   now: Instant
   /** What the copy contained, or what was hidden; `null` to keep the sum of the searches so far. */
-  found: RequestCounts | null
+  found: DataCounts | null
   left: number | null
   nothingHeld: readonly NothingHeldEntry[]
   guard: LedgerGuard
@@ -217,7 +210,7 @@ export interface RequestLease {
 export interface RequestSearch {
   subjects: readonly RequestSubject[]
   /** The sum of all searches so far. */
-  found: RequestCounts
+  found: DataCounts
   /** Of all searches so far. */
   heldIdentifiers: readonly number[]
   now: Instant

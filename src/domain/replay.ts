@@ -1,9 +1,9 @@
+import type { DataCounts } from './activity.ts'
 import type { JournalledClosing } from './closed-request.ts'
 import type { Instant } from './instant.ts'
 import type { JournalledEntry, JournalledRevocation, JournalledRotation } from './journal-line.ts'
 import type { TombstoneKey } from './keyring.ts'
 import type { HeadKeys } from './ledger.ts'
-import type { SweptCounts } from './retention.ts'
 
 /** All counts are zero if the store had lost nothing. */
 export interface Replayed {
@@ -19,7 +19,7 @@ export interface Replayed {
   /** Requests that were open, or missing. */
   closedRequests: number
   /** Data that tombstones refuse. */
-  removed: SweptCounts
+  removed: DataCounts
   /** Entries of organisations that the store does not have. */
   entriesOfOthers: number
   /** Sentences about entries that are missing or contradictory. */
@@ -111,7 +111,7 @@ export interface ReplayStore {
     trackerId: string,
     subjectIds: readonly string[],
     keys: readonly TombstoneKey[],
-  ): Promise<SweptCounts>
+  ): Promise<DataCounts>
   /** Revokes a credential in any state. Returns `false` if it was revoked already or does not exist. */
   revoke(revocation: JournalledRevocation): Promise<boolean>
   /** Returns `false` if the credential was rotated then or later, or does not exist. */

@@ -1,4 +1,4 @@
-import type { ActivityNote, Actor } from './activity.ts'
+import type { ActivityNote, Actor, DataCounts } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Person } from './person.ts'
 import type {
@@ -7,7 +7,6 @@ import type {
   PrivacyRequestRef,
   PrivacyRequestState,
   RequestClosing,
-  RequestCounts,
 } from './privacy-request.ts'
 
 /** The requests of an organisation with the same reference, such as those of everyone on a list. */
@@ -22,9 +21,9 @@ export interface RequestGroup {
   ownWaiting: number
   /** How many are access requests. */
   access: number
-  found: RequestCounts
+  found: DataCounts
   /** What requests have erased, apart from those that a process works on now. */
-  erased: RequestCounts
+  erased: DataCounts
   firstReceivedAt: Instant
   /** When the last one was closed; `null` while one is not. */
   closedAt: Instant | null
@@ -41,7 +40,7 @@ export interface RequestCreation {
 
 export interface RequestStart {
   ref: PrivacyRequestRef
-  starter: { startedBy: Actor; requestId: string | null; found: RequestCounts }
+  starter: { startedBy: Actor; requestId: string | null; found: DataCounts }
   note: ActivityNote
 }
 

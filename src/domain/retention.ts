@@ -1,3 +1,4 @@
+import type { DataCounts } from './activity.ts'
 import { dayMs, type Instant } from './instant.ts'
 
 /** The plan determines how long an organisation's data is kept. */
@@ -62,12 +63,6 @@ export interface OrganisationWindow {
  */
 export type WindowRule = 'grace' | 'immediately' | 'longer-only'
 
-export interface SweptCounts {
-  subjects: number
-  sessions: number
-  events: number
-}
-
 export interface SweepStep {
   policy: RetentionPolicy
   now: Instant
@@ -92,11 +87,11 @@ export interface RetentionStore {
    * Reads the plan and the stored window in that transaction; the longer one applies until the grace period
    * is over. Not done while more may remain; does nothing if there is no such tracker.
    */
-  sweep(trackerId: string, step: SweepStep): Promise<SweptCounts & { isDone: boolean }>
+  sweep(trackerId: string, step: SweepStep): Promise<DataCounts & { isDone: boolean }>
   /** The same for an organisation's activity log. */
   sweepActivity(organisationId: string, step: SweepStep): Promise<{ entries: number; isDone: boolean }>
   /** How much a sweep with this window start would delete. Reads everything, so it can take long. */
-  countBefore(trackerId: string, since: Instant): Promise<SweptCounts>
+  countBefore(trackerId: string, since: Instant): Promise<DataCounts>
   /** How many activity entries are older than `since`. */
   countActivityBefore(organisationId: string, since: Instant): Promise<number>
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { addCounts, type DataCounts } from '../domain/activity.ts'
 import type { DeletionStore } from '../domain/deletion.ts'
 import { type Clock, dayMs, type Instant } from '../domain/instant.ts'
 import type { MaintenanceStore, ScrubState } from '../domain/maintenance.ts'
-import type { SweptCounts } from '../domain/retention.ts'
 import type { Tracker } from '../domain/tracker.ts'
 import {
   observeWindows,
@@ -200,7 +200,7 @@ interface RemovalOptions {
   /** Selects deleted trackers; by default, all. */
   isSelected?(tracker: Tracker): boolean
   /** Called after every step with the total so far. */
-  onProgress?(removed: SweptCounts): void
+  onProgress?(removed: DataCounts): void
   /** Cancels between two steps. */
   signal?: AbortSignal
 }
@@ -212,15 +212,13 @@ const rowsPerStep = 5_000
 export async function finishDeletions(
   { deletions }: { deletions: DeletionStore },
   { isSelected = () => true, onProgress, signal }: RemovalOptions = {},
-): Promise<SweptCounts> {
+): Promise<DataCounts> {
   const total = { subjects: 0, sessions: 0, events: 0 }
   for (const tracker of (await deletions.listTrackers()).filter(isSelected)) {
     for (let isDone = false; !isDone && !signal?.aborted; ) {
       const step = await deletions.removeTracker(tracker.id, rowsPerStep)
       isDone = step.isDone
-      total.subjects += step.subjects
-      total.sessions += step.sessions
-      total.events += step.events
+      addCounts(total, step)
       onProgress?.({ ...total })
       await nextTurn()
     }

@@ -1,16 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { addCounts, type DataCounts } from '../domain/activity.ts'
 import type { DeletionStore } from '../domain/deletion.ts'
 import { type Clock, dayMs, type Instant } from '../domain/instant.ts'
 import { keptTombstoneDays, type TombstoneStore } from '../domain/ledger.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import type { PrivacyRequestStore } from '../domain/privacy-request.ts'
-import type {
-  OrganisationWindow,
-  RetentionPolicy,
-  RetentionStore,
-  SweepStep,
-  SweptCounts,
-} from '../domain/retention.ts'
+import type { OrganisationWindow, RetentionPolicy, RetentionStore, SweepStep } from '../domain/retention.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 
 export interface SweepDeps extends RetentionPolicy {
@@ -23,7 +18,7 @@ export interface SweepDeps extends RetentionPolicy {
   clock: Clock
 }
 
-export interface SweptTotals extends SweptCounts {
+export interface SweptTotals extends DataCounts {
   activity: number
   /** Closed privacy requests, which are kept as long as the activity. */
   requests: number
@@ -79,11 +74,9 @@ export async function sweepAged(
     if (organisationId !== undefined && id !== organisationId) continue
     for (const tracker of await trackers.list(id)) {
       await inSteps(async (step) => {
-        const { subjects, sessions, events, isDone } = await retention.sweep(tracker.id, step)
-        total.subjects += subjects
-        total.sessions += sessions
-        total.events += events
-        return { isDone }
+        const swept = await retention.sweep(tracker.id, step)
+        addCounts(total, swept)
+        return swept
       })
     }
     await sweepActivity(id)
@@ -112,10 +105,7 @@ export async function countAged(
   const total = sweptNothing()
   if (starts.visitors !== null) {
     for (const { id } of await trackers.list(organisationId)) {
-      const { subjects, sessions, events } = await retention.countBefore(id, starts.visitors)
-      total.subjects += subjects
-      total.sessions += sessions
-      total.events += events
+      addCounts(total, await retention.countBefore(id, starts.visitors))
     }
   }
   if (starts.activity !== null) {

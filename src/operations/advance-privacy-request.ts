@@ -1,11 +1,10 @@
-import type { Origin } from '../domain/activity.ts'
+import { addCounts, type Origin } from '../domain/activity.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
 import type {
   PrivacyRequest,
   PrivacyRequestRef,
   PrivacyRequestStore,
-  RequestCounts,
   RequestSearch,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -66,18 +65,11 @@ function toSearch(
   const held = [...found.subjects, ...found.hidden].map((each) => ({ ...each, isHeld: true }))
   const missing = isFirst ? found.missing.map((each) => ({ ...each, isHeld: false })) : []
   const counts = countFound(found)
+  if (!isFirst) addCounts(counts, request.found)
   return {
     subjects: [...held, ...missing],
-    found: isFirst ? counts : sum(request.found, counts),
+    found: counts,
     // With nothing to erase, another search would find the same.
     isComplete: found.isComplete || held.length === 0,
-  }
-}
-
-function sum(a: RequestCounts, b: RequestCounts): RequestCounts {
-  return {
-    subjects: a.subjects + b.subjects,
-    sessions: a.sessions + b.sessions,
-    events: a.events + b.events,
   }
 }

@@ -1,4 +1,4 @@
-import type { Origin } from '../domain/activity.ts'
+import type { DataCounts, Origin } from '../domain/activity.ts'
 import { invalidField, notFound, Problems } from '../domain/errors.ts'
 import { isWellFormedText } from '../domain/identifier.ts'
 import { addMonths, type Clock, type Instant } from '../domain/instant.ts'
@@ -8,7 +8,6 @@ import {
   type PrivacyRequest,
   type PrivacyRequestKind,
   type PrivacyRequestStore,
-  type RequestCounts,
 } from '../domain/privacy-request.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { RequestCreation } from '../domain/request-group.ts'
@@ -103,7 +102,7 @@ export async function createRequest(
 export function newRequest(
   deps: Pick<CreateDeps, 'keyring' | 'clock' | 'randomness'>,
   organisationId: string,
-  wanted: WantedRequest & { requestId: string; found: RequestCounts; listLine?: number },
+  wanted: WantedRequest & { requestId: string; found: DataCounts; listLine?: number },
   now: Instant,
   origin: Origin,
 ): RequestCreation {

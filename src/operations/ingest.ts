@@ -1,3 +1,4 @@
+import { addCounts } from '../domain/activity.ts'
 import { notFound } from '../domain/errors.ts'
 import {
   type IncomingBatch,
@@ -171,15 +172,13 @@ export class LineBatch {
 
   /** Counts what became of rows that were taken. */
   count(rows: number, result: IngestResult): void {
-    const { subjects, sessions, events, refused = [], ofErased = 0, unchanged = 0 } = result
+    const { refused = [], ofErased = 0, unchanged = 0 } = result
     const summary = this.#summary
     summary.rows += rows - ofErased
     summary.ofErased += ofErased
     summary.unchanged += unchanged
     for (const rows of refused) this.#refuseRows(rows)
-    summary.subjects += subjects
-    summary.sessions += sessions
-    summary.events += events
+    addCounts(summary, result)
   }
 
   #requireTracker({ trackerId }: IncomingRow): void {

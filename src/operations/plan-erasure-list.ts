@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { addCounts, type DataCounts } from '../domain/activity.ts'
 import { Problems } from '../domain/errors.ts'
 import { isIdentifier } from '../domain/identifier.ts'
 import { earliestInstant } from '../domain/instant.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { maxPageSize } from '../domain/page.ts'
 import { namesPerson, type Person, refKey, type SubjectRef } from '../domain/person.ts'
-import type { RequestCounts } from '../domain/privacy-request.ts'
 import type { RequestGroupStore } from '../domain/request-group.ts'
 import type { FairQueue } from '../domain/semaphore.ts'
 import { comparableValue, isIdentifierValue } from '../domain/subject-identifier.ts'
@@ -37,7 +37,7 @@ export interface ListedPerson {
   /** Whether the request was created before, but not started. */
   isCreated: boolean
   person: Person
-  found: RequestCounts
+  found: DataCounts
 }
 
 /** What erasing a list would do now. Each line read is counted once in `lines`, `empty` or `other`. */
@@ -49,7 +49,7 @@ export interface ErasureListPlan extends Record<UnusedOutcome, number> {
   other: number
   people: ListedPerson[]
   /** Everyone's data, as far as it is visible. */
-  found: RequestCounts
+  found: DataCounts
   /** How many data subjects the requests of `requested` lines found. */
   begun: number
   /** How many data subjects are stored but no longer visible. */
@@ -309,17 +309,11 @@ async function partsOf(
   return divided.parts
 }
 
-function countAll(subjects: readonly ListedSubject[]): RequestCounts {
+function countAll(subjects: readonly ListedSubject[]): DataCounts {
   const all = { subjects: subjects.length, sessions: 0, events: 0 }
   for (const { counts } of subjects) {
     all.sessions += counts?.sessions ?? 0
     all.events += counts?.events ?? 0
   }
   return all
-}
-
-function addCounts(sum: RequestCounts, { subjects, sessions, events }: RequestCounts): void {
-  sum.subjects += subjects
-  sum.sessions += sessions
-  sum.events += events
 }

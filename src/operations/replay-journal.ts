@@ -1,10 +1,10 @@
+import { addCounts, type DataCounts } from '../domain/activity.ts'
 import type { Clock } from '../domain/instant.ts'
 import { gapsIn, KnownLedger } from '../domain/journal.ts'
 import { isEntry, type JournalLine, type JournalledEntry } from '../domain/journal-line.ts'
 import type { Keyring, TombstoneKey } from '../domain/keyring.ts'
 import type { HeadKeys } from '../domain/ledger.ts'
 import type { Replayed, ReplayedInSetBack, ReplayStore } from '../domain/replay.ts'
-import type { SweptCounts } from '../domain/retention.ts'
 import { keyOf, type Store, type TransferRow } from '../domain/store.ts'
 import { ledgerPages } from './ledger.ts'
 import { realignItems } from './realign-items.ts'
@@ -290,7 +290,7 @@ const pageSubjects = 250
 async function removeRefused(
   { replay, transfer }: Pick<Store, 'replay' | 'transfer'>,
   keys: readonly TombstoneKey[],
-): Promise<SweptCounts> {
+): Promise<DataCounts> {
   const total = { subjects: 0, sessions: 0, events: 0 }
   const table = transfer.tables.find(({ name }) => name === 'subjects')
   if (!table) throw new Error('There is no table subjects.')
@@ -302,10 +302,7 @@ async function removeRefused(
       const own = rows.filter(([tracker]) => tracker === trackerId)
       const subjectIds = own.map(([, subjectId]) => String(subjectId))
       if (subjectIds.length > 0) {
-        const { subjects, sessions, events } = await replay.removeRefused(trackerId, subjectIds, keys)
-        total.subjects += subjects
-        total.sessions += sessions
-        total.events += events
+        addCounts(total, await replay.removeRefused(trackerId, subjectIds, keys))
       }
       const last = own.at(-1)
       after = last && own.length === pageSubjects ? keyOf(table, last) : null

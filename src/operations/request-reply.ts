@@ -1,9 +1,9 @@
-import type { ActivityStore } from '../domain/activity.ts'
+import type { ActivityStore, DataCounts } from '../domain/activity.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Language } from '../domain/language.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import { documentName, type OrganisationProfileStore } from '../domain/organisation-profile.ts'
-import type { PrivacyRequest, PrivacyRequestStore, RequestCounts } from '../domain/privacy-request.ts'
+import type { PrivacyRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import { fillReply, type ReplyFacts, type ReplyName, type ReplyTextStore } from '../domain/reply-text.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import { requireProfile } from './organisation-profile.ts'
@@ -65,7 +65,7 @@ async function countsOf(
   deps: RequestSearchDeps,
   view: OrganisationView,
   request: PrivacyRequest,
-): Promise<RequestCounts> {
+): Promise<DataCounts> {
   const { kind, state, person, erased, found } = request
   if (kind === 'erasure') return erased
   if (state === 'open' && person !== null)

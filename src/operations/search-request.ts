@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DataCounts } from '../domain/activity.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { namesPerson, type Person, type SubjectRef } from '../domain/person.ts'
-import type { PrivacyRequest, RequestCounts } from '../domain/privacy-request.ts'
+import type { PrivacyRequest } from '../domain/privacy-request.ts'
 import type { RequestExclusion, RequestHandlingStore } from '../domain/request-handling.ts'
 import type { FoundSubject, OrganisationView, SearchStore } from '../domain/subject-search.ts'
 import { type FoundPerson, findPerson } from './find-person.ts'
@@ -84,7 +85,7 @@ export async function namesSubjects(text: string, subjects: readonly SubjectRef[
 }
 
 /** Counts every subject, but only its visible data, as an erasure does. */
-export function countFound({ subjects, hidden }: FoundPerson): RequestCounts {
+export function countFound({ subjects, hidden }: FoundPerson): DataCounts {
   const found = { subjects: subjects.length + hidden.length, sessions: 0, events: 0 }
   for (const { counts } of subjects) {
     found.sessions += counts.sessions
@@ -94,6 +95,6 @@ export function countFound({ subjects, hidden }: FoundPerson): RequestCounts {
 }
 
 /** Counts what a copy contains: hidden subjects are left out. */
-export function countCopied(found: FoundPerson): RequestCounts {
+export function countCopied(found: FoundPerson): DataCounts {
   return countFound({ ...found, hidden: [] })
 }

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
-import {
-  defaultRetentionDays,
-  type Plan,
-  plans,
-  type RetentionStore,
-  type SweptCounts,
-} from '../../src/domain/retention.ts'
+import type { DataCounts } from '../../src/domain/activity.ts'
+import { defaultRetentionDays, type Plan, plans, type RetentionStore } from '../../src/domain/retention.ts'
 import type { TrackerView } from '../../src/domain/tracker.ts'
 import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/maintenance/sweep.ts'
 import { noon, openDeps } from '../operations/fixture.ts'
@@ -194,7 +189,7 @@ describe('sweeping expired data', () => {
   it('works in steps, and reports the totals after each', async () => {
     const tracker = await newTracker('free')
     await fillLarge(tracker, 5_100)
-    const reports: SweptCounts[] = []
+    const reports: DataCounts[] = []
     const total = await sweep({ onProgress: (swept) => reports.push(swept) })
     assert.deepEqual(total, { subjects: 1, sessions: 1, events: 5_100, activity: 0, requests: 0 })
     const own = reports.filter(({ events }) => events > 0)

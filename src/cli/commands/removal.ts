@@ -1,4 +1,4 @@
-import type { SweptCounts } from '../../domain/retention.ts'
+import { addCounts, type DataCounts } from '../../domain/activity.ts'
 import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import type { Tracker } from '../../domain/tracker.ts'
 import { finishDeletions } from '../../maintenance/maintenance.ts'
@@ -10,18 +10,13 @@ import type { Terminal } from '../terminal.ts'
 export async function countHeld(
   { deletions }: Pick<ServicesWithoutSecrets, 'deletions'>,
   trackers: readonly Tracker[],
-): Promise<SweptCounts> {
+): Promise<DataCounts> {
   const total = { subjects: 0, sessions: 0, events: 0 }
-  for (const { id } of trackers) {
-    const { subjects, sessions, events } = await deletions.count(id)
-    total.subjects += subjects
-    total.sessions += sessions
-    total.events += events
-  }
+  for (const { id } of trackers) addCounts(total, await deletions.count(id))
   return total
 }
 
-export function heldInWords({ subjects, sessions, events }: SweptCounts): string {
+export function heldInWords({ subjects, sessions, events }: DataCounts): string {
   return `${counted(subjects, 'subject')}, ${counted(sessions, 'session')} and ${counted(events, 'event')}`
 }
 

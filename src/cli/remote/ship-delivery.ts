@@ -7,6 +7,7 @@ import {
   systemRuntime,
   UnexpectedAnswerError,
 } from '@lethe/client'
+import { addCounts } from '../../domain/activity.ts'
 import type { CutLine } from './ship-lines.ts'
 
 /** What became of the lines since the command started. */
@@ -159,9 +160,7 @@ export class ShipDelivery {
   #count({ lines, added, unchanged, tooOld, ofErased, refusedCount }: IngestReport): void {
     const { totals } = this
     totals.lines += lines
-    totals.added.subjects += added.subjects
-    totals.added.sessions += added.sessions
-    totals.added.events += added.events
+    addCounts(totals.added, added)
     totals.unchanged += unchanged
     totals.tooOld += tooOld
     totals.ofErased += ofErased

@@ -1,4 +1,4 @@
-import type { ActivityNote } from '../../domain/activity.ts'
+import type { ActivityNote, DataCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { maxPageBytes } from '../../domain/page.ts'
 import type { Person } from '../../domain/person.ts'
@@ -12,7 +12,6 @@ import {
   type PrivacyRequestStore,
   pendingStates,
   type RequestClosing,
-  type RequestCounts,
   type RequestItem,
   type RequestOfEntry,
   requestKinds,
@@ -300,7 +299,7 @@ export async function endRequest(
   noteDeletion(run)
 }
 
-export function foundParameters({ subjects, sessions, events }: RequestCounts): NamedValues {
+export function foundParameters({ subjects, sessions, events }: DataCounts): NamedValues {
   return { foundSubjects: subjects, foundSessions: sessions, foundEvents: events }
 }
 
@@ -416,7 +415,7 @@ export function toRef(row: Row): PrivacyRequestRef {
   return { organisationId: text(row, 'organisation_id'), id: text(row, 'id') }
 }
 
-export function toCounts(row: Row, prefix = ''): RequestCounts {
+export function toCounts(row: Row, prefix = ''): DataCounts {
   return {
     subjects: integer(row, `${prefix}subjects`),
     sessions: integer(row, `${prefix}sessions`),

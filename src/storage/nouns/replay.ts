@@ -1,3 +1,4 @@
+import type { DataCounts } from '../../domain/activity.ts'
 import type { CredentialKind } from '../../domain/credential.ts'
 import type { JournalledEntry, JournalledRevocation, JournalledRotation } from '../../domain/journal-line.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
@@ -11,7 +12,6 @@ import {
   type MendedTail,
   type ReplayStore,
 } from '../../domain/replay.ts'
-import type { SweptCounts } from '../../domain/retention.ts'
 import { subjectKey } from '../../domain/subject.ts'
 import { instantOfEntry, mendTail } from '../rules/mend-ledger.ts'
 import type { Engine, Run } from './engine.ts'
@@ -210,7 +210,7 @@ export const replayTransactions = {
     trackerId: string,
     subjectIds: readonly string[],
     keys: readonly TombstoneKey[],
-  ): Promise<SweptCounts> {
+  ): Promise<DataCounts> {
     const removed = { subjects: 0, sessions: 0, events: 0 }
     const subjects = subjectIds.map((subjectId) => {
       const key = Buffer.from(subjectKey(trackerId, subjectId))

@@ -1,4 +1,4 @@
-import type { ActivityNote } from '../../domain/activity.ts'
+import { type ActivityNote, addCounts, type DataCounts } from '../../domain/activity.ts'
 import { approvalWindowMs } from '../../domain/approval.ts'
 import {
   type PrivacyRequestRef,
@@ -163,12 +163,10 @@ function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
   }
 }
 
-function addAll(counts: readonly ReturnType<typeof toCounts>[]) {
-  return {
-    subjects: sum(counts.map(({ subjects }) => subjects)),
-    sessions: sum(counts.map(({ sessions }) => sessions)),
-    events: sum(counts.map(({ events }) => events)),
-  }
+function addAll(counts: readonly DataCounts[]): DataCounts {
+  const total = { subjects: 0, sessions: 0, events: 0 }
+  for (const each of counts) addCounts(total, each)
+  return total
 }
 
 function sum(numbers: readonly number[]): number {

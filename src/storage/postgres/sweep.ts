@@ -1,5 +1,5 @@
+import { addCounts, type DataCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { SweptCounts } from '../../domain/retention.ts'
 import { lockSweptBefore, sweptBefore, windowOf } from '../nouns/retention.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
@@ -131,7 +131,7 @@ async function sweepBefore(
   likelySince: Instant,
   maxRows: number,
   findSince: (run: Run) => Promise<Instant | null>,
-): Promise<SweptCounts & { isDone: boolean }> {
+): Promise<DataCounts & { isDone: boolean }> {
   const { shards, isDistributed } = connections
   const maxOfEach = isDistributed ? maxOnShard : maxSubjects
   const aged = await (isDistributed
@@ -154,11 +154,9 @@ async function sweepBefore(
       return swept
     }),
   )
-  for (const { subjects, sessions, events, isWhole } of await Promise.all(transactions)) {
-    total.subjects += subjects
-    total.sessions += sessions
-    total.events += events
-    total.isDone &&= isWhole
+  for (const swept of await Promise.all(transactions)) {
+    addCounts(total, swept)
+    total.isDone &&= swept.isWhole
   }
   return total
 }
@@ -184,7 +182,7 @@ async function sweepSubjects(
   since: Instant,
   maxRows: number,
   areOnShards: boolean,
-): Promise<SweptCounts & { isWhole: boolean; isAny: boolean }> {
+): Promise<DataCounts & { isWhole: boolean; isAny: boolean }> {
   const locked = groups.map((keys) => run(lock, [keys]))
   const isAlone = groups.length === 1 && groups[0]?.length === 1
   const part = isAlone ? await sweepPart(run, (await locked[0])?.rows ?? [], since, maxRows) : null

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { addCounts, type DataCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
+import type { SweepStep } from '../../domain/retention.ts'
 import { sweptBefore, windowOf } from '../nouns/retention.ts'
 import { asBlob, asInteger, asText, integer, text, type Values } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
@@ -71,7 +72,7 @@ export function trackerSweep({
 export function sweepCommands(db: DatabaseSync, run: SqliteRun) {
   const sweepBefore = sweeping(db, run)
   return {
-    sweep: (trackerId: string, step: SweepStep): SweptCounts & { isDone: boolean } =>
+    sweep: (trackerId: string, step: SweepStep): DataCounts & { isDone: boolean } =>
       transaction(db, () => {
         const since = sweptBefore(run(windowOf.visitors, { id: trackerId }).rows, 'visitors', step)
         return since === null
@@ -79,7 +80,7 @@ export function sweepCommands(db: DatabaseSync, run: SqliteRun) {
           : sweepBefore(trackerId, since, step.maxRows)
       }),
     /** Deletes some of a tracker's data, whatever its age. */
-    sweepAll: (trackerId: string, maxRows: number): SweptCounts & { isDone: boolean } =>
+    sweepAll: (trackerId: string, maxRows: number): DataCounts & { isDone: boolean } =>
       transaction(db, () => sweepBefore(trackerId, afterEverything, maxRows)),
   }
 }
@@ -88,7 +89,7 @@ export function sweepCommands(db: DatabaseSync, run: SqliteRun) {
 function sweeping(
   db: DatabaseSync,
   run: SqliteRun,
-): (trackerId: string, since: Instant, maxRows: number) => SweptCounts & { isDone: boolean } {
+): (trackerId: string, since: Instant, maxRows: number) => DataCounts & { isDone: boolean } {
   const agedSubjects = prepareValues(
     db,
     `SELECT subject_id, subject_key, last_seen_at, session_count, event_count FROM subjects
@@ -103,7 +104,7 @@ function sweeping(
   const events = agedEvents(db)
   const sessions = agedSessions(db)
 
-  function sweepSubject(trackerId: string, subject: AgedSubject, since: Instant, room: number): SweptCounts {
+  function sweepSubject(trackerId: string, subject: AgedSubject, since: Instant, room: number): DataCounts {
     const { key, subjectId, sessionCount, eventCount } = subject
     if (subject.lastSeenAt < since && sessionCount + eventCount <= room) {
       events.deleteAll(key)
@@ -165,9 +166,7 @@ function sweeping(
     for (const subject of aged) {
       if (room <= 0) break
       const swept = sweepSubject(trackerId, subject, since, room)
-      total.subjects += swept.subjects
-      total.sessions += swept.sessions
-      total.events += swept.events
+      addCounts(total, swept)
       room -= swept.sessions + swept.events
     }
     if (room < maxRows || total.subjects > 0) noteDeletion(run)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { DataCounts } from '../../../src/domain/activity.ts'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
-import type { SweptCounts } from '../../../src/domain/retention.ts'
 import { type SubjectQuery, subjectSorts } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
@@ -157,7 +157,7 @@ class Walk {
     assert.ok(swept.sessions + swept.events <= maxRows, 'no more than it was told')
     const visible = model.view(this.#since)
     const gone = model.keepOnly(await this.#fixture.readAll(tracker))
-    assert.deepEqual(swept, gone satisfies SweptCounts)
+    assert.deepEqual(swept, gone satisfies DataCounts)
     assert.deepEqual(model.view(this.#since), visible, 'nothing went that was to be seen')
     if (isDone) assert.deepEqual(model.sweep(this.#since), { subjects: 0, sessions: 0, events: 0 })
   }

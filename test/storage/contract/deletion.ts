@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { SweptCounts } from '../../../src/domain/retention.ts'
+import type { DataCounts } from '../../../src/domain/activity.ts'
 import type { TrackerRef, TrackerView } from '../../../src/domain/tracker.ts'
 import { newSignIn } from '../../support/console.ts'
 import { newApiKey } from '../../support/new-api-key.ts'
@@ -27,7 +27,7 @@ export function deleteOrganisation(fixture: Fixture, id: string): Promise<boolea
 
 /** Removes everything in a tracker. Returns the counts and the number of steps. */
 export async function removeAll(fixture: Fixture, trackerId: string, maxRows = 5_000) {
-  const removed: SweptCounts = { subjects: 0, sessions: 0, events: 0 }
+  const removed: DataCounts = { subjects: 0, sessions: 0, events: 0 }
   for (let steps = 1; steps < 1_000; steps++) {
     const step = await fixture.store.deletions.removeTracker(trackerId, maxRows)
     removed.subjects += step.subjects

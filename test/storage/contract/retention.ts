@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { DataCounts } from '../../../src/domain/activity.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
-import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { stepBefore } from '../../support/windows.ts'
@@ -14,8 +14,8 @@ const nothing = { subjects: 0, sessions: 0, events: 0 }
 
 export function retentionContract(fixture: Fixture): void {
   /** Sweeps until done. Returns what each step deleted. */
-  async function sweep(trackerId: string, from: Instant, maxRows = 1_000): Promise<SweptCounts[]> {
-    const steps: SweptCounts[] = []
+  async function sweep(trackerId: string, from: Instant, maxRows = 1_000): Promise<DataCounts[]> {
+    const steps: DataCounts[] = []
     for (let count = 0; count < 10_000; count++) {
       const { isDone, ...swept } = await fixture.store.retention.sweep(trackerId, stepBefore(from, maxRows))
       steps.push(swept)
@@ -24,7 +24,7 @@ export function retentionContract(fixture: Fixture): void {
     throw new Error('The sweep has no end.')
   }
 
-  function sum(steps: readonly SweptCounts[]): SweptCounts {
+  function sum(steps: readonly DataCounts[]): DataCounts {
     return steps.reduce((total, step) => ({
       subjects: total.subjects + step.subjects,
       sessions: total.sessions + step.sessions,

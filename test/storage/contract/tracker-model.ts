@@ -1,8 +1,7 @@
-import type { SubjectCounts } from '../../../src/domain/activity.ts'
+import type { DataCounts, SubjectCounts } from '../../../src/domain/activity.ts'
 import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
 import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
-import type { SweptCounts } from '../../../src/domain/retention.ts'
 import { type BroughtIdentifier, sortIdentifiers } from '../../../src/domain/subject-identifier.ts'
 import { byCodePoints, isSameIdentifier, type WholeSubject } from './fixture.ts'
 
@@ -86,7 +85,7 @@ export class TrackerModel {
     return visible?.record.counts ?? { sessions: 0, events: 0 }
   }
 
-  sweep(since: Instant): SweptCounts {
+  sweep(since: Instant): DataCounts {
     const before = this.#size()
     this.#sessions = this.#sessions.filter(({ endedAt }) => endedAt >= since)
     this.#events = this.#events.filter(({ occurredAt }) => occurredAt >= since)
@@ -95,7 +94,7 @@ export class TrackerModel {
   }
 
   /** Removes what the store no longer holds: an unfinished sweep may delete rows in any order. */
-  keepOnly(held: readonly WholeSubject[]): SweptCounts {
+  keepOnly(held: readonly WholeSubject[]): DataCounts {
     const before = this.#size()
     const sessions = new Set(
       held.flatMap(({ record, sessions }) =>
@@ -190,13 +189,13 @@ export class TrackerModel {
     return total
   }
 
-  #size(): SweptCounts {
+  #size(): DataCounts {
     const subjects = new Set(this.#sessions.map(({ subjectId }) => subjectId)).size
     return { subjects, sessions: this.#sessions.length, events: this.#events.length }
   }
 }
 
-function difference(more: SweptCounts, less: SweptCounts): SweptCounts {
+function difference(more: DataCounts, less: DataCounts): DataCounts {
   return {
     subjects: more.subjects - less.subjects,
     sessions: more.sessions - less.sessions,

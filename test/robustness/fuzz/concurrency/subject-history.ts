@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import type { SubjectCounts } from '../../../../src/domain/activity.ts'
+import type { DataCounts, SubjectCounts } from '../../../../src/domain/activity.ts'
 import type { IngestResult } from '../../../../src/domain/ingest.ts'
 import type { Instant } from '../../../../src/domain/instant.ts'
-import type { SweptCounts } from '../../../../src/domain/retention.ts'
 
 /** An action on a subject and its result, between two times of the machine's clock. */
 export type Action = { subject: string; startedAt: number; endedAt: number } & (
   | { kind: 'import'; age: 'fresh' | 'old'; at: Instant; events: number; told: IngestResult }
   | { kind: 'erase'; sees: 'all' | 'fresh'; told: SubjectCounts | null }
   | { kind: 'read'; sees: 'all' | 'fresh'; told: SubjectCounts | null }
-  | { kind: 'sweep'; told: SweptCounts }
+  | { kind: 'sweep'; told: DataCounts }
 )
 
 /** What a subject holds of one age, and the instant of the newest part. */
