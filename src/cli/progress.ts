@@ -135,7 +135,11 @@ export function addedInWords({ subjects, sessions, events }: IngestCounts): stri
 }
 
 export function sizeInWords(bytes: number): string {
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : megabytes(bytes)
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 /** Aligns rows under their headings. */

@@ -1,5 +1,5 @@
 import type { ActivityNote } from './activity.ts'
-import type { Problems } from './errors.ts'
+import { Problems } from './errors.ts'
 import { countCharacters } from './identifier.ts'
 import type { Instant } from './instant.ts'
 import type { Plan, WindowKind } from './retention.ts'
@@ -46,4 +46,17 @@ export function checkName(name: string, maxLength: number, problems: Problems): 
   ) {
     problems.add('name', `name must be 1 to ${maxLength} characters, no control characters`)
   }
+}
+
+/** Throws `validation_error` unless `typed` is the name of what is to be revoked or deleted. */
+export function requireTypedName(
+  typed: string,
+  name: string,
+  what: string,
+  done: 'revoked' | 'deleted',
+): void {
+  const problems = new Problems()
+  if (typed !== name)
+    problems.add('name', `the name typed is not the name of this ${what}; nothing was ${done}`)
+  problems.throwIfAny()
 }

@@ -13,6 +13,16 @@ export const maxPageBytes = 1024 * 1024
 export const maxPageSize = 200
 export const defaultPageSize = 50
 
+/** How many rows fit on a page, by their size; at least one. */
+export function howManyFit<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number {
+  let bytes = 0
+  const tooMany = rows.findIndex((row, i) => {
+    bytes += bytesOf(row)
+    return bytes > maxPageBytes && i > 0
+  })
+  return tooMany === -1 ? rows.length : tooMany
+}
+
 /** The name, owner, sort and filters of a list. */
 export type ListIdentity = readonly (string | number | null)[]
 

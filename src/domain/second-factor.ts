@@ -42,6 +42,12 @@ export interface AnsweredChallenge {
 /** What a member must add before anything else, by the rule of the organisation. */
 export type MissingFactor = 'second-factor' | 'passkey'
 
+/** What members add, in messages to them. */
+export const missingFactorNames: Record<MissingFactor, string> = {
+  'second-factor': 'a passkey or an authenticator app',
+  passkey: 'a passkey',
+}
+
 export function missingFactor(
   { rule, hasPasskey, hasTotp }: SecondFactors,
   method: ProofKind | 'invitation',

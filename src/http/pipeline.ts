@@ -4,6 +4,7 @@ import { LetheError, Problems } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import { allows, isRole } from '../domain/member.ts'
 import { hexDigits } from '../domain/reveals.ts'
+import { missingFactorNames } from '../domain/second-factor.ts'
 import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
 import { isRecent } from '../domain/sign-in.ts'
@@ -392,7 +393,7 @@ function requireSecondFactor({ match, signedIn }: RequestContext): LetheError | 
   if (match.kind !== 'route' || match.route.isEnrolment) return null
   const missing = signedIn?.missingFactor ?? null
   if (missing === null) return null
-  const what = missing === 'passkey' ? 'a passkey' : 'a passkey or an authenticator app'
+  const what = missingFactorNames[missing]
   return new LetheError('forbidden', `Your organisation requires ${what}. Add one to your account first.`)
 }
 

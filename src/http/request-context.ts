@@ -254,7 +254,7 @@ export interface SignInTools {
   /** The same for questions to browsers, which the store keeps for a while. */
   countChallenge(context: RequestContext): Promise<void>
   /** The same for the account: per known browser, otherwise per address and for all strangers together. */
-  countGuess(context: RequestContext, account: string, browserId: string | null): Promise<void>
+  countGuess(context: RequestContext, email: string, browserId: string | null): Promise<void>
   /** What passkeys belong to; `null` if the console has no host name. */
   relyingParty(context: RequestContext): RelyingParty | null
   /** Throws `invalid_request` if the console has no host name. */

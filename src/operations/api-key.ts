@@ -16,7 +16,7 @@ import { LetheError, notFound, Problems } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
-import { checkName, type OrganisationStore } from '../domain/organisation.ts'
+import { checkName, type OrganisationStore, requireTypedName } from '../domain/organisation.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { activityNote } from './activity.ts'
 import { requireOrganisation } from './organisation.ts'
@@ -133,10 +133,7 @@ export async function revokeKey(
 ): Promise<ApiKey> {
   const now = deps.clock()
   const { name, organisationId } = await requireKey(deps, id, origin)
-  const problems = new Problems()
-  if (typedName !== name)
-    problems.add('name', 'the name typed is not the name of this key; nothing was revoked')
-  problems.throwIfAny()
+  requireTypedName(typedName, name, 'key', 'revoked')
   const note = activityNote(deps, origin, { organisationId, kind: 'key.revoked', target: name })
   const isRevoked = await deps.apiKeys.revoke(id, now, note)
   const key = await requireKey(deps, id)

@@ -9,6 +9,7 @@ import {
   checkOrganisationId,
   type Organisation,
   type OrganisationStore,
+  requireTypedName,
 } from '../domain/organisation.ts'
 import { maxPageSize } from '../domain/page.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -183,10 +184,7 @@ export async function deleteOrganisation(
   const remaining = await findRemaining(deps, id)
   const organisation = remaining ?? (await requireOrganisation(deps, id))
   const { name } = organisation
-  const problems = new Problems()
-  if (typedName !== name)
-    problems.add('name', 'the name typed is not the name of this organisation; nothing was deleted')
-  problems.throwIfAny()
+  requireTypedName(typedName, name, 'organisation', 'deleted')
   if (remaining) return organisation
   const what = { organisationId: id, kind: 'organisation.deleted', target: `${id}: ${name}` } as const
   const note = activityNote(deps, origin, what)

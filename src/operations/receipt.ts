@@ -13,7 +13,7 @@ import {
 import type { MaintenanceStore } from '../domain/maintenance.ts'
 import type { TreeHead } from '../domain/merkle-tree.ts'
 import type { Organisation } from '../domain/organisation.ts'
-import { defaultPageSize, encodeCursor, type ListIdentity, maxPageBytes, readCursor } from '../domain/page.ts'
+import { defaultPageSize, encodeCursor, howManyFit, type ListIdentity, readCursor } from '../domain/page.ts'
 import type { NamedRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
 import { formatReceipt } from '../domain/receipt.ts'
 import type { Sought } from '../domain/subject-search.ts'
@@ -62,7 +62,8 @@ export async function listReceipts(
   const found = await deps.tombstones.find(tracker, digests, { limit: limit + 1, before })
   const indexes = found.slice(0, limit).map(({ ledgerIndex }) => ledgerIndex)
   const made = await makeReceipts(deps, tracker, subjectId, indexes)
-  const receipts = made.slice(0, howManyFit(made))
+  const fit = howManyFit(made, ({ receipt }) => receipt.length + bytesBesideReceipt)
+  const receipts = made.slice(0, fit)
   const last = indexes[receipts.length - 1]
   const isLast = receipts.length === found.length || last === undefined
   return {
@@ -95,16 +96,6 @@ async function makeReceipts(
       return { alreadyErased, counts, erasedAt, receipt }
     }),
   )
-}
-
-/** A page has at least one receipt. */
-function howManyFit(receipts: readonly Receipt[]): number {
-  let bytes = 0
-  const tooMany = receipts.findIndex(({ receipt }, i) => {
-    bytes += receipt.length + bytesBesideReceipt
-    return bytes > maxPageBytes && i > 0
-  })
-  return tooMany === -1 ? receipts.length : tooMany
 }
 
 const bytesBesideReceipt = 256

@@ -1,6 +1,6 @@
 import type { Origin } from '../domain/activity.ts'
 import { LetheError, Problems } from '../domain/errors.ts'
-import { missingFactor } from '../domain/second-factor.ts'
+import { missingFactor, missingFactorNames } from '../domain/second-factor.ts'
 import type { SignedIn } from '../domain/sign-in.ts'
 import {
   readDomains,
@@ -26,8 +26,7 @@ export async function changeSecondFactorRule(
   const facts = { rule, hasPasskey: passkeys.length > 0, hasTotp: totp !== null }
   const missing = missingFactor(facts, signIn.method)
   if (missing !== null) {
-    const what = missing === 'passkey' ? 'a passkey' : 'a passkey or an authenticator app'
-    throw new LetheError('invalid_request', `Add ${what} to your own account first.`)
+    throw new LetheError('invalid_request', `Add ${missingFactorNames[missing]} to your own account first.`)
   }
   const target = `second factor: ${rule}`
   const note = activityNote(deps, origin, { organisationId, kind: 'sign-in-rules.changed', target })

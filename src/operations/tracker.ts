@@ -4,7 +4,7 @@ import type { DeletionStore } from '../domain/deletion.ts'
 import { LetheError, notFound, Problems } from '../domain/errors.ts'
 import { checkIdentifier } from '../domain/identifier.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
-import { checkName, type OrganisationStore } from '../domain/organisation.ts'
+import { checkName, type OrganisationStore, requireTypedName } from '../domain/organisation.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import type { Tracker, TrackerStore } from '../domain/tracker.ts'
@@ -116,10 +116,7 @@ export async function deleteTracker(
   const remaining = await findRemaining(deps, id)
   const tracker = remaining ?? (await requireTracker(deps, id))
   const { name, organisationId } = tracker
-  const problems = new Problems()
-  if (typedName !== name)
-    problems.add('name', 'the name typed is not the name of this tracker; nothing was deleted')
-  problems.throwIfAny()
+  requireTypedName(typedName, name, 'tracker', 'deleted')
   if (remaining) return tracker
   const target = `${id}: ${name}`
   const note = activityNote(deps, origin, { organisationId, kind: 'tracker.deleted', target })

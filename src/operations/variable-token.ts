@@ -4,7 +4,7 @@ import { LetheError, notFound, Problems } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Journal } from '../domain/journal.ts'
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
-import { checkName } from '../domain/organisation.ts'
+import { checkName, requireTypedName } from '../domain/organisation.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import {
@@ -93,10 +93,7 @@ export async function revokeVariableToken(
 ): Promise<VariableToken> {
   const now = deps.clock()
   const { name, organisationId } = await requireVariableToken(deps, id, origin)
-  const problems = new Problems()
-  if (typedName !== name)
-    problems.add('name', 'the name typed is not the name of this token; nothing was revoked')
-  problems.throwIfAny()
+  requireTypedName(typedName, name, 'token', 'revoked')
   const note = activityNote(deps, origin, { organisationId, kind: 'variable-token.revoked', target: name })
   const isRevoked = await deps.variableTokens.revoke(id, now, note)
   const token = await requireVariableToken(deps, id)

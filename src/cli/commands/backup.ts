@@ -10,7 +10,7 @@ import {
 } from '../../runtime/restore.ts'
 import { storeStatus } from '../../start.ts'
 import { type CommandKit, secretReports } from '../command-kit.ts'
-import { counted } from '../progress.ts'
+import { counted, megabytes } from '../progress.ts'
 import { requireYes, UsageError } from '../terminal.ts'
 import { failOnProblems, journalsOf, replayedInWords, unreadableReports } from './journal.ts'
 
@@ -29,7 +29,7 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
         terminal.print(
           options.json
             ? JSON.stringify({ file, ...contents })
-            : `Wrote ${file} (${megabytes(contents)}), and a description of its contents to ${file}.json.`,
+            : `Wrote ${file} (${megabytes(contents.bytes)}), and a description of its contents to ${file}.json.`,
         )
       })
     })
@@ -45,13 +45,9 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
       terminal.print(
         json
           ? JSON.stringify({ file, isWhole: true, ...contents })
-          : `${file} is intact (${megabytes(contents)}): ${inWords(contents)}.`,
+          : `${file} is intact (${megabytes(contents.bytes)}): ${inWords(contents)}.`,
       )
     })
-}
-
-function megabytes({ bytes }: BackupContents): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 function inWords({ rows, ledgers, storeVersion }: BackupContents): string {

@@ -3,7 +3,7 @@ import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { readStatus, type Status } from '../../operations/store-status.ts'
 import { isLimiterReachable, storeStatus } from '../../start.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { legible, table } from '../progress.ts'
+import { legible, megabytes, table } from '../progress.ts'
 
 export function addStatusCommand(program: Command, { terminal, config, fail }: CommandKit): void {
   program
@@ -99,8 +99,4 @@ function listed(amounts: Record<string, number>, shown: (amount: number) => stri
   return Object.entries(amounts)
     .map(([what, amount]) => `${shown(amount)} ${what}`)
     .join(', ')
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`
 }

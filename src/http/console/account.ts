@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { formatInstant } from '../../domain/instant.ts'
 import { type SignIn as StoredSignIn, signInMethods } from '../../domain/sign-in.ts'
 import { endOtherSignIns, endSignIn, listSignIns, setLanguage } from '../../operations/account.ts'
@@ -76,8 +75,7 @@ export const accountRoutes = [
     body: { currentPassword: password, password },
     response: Nothing,
     async handle({ services, context, http, signedIn, body }) {
-      const account = hash('sha256', signedIn.member.email)
-      const countGuess = () => http.countGuess(context, account, signedIn.signIn.id)
+      const countGuess = () => http.countGuess(context, signedIn.member.email, signedIn.signIn.id)
       const deps = { ...services, passwords: http.passwords, countGuess }
       http.setCookies(context, await changePassword(deps, signedIn, body, originOf(context)))
       return {}

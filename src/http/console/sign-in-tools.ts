@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import type { Limiter } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
+import { normaliseEmail } from '../../domain/member.ts'
 import { hashToken } from '../../domain/randomness.ts'
 import { knownBrowserMs, maxSignInMs } from '../../domain/sign-in.ts'
 import { roundTripMs } from '../../domain/single-sign-on.ts'
@@ -28,7 +30,9 @@ export function signInTools({ limiter, addressOf, originPolicy }: SignInDeps): S
       const refusal = await spend(consoleBudgets.challenge, addressOf(context.request), context)
       if (refusal) throw refusal
     },
-    async countGuess(context, account, browserId) {
+    async countGuess(context, email, browserId) {
+      // The limiter may be another machine, which does not need to know anyone's address.
+      const account = hash('sha256', normaliseEmail(email))
       const from = browserId ?? addressOf(context.request)
       const refusal =
         (await spend(consoleBudgets.account, `${account} ${from}`, context)) ??

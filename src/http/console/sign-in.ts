@@ -1,6 +1,4 @@
-import { hash } from 'node:crypto'
 import { languages } from '../../domain/language.ts'
-import { normaliseEmail } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
 import { plans } from '../../domain/retention.ts'
 import { acceptInvitation, requireInvited } from '../../operations/member.ts'
@@ -62,7 +60,7 @@ export const signInRoutes = [
     response: SignInStep,
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
-      const countGuess = (browserId: string | null) => countGuessOf(http, context, body.email, browserId)
+      const countGuess = (browserId: string | null) => http.countGuess(context, body.email, browserId)
       const credentials = {
         ...{ ...body, organisationId: body.organisationId ?? null },
         browserMark: http.browserMark(context),
@@ -82,7 +80,7 @@ export const signInRoutes = [
     response: Nothing,
     async handle({ context, services, http, body: { token, ...answer } }) {
       const countGuess = (email: string, browserId: string | null) =>
-        countGuessOf(http, context, email, browserId)
+        http.countGuess(context, email, browserId)
       const deps = { ...services, passwords: http.passwords, countGuess }
       http.setCookies(context, await finishSignIn(deps, { token, answer }, http.sourceOf(context)))
       return {}
@@ -107,7 +105,7 @@ export const signInRoutes = [
     response: Nothing,
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
-      const countGuess = (email: string) => countGuessOf(http, context, email, null)
+      const countGuess = (email: string) => http.countGuess(context, email, null)
       const relyingParty = http.requireRelyingParty(context)
       const source = http.sourceOf(context)
       http.setCookies(
@@ -179,16 +177,6 @@ export const signInRoutes = [
     }),
   ),
 ]
-
-/** The limiter may be another machine, which does not need to know anyone's address. */
-function countGuessOf(
-  http: HttpTools,
-  context: RequestContext,
-  email: string,
-  browserId: string | null,
-): Promise<void> {
-  return http.countGuess(context, hash('sha256', normaliseEmail(email)), browserId)
-}
 
 function present(http: HttpTools, context: RequestContext, { browser, prompt }: SignInOutcome) {
   if (browser) http.setCookies(context, browser)

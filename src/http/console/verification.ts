@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { beginVerification, verify } from '../../operations/verification.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
@@ -34,10 +33,9 @@ export const verificationRoutes = [
     response: Nothing,
     async handle({ services, context, http, signedIn, body: { token, ...answer } }) {
       await http.countAttempt(context)
-      const account = hash('sha256', signedIn.member.email)
       const deps = {
         ...{ ...services, passwords: http.passwords },
-        countGuess: () => http.countGuess(context, account, signedIn.signIn.id),
+        countGuess: () => http.countGuess(context, signedIn.member.email, signedIn.signIn.id),
       }
       const relyingParty = http.relyingParty(context)
       const renewed = await verify(deps, signedIn, { token, answer, relyingParty }, originOf(context))

@@ -1,6 +1,6 @@
 import type { ActivityNote, DataCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { maxPageBytes } from '../../domain/page.ts'
+import { howManyFit } from '../../domain/page.ts'
 import type { Person } from '../../domain/person.ts'
 import {
   type NamedRequest,
@@ -232,7 +232,7 @@ export function privacyRequestStore(
       const rows = query.isGrouped
         ? await readInbox(engine, organisationId, query)
         : await engine.read(...requestPage(organisationId, query))
-      const limit = Math.min(query.limit, howManyFit(rows))
+      const limit = Math.min(query.limit, howManyFit(rows, bytesOf))
       const requests = rows.slice(0, limit + 1).map(toRequest)
       return toPage(requests, limit, ({ dueAt, id }): PrivacyRequestPosition => ({ dueAt, id }))
     },
@@ -352,15 +352,9 @@ function requestPage(organisationId: string, query: PrivacyRequestQuery): [State
 /** The size of a request in a response, apart from its person and its texts. */
 const bytesBesideTexts = 1_024
 
-/** How many rows fit on a page; at least one. */
-function howManyFit(rows: readonly Row[]): number {
-  let bytes = 0
-  const tooMany = rows.findIndex((row, i) => {
-    const texts = [row.person, row.reference, row.extension_reason, row.rejection_reason]
-    bytes += bytesBesideTexts + Buffer.byteLength(texts.join(''))
-    return bytes > maxPageBytes && i > 0
-  })
-  return tooMany === -1 ? rows.length : tooMany
+function bytesOf(row: Row): number {
+  const texts = [row.person, row.reference, row.extension_reason, row.rejection_reason]
+  return bytesBesideTexts + Buffer.byteLength(texts.join(''))
 }
 
 export function toRequest(row: Row): PrivacyRequest {
