@@ -1,4 +1,4 @@
-import { setImmediate as nextIteration } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { formatInstant, formatInstantOrNull } from '../../domain/instant.ts'
 import { maxReferenceLength } from '../../domain/privacy-request.ts'
 import type { RequestGroup as Group } from '../../domain/request-group.ts'
@@ -113,7 +113,7 @@ export const requestGroupRoutes = [
           const take = async (reported: ReportedRequest) => {
             await add(separator + JSON.stringify(presentReported(reported)))
             separator = ',\n'
-            await nextIteration()
+            await nextTurn()
           }
           await reportGroup(services, group, organisationId, take, signal)
           // A truncated report does not parse.
