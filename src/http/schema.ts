@@ -55,6 +55,14 @@ export function oneOf<const Choice extends string>(
   return { enum: choices, type: 'string', ...keywords }
 }
 
+/** The same, with a rule that lists the choices. */
+export function listedChoice<const Choice extends string>(
+  choices: readonly Choice[],
+  keywords?: Keywords,
+): Schema<Choice> {
+  return oneOf(choices, { ...keywords, 'x-rule': `one of ${choices.join(', ')}` })
+}
+
 export function orNull<Value>(schema: Schema<Value>, keywords?: Keywords): Schema<Value | null> {
   return { anyOf: [schema, { type: 'null' }], ...keywords }
 }

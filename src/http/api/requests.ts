@@ -23,7 +23,7 @@ import { listRequests, planRequestList, readRequest } from '../../operations/pri
 import { identifier } from '../parameters.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import { count, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { count, list, listedChoice, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { Identifier, id, instant, nextCursor, page, pageParameters } from './fields.ts'
 import { exampleCreation, exampleRequest, exampleRequestList } from './request-examples.ts'
 
@@ -118,9 +118,8 @@ const PrivacyRequestList = object(
 )
 
 export const createRequestBody = {
-  kind: oneOf(requestKinds, {
+  kind: listedChoice(requestKinds, {
     description: 'What the person asked for.',
-    'x-rule': `one of ${requestKinds.join(', ')}`,
   }),
   person: personField,
   receivedAt: optional(
@@ -183,18 +182,8 @@ export const listRequestsRoute = defineRoute({
   access: 'analytics:manage-requests',
   query: {
     ...pageParameters,
-    state: optional(
-      oneOf(requestStates, {
-        description: 'Only requests in this state.',
-        'x-rule': `one of ${requestStates.join(', ')}`,
-      }),
-    ),
-    kind: optional(
-      oneOf(requestKinds, {
-        description: 'Only requests of this kind.',
-        'x-rule': `one of ${requestKinds.join(', ')}`,
-      }),
-    ),
+    state: optional(listedChoice(requestStates, { description: 'Only requests in this state.' })),
+    kind: optional(listedChoice(requestKinds, { description: 'Only requests of this kind.' })),
     dueBefore: optional(
       text({
         format: 'date-time',

@@ -11,7 +11,7 @@ import { listSubjects, planSubjectList, readSubject } from '../../operations/sub
 import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, trackerView } from '../route.ts'
-import { boolean, list, object, oneOf, optional, text, type ValueOf } from '../schema.ts'
+import { boolean, list, listedChoice, object, optional, text, type ValueOf } from '../schema.ts'
 import {
   exampleErasure,
   exampleErasureParameters,
@@ -38,10 +38,9 @@ export const subjectListParameters = {
   limit: optional(limit),
   cursor: optional(cursor),
   sort: optional(
-    oneOf(subjectSorts, {
+    listedChoice(subjectSorts, {
       description:
         'The sort order. `subjectId`, the default, lists every data subject once even if data changes in the meantime. With a `lastSeen…` filter the default is `lastSeenAt`.',
-      'x-rule': `one of ${subjectSorts.join(', ')}`,
     }),
   ),
   subjectIdPrefix: optional(

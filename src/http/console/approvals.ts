@@ -3,6 +3,7 @@ import { decideGroup, decideRequest, saveApprovalRule } from '../../operations/a
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, object, orNull } from '../schema.ts'
+import { wholeCount } from './fields.ts'
 import { changedPage, RequestPage } from './request-fields.ts'
 import { RequestGroup, readGroup, reference } from './request-groups.ts'
 import { requestPath } from './requests.ts'
@@ -15,11 +16,7 @@ const ApprovalRule = object(
 
 const rulePath = '/console/api/organisation/approval'
 const rule = `a whole number from 1 to ${maxApprovalAbove}, or null`
-const waitingRequests = integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'the number of requests to approve or to decline',
-})
+const waitingRequests = wholeCount('the number of requests to approve or to decline')
 
 /** The rule that erasing many people takes two members, and their decisions. */
 export const approvalRoutes = [

@@ -8,7 +8,7 @@ import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { integer, list, object, oneOf, optional, text } from '../schema.ts'
-import { Counts, typedSubjects } from './request-fields.ts'
+import { DataCounts, typedSubjects } from './request-fields.ts'
 import { RequestGroup, readGroup, reference } from './request-groups.ts'
 
 /** What a list would erase. Each line read is used, empty, invalid, repeated or `other`. */
@@ -18,7 +18,7 @@ const ErasureListPlan = object(
     ...{ other: integer(), nothing: integer(), requested: integer(), lines: integer() },
     /** How many lines match stored data, and so get a request. */
     matched: integer(),
-    ...{ found: Counts, hidden: integer() },
+    ...{ found: DataCounts, hidden: integer() },
     trackers: list(object({ trackerId: text(), subjects: integer() })),
     unused: list(object({ line: integer(), outcome: oneOf(unusedOutcomes) })),
   },

@@ -1,4 +1,5 @@
-import { object, oneOf, orNull, type Schema, text } from '../schema.ts'
+import { identifier } from '../parameters.ts'
+import { integer, object, oneOf, orNull, type Schema, text } from '../schema.ts'
 
 // Fields of the console's responses. The types of its pages are generated from them.
 
@@ -23,6 +24,14 @@ export const AboutRequest = orNull(object({ id: text(), reference: orNull(text()
 
 /** Any text; the operation validates it. */
 export const typed = text({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
+
+/** A count or a version that members confirm. */
+export function wholeCount(rule: string): Schema<number> {
+  return integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': rule })
+}
+
+/** A subject that members name. */
+export const subjectRefFields = { trackerId: text(identifier), subjectId: text(identifier) }
 
 /** PostgreSQL cannot compare with a NUL character. */
 export const noControlCharacters = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'

@@ -12,7 +12,7 @@ import { verifyLedger } from '../../operations/verify-ledger.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, list, object, orNull, text } from '../schema.ts'
-import { instant } from './fields.ts'
+import { instant, wholeCount } from './fields.ts'
 
 const Ledger = object(
   {
@@ -34,7 +34,7 @@ const ProvenEntry = object(
 )
 
 export const provenEntryParameters = {
-  index: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'a whole number, 0 or more' }),
+  index: wholeCount('a whole number, 0 or more'),
 }
 
 /** How many entries a member can have recomputed: a few seconds of work, in slices. */

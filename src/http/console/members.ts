@@ -11,7 +11,7 @@ import {
 import { removeFactors } from '../../operations/second-factor.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { boolean, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { boolean, list, listedChoice, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { instant, Nothing, noControlCharacters } from './fields.ts'
 
 export const Member = object(
@@ -38,7 +38,7 @@ export const email = text({
   'x-rule': emailRule,
 })
 
-const role = oneOf(roles, { 'x-rule': `one of ${roles.join(', ')}` })
+const role = listedChoice(roles)
 
 export const memberRoutes = [
   defineRoute({

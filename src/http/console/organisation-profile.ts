@@ -11,7 +11,7 @@ import {
 import { safeHeaders } from '../asset.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { integer, list, listedChoice, object, oneOf, optional, orNull, text } from '../schema.ts'
 import { typed } from './fields.ts'
 
 const LogoFacts = object({ width: integer(), height: integer(), digest: text() })
@@ -37,7 +37,7 @@ const imagePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 const extensions = { 'image/svg+xml': 'svg', 'image/png': 'png' }
 
-export const language = oneOf(languages, { 'x-rule': `one of ${languages.join(', ')}` })
+export const language = listedChoice(languages)
 
 export const organisationProfileRoutes = [
   defineRoute({

@@ -9,10 +9,9 @@ import { Event, presentEvent } from '../api/events.ts'
 import { cursor, Identifier, nextCursor, pageSize } from '../api/fields.ts'
 import { FoundSubject, presentFound } from '../api/search-subjects.ts'
 import { presentSession, Session } from '../api/sessions.ts'
-import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
-import { instant, SubjectRef } from './fields.ts'
+import { instant, SubjectRef, subjectRefFields } from './fields.ts'
 import { personField } from './request-fields.ts'
 
 const PersonRecord = object(
@@ -72,7 +71,7 @@ const personBody = {
 }
 
 const timelineBody = {
-  records: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
+  records: list(object(subjectRefFields), {
     ...{ minItems: 1, maxItems: maxTimelineRecords },
     'x-rule': `1 to ${maxTimelineRecords} records`,
   }),

@@ -13,7 +13,7 @@ import { type OrganisationWithProfile, requireProfile } from '../../operations/o
 import { listReplyTexts, restoreReplyText, saveReplyText } from '../../operations/reply-text.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { list, object, oneOf, orNull, text } from '../schema.ts'
+import { list, listedChoice, object, oneOf, orNull, text } from '../schema.ts'
 import { instant, Nothing } from './fields.ts'
 import { language } from './organisation-profile.ts'
 
@@ -37,7 +37,7 @@ const ReplyTextList = object(
   { title: 'ReplyTextList' },
 )
 
-const name = oneOf(replyNames, { 'x-rule': `one of ${replyNames.join(', ')}` })
+const name = listedChoice(replyNames)
 
 /** The operation counts characters and names problems; this only limits what it has to read. */
 const replyText = text({

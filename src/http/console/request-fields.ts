@@ -22,14 +22,13 @@ import type { InboxRow } from '../../operations/inbox.ts'
 import { type RequestPage as Page, readRequestPage } from '../../operations/request-page.ts'
 import { Identifier } from '../api/fields.ts'
 import { presentRequest as presentShared } from '../api/requests.ts'
-import { identifier } from '../parameters.ts'
 import { originOf, type RequestContext } from '../request-context.ts'
 import { organisationView } from '../route.ts'
 import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
-import { Actor, instant, SubjectRef } from './fields.ts'
+import { Actor, instant, SubjectRef, subjectRefFields, wholeCount } from './fields.ts'
 
 /** How much data requests found or erased. */
-export const Counts = object({ subjects: integer(), sessions: integer(), events: integer() })
+export const DataCounts = object({ subjects: integer(), sessions: integer(), events: integer() })
 
 /** A request as the API describes it, and what only members see. */
 export const Request = object(
@@ -41,7 +40,7 @@ export const Request = object(
     person: orNull(object({ identifiers: list(Identifier), subjects: list(SubjectRef) })),
     /** Also after it is closed: otherwise it covers single records only. */
     namesIdentifiers: boolean(),
-    ...{ found: Counts, erased: Counts, left: orNull(integer()), resumesAt: orNull(instant) },
+    ...{ found: DataCounts, erased: DataCounts, left: orNull(integer()), resumesAt: orNull(instant) },
     /** `null` if nobody is in charge, or the member was removed. */
     assignee: orNull(object({ id: text(), email: text() })),
     ...{ createdAt: instant, createdBy: Actor, startedBy: orNull(Actor) },
@@ -107,7 +106,7 @@ export const personField = object(
       }),
       { maxItems: maxPersonParts },
     ),
-    subjects: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
+    subjects: list(object(subjectRefFields), {
       maxItems: maxPersonParts,
     }),
   },
@@ -115,11 +114,7 @@ export const personField = object(
 )
 
 /** What a member types to confirm an erasure. */
-export const typedSubjects = integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'the number of data subjects to erase',
-})
+export const typedSubjects = wholeCount('the number of data subjects to erase')
 
 export function presentRow({ request, assignee, size }: InboxRow) {
   return { request: presentRequest(request, assignee), size }

@@ -18,8 +18,8 @@ import { presentRequest } from '../api/requests.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { integer, object, orNull, text } from '../schema.ts'
-import { instant } from './fields.ts'
-import { Counts } from './request-fields.ts'
+import { instant, wholeCount } from './fields.ts'
+import { DataCounts } from './request-fields.ts'
 
 /** The requests with one reference. */
 export const RequestGroup = object(
@@ -32,7 +32,7 @@ export const RequestGroup = object(
     ...{ startable: integer(), waiting: integer(), access: integer() },
     /** How many of those that wait this member asked for. */
     ownWaiting: integer(),
-    ...{ found: Counts, erased: Counts },
+    ...{ found: DataCounts, erased: DataCounts },
     ...{ firstReceivedAt: instant, closedAt: orNull(instant), resumesAt: orNull(instant) },
   },
   { title: 'RequestGroup' },
@@ -41,17 +41,9 @@ export const RequestGroup = object(
 /** The operations count characters; this only limits what they have to read. */
 export const reference = text({ maxLength: 2 * maxReferenceLength, 'x-rule': referenceRule })
 
-const typedRequests = integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'the number of requests to start',
-})
+const typedRequests = wholeCount('the number of requests to start')
 
-const confirmedRequests = integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'the number of requests with this reference',
-})
+const confirmedRequests = wholeCount('the number of requests with this reference')
 
 const groupPath = '/console/api/request-groups'
 

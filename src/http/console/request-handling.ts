@@ -14,7 +14,7 @@ import { Counts } from '../api/fields.ts'
 import { identifier } from '../parameters.ts'
 import { defineRoute, organisationView } from '../route.ts'
 import { boolean, list, object, optional, orNull, text } from '../schema.ts'
-import { Actor, instant, SubjectRef } from './fields.ts'
+import { Actor, instant, SubjectRef, subjectRefFields } from './fields.ts'
 import { changedPage, presentExclusion, RequestPage } from './request-fields.ts'
 import { requestPath } from './requests.ts'
 
@@ -38,10 +38,8 @@ const RequestRecordList = object(
 const noteText = text({ maxLength: 2 * maxNoteLength, 'x-rule': noteRule })
 const exclusionReason = text({ maxLength: 2 * maxExclusionReasonLength, 'x-rule': exclusionReasonRule })
 
-const subjectFields = { trackerId: text(identifier), subjectId: text(identifier) }
-
 /** The last record of the page before. IDs are in the body, because URLs are logged by proxies. */
-const recordAfter = optional(object(subjectFields, { 'x-rule': 'the next of the page before' }))
+const recordAfter = optional(object(subjectRefFields, { 'x-rule': 'the next of the page before' }))
 
 export const requestHandlingRoutes = [
   defineRoute({
@@ -95,7 +93,7 @@ export const requestHandlingRoutes = [
     method: 'POST',
     path: `${requestPath}/exclude`,
     access: 'desk',
-    body: { ...subjectFields, reason: exclusionReason },
+    body: { ...subjectRefFields, reason: exclusionReason },
     response: RequestPage,
     handle(call) {
       const { reason, ...subject } = call.body
@@ -108,7 +106,7 @@ export const requestHandlingRoutes = [
     method: 'POST',
     path: `${requestPath}/include`,
     access: 'desk',
-    body: subjectFields,
+    body: subjectRefFields,
     response: RequestPage,
     handle: (call) =>
       changedPage(call, (view, requestId, origin) =>

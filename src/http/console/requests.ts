@@ -17,7 +17,7 @@ import { createRequestBody } from '../api/requests.ts'
 import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import { integer, object, oneOf, optional, text } from '../schema.ts'
+import { integer, listedChoice, object, oneOf, optional, text } from '../schema.ts'
 import {
   changedPage,
   personField,
@@ -36,8 +36,8 @@ const RequestCounts = object(
 
 const inboxParameters = {
   ...pageParameters,
-  state: optional(oneOf(inboxStates, { 'x-rule': `one of ${inboxStates.join(', ')}` })),
-  kind: optional(oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` })),
+  state: optional(listedChoice(inboxStates)),
+  kind: optional(listedChoice(requestKinds)),
   assignee: optional(text({ ...identifier, 'x-rule': 'me, none or the ID of a member' })),
   overdue: optional(oneOf(['true'], { 'x-rule': 'true' })),
   reference: optional(reference),
@@ -47,7 +47,7 @@ const inboxParameters = {
 const reason = text({ maxLength: 2_000, 'x-rule': reasonRule })
 
 const newRequestFields = {
-  kind: oneOf(requestKinds, { 'x-rule': `one of ${requestKinds.join(', ')}` }),
+  kind: listedChoice(requestKinds),
   person: personField,
   receivedAt: optional(text({ format: 'date-time', 'x-rule': instantRule })),
   reference: optional(reference),

@@ -4,7 +4,7 @@ import { countHidden, renameOrganisation, requireOrganisation } from '../../oper
 import { Counts } from '../api/fields.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
+import { boolean, integer, list, listedChoice, object, oneOf, orNull, text } from '../schema.ts'
 import { instant, typed } from './fields.ts'
 
 const BudgetSetting = object(
@@ -33,7 +33,7 @@ const HiddenByPlan = object(
 
 const OrganisationName = object({ id: text(), name: text() }, { title: 'OrganisationName' })
 
-const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })
+const plan = listedChoice(plans)
 
 export const settingsRoutes = [
   defineRoute({

@@ -3,7 +3,7 @@ import { maxDomainLength, maxDomains, secondFactorRules } from '../../domain/sig
 import { changeDomains, changePasswordRule, changeSecondFactorRule } from '../../operations/sign-in-rules.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { boolean, list, object, oneOf, orNull, text } from '../schema.ts'
+import { boolean, list, listedChoice, object, oneOf, orNull, text } from '../schema.ts'
 import { Nothing } from './fields.ts'
 
 const SignInRules = object(
@@ -16,13 +16,13 @@ const SignInRules = object(
   { title: 'SignInRules' },
 )
 
-const secondFactor = oneOf(secondFactorRules, { 'x-rule': `one of ${secondFactorRules.join(', ')}` })
+const secondFactor = listedChoice(secondFactorRules)
 
 const domains = list(text({ maxLength: maxDomainLength }), {
   ...{ maxItems: maxDomains, 'x-rule': `a list of at most ${maxDomains} domains` },
 })
 
-const domainRole = oneOf(roles, { 'x-rule': `one of ${roles.join(', ')}` })
+const domainRole = listedChoice(roles)
 
 const passwordAllowed = boolean({ 'x-rule': 'true or false' })
 

@@ -9,7 +9,7 @@ import {
 import { originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
 import { anyObject, integer, list, object, optional, text } from '../schema.ts'
-import { Actor, instant } from './fields.ts'
+import { Actor, instant, wholeCount } from './fields.ts'
 
 const VariableSet = object({ version: integer(), variables: anyObject() }, { title: 'VariableSet' })
 
@@ -33,11 +33,7 @@ export const maxTextLength = 2 * 1024 * 1024
 /** Quotes and line breaks are escaped in a body. */
 const maxSavedBytes = 2 * maxTextLength + 1024
 
-const version = integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  'x-rule': 'the number of a version',
-})
+const version = wholeCount('the number of a version')
 
 /** The text as people typed it, so that repeated names are found. */
 const variablesText = text({
