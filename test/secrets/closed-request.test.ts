@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import type { Person } from '../../src/domain/person.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { readPages } from '../../src/operations/verify-copy.ts'
-import { roomy } from '../robustness/kill/server.ts'
+import { ampleBudgets } from '../robustness/kill/server.ts'
 import { buildShopAt } from '../robustness/kill/visits.ts'
 import { commandLine, onlyJson, startServe, textOf } from '../support/command-line.ts'
 import { openStoreAt } from '../support/empty-store.ts'
@@ -160,7 +160,7 @@ describe('a person whose requests are closed', () => {
     const args = ['keys', 'create', '--org', 'acme', '--name', 'desk', '--json', '--scope', ...scopes]
     const key = textOf(onlyJson(await cli.run(args)), 'key')
     const env = {
-      ...roomy,
+      ...ampleBudgets,
       ...{ LETHE_JOURNAL: join(cli.folder, 'lethe.journal'), LETHE_LOG_LEVEL: 'trace' },
       ...{ LETHE_METRICS_PORT: '0', TMPDIR: temporary },
     }

@@ -7,7 +7,7 @@ import { inReverse } from '../../support/in-reverse.ts'
 import { missing } from '../../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
-import { createKey, roomy, stopServer } from '../kill/server.ts'
+import { ampleBudgets, createKey, stopServer } from '../kill/server.ts'
 import { buildShop } from '../kill/visits.ts'
 
 const noTracing =
@@ -36,7 +36,7 @@ describe('a service', () => {
       ['anna', 'ben', 'carl'].flatMap((id) => visit(id)),
     )
     const stray = 'process.on("SIGUSR2", () => { Promise.reject(new Error("a stray")) })'
-    const program = cli.startProgram(['serve'], roomy, ['--import', `data:text/javascript,${stray}`])
+    const program = cli.startProgram(['serve'], ampleBudgets, ['--import', `data:text/javascript,${stray}`])
     const [, url = ''] = await program.waitFor('stdout', /"url":"([^"]+)".*\n/)
     server = { ...program, url }
   })

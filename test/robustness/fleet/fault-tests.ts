@@ -9,7 +9,7 @@ import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { subjectPath, subjectsPath } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertSound } from '../kill/invariants.ts'
-import { roomy } from '../kill/server.ts'
+import { ampleBudgets } from '../kill/server.ts'
 import { buildShopAt } from '../kill/visits.ts'
 import {
   ask,
@@ -133,7 +133,7 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
       lifetime.after(() => postgres.remove())
       const { url: store } = postgres
       await buildShopAt(store, someSubjects(random, doomed))
-      const { LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE } = roomy
+      const { LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE } = ampleBudgets
       const env = { LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE, LETHE_SWEEP_SECONDS: '1' }
       const fleet = await startFleet(lifetime, { store, redis: redis.url, env })
       const load = new Load(fleet, random, doomed)

@@ -6,7 +6,7 @@ import { inReverse } from '../../support/in-reverse.ts'
 import { noOwnRedis, startRedis } from '../../support/redis.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
-import { roomy } from '../kill/server.ts'
+import { ampleBudgets } from '../kill/server.ts'
 import { buildShopAt } from '../kill/visits.ts'
 import { changeVariables } from './change-variables.ts'
 import { startFleet } from './fleet.ts'
@@ -23,7 +23,7 @@ for (const [what, work] of [
     const { url: redis } = await startRedis(lifetime)
     const store = await freshStore(lifetime)
     await buildShopAt(store)
-    await work(await startFleet(lifetime, { store, redis, env: roomy }), 1_000)
+    await work(await startFleet(lifetime, { store, redis, env: ampleBudgets }), 1_000)
   })
 }
 
@@ -32,7 +32,7 @@ test('three processes on one SQLite file each return changed variables in the ne
   const store = `sqlite:${join(temporaryFolder(lifetime), 'lethe.db')}`
   await buildShopAt(store)
   const cli = commandLine(lifetime, store)
-  const env = { ...roomy, LETHE_TRUSTED_PROXIES: '127.0.0.1', LETHE_SECRET_FILE: testSecretFile() }
+  const env = { ...ampleBudgets, LETHE_TRUSTED_PROXIES: '127.0.0.1', LETHE_SECRET_FILE: testSecretFile() }
   const servers = await Promise.all(Array.from({ length: 3 }, () => startServe(cli, env)))
   await changeVariables({ store, places: servers.map((server) => ({ server })) }, 1_000)
 })

@@ -13,7 +13,7 @@ import { freshStore } from '../../support/fresh-database.ts'
 import { clientId, clientSecret, startIdentityProvider } from '../../support/identity-provider.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { cheapHashing } from '../../support/scrypt-once.ts'
-import { roomy } from '../kill/server.ts'
+import { ampleBudgets } from '../kill/server.ts'
 import { clientAddress } from './fleet.ts'
 
 /** The address of the proxy in front of both processes. */
@@ -43,7 +43,7 @@ describe('two processes on one PostgreSQL', () => {
     const secretFile = join(cli.folder, 'client-secret')
     writeFileSync(secretFile, clientSecret)
     const env = {
-      ...roomy,
+      ...ampleBudgets,
       LETHE_PUBLIC_URL: publicUrl,
       LETHE_TRUSTED_PROXIES: '127.0.0.1',
       LETHE_OIDC_ISSUER: provider.issuer,

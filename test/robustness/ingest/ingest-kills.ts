@@ -15,7 +15,7 @@ import {
 import { freePort } from '../../support/free-port.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { until } from '../../support/until.ts'
-import { roomy } from '../kill/server.ts'
+import { ampleBudgets } from '../kill/server.ts'
 
 const trackerId = 'shop'
 /** The number of lines in each write. */
@@ -91,7 +91,7 @@ export async function killIngest(t: TestContext, kills: number): Promise<void> {
   const random = seededRandom()
   const cli = commandLine(t)
   const key = await createShop(cli)
-  const env = { ...roomy, LETHE_PORT: String(await freePort()) }
+  const env = { ...ampleBudgets, LETHE_PORT: String(await freePort()) }
   const url = `http://127.0.0.1:${env.LETHE_PORT}`
   const remote = { LETHE_URL: url, LETHE_API_KEY: key }
   const file = join(cli.folder, 'app.log')

@@ -13,7 +13,7 @@ import {
   totalsOf,
 } from './invariants.ts'
 import type { MakeKillable } from './killable-store.ts'
-import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
+import { killAgainAndAgain, killProgram, type Plan, progress, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startNextService, startRoomyServer } from './server.ts'
 import { buildShopAt, dayMs, ids, now, shuffled, visits } from './visits.ts'
 
@@ -56,7 +56,7 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
         await store.restore()
         const { server, answers, ranMs } = await beginErasing(await startRoomyServer(cli))
         await delay(afterMs)
-        await killed(server)
+        await killProgram(server)
         const answered = await answers
         return { wasInTime: answered.length < doomed.length, ranMs: await ranMs, answered }
       },

@@ -11,7 +11,7 @@ import { visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertSound, countRows, rowsOf } from './invariants.ts'
 import type { MakeKillable, Snapshot } from './killable-store.ts'
-import { killed, type Plan, Tally } from './killing.ts'
+import { killProgram, type Plan, Tally } from './killing.ts'
 import { startNextService, startRoomyServer } from './server.ts'
 import { buildShopAt, ids } from './visits.ts'
 
@@ -100,7 +100,7 @@ export function killLists(makeStore: MakeKillable, { kills, rows }: Plan, total:
         await begun.promise
         const afterMs = random.integer(Math.ceil(expectedMs))
         await delay(afterMs)
-        await killed(server)
+        await killProgram(server)
         isAnswered = await answer
         // Load on the machine makes it faster or slower than measured.
         if (isAnswered) expectedMs = Math.max(20, afterMs)

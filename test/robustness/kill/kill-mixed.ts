@@ -8,7 +8,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 import { assertAmong, assertSound, contentOf, rowsOf, subjectIdsIn } from './invariants.ts'
 import { edge, someAgedVisits, thirtyDays } from './kill-sweep.ts'
 import type { MakeKillable } from './killable-store.ts'
-import { killAgainAndAgain, killed, type Plan, type Tally } from './killing.ts'
+import { killAgainAndAgain, killProgram, type Plan, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startNextService, startRoomyServer, stopServer } from './server.ts'
 import { buildShopAt, byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
@@ -78,8 +78,8 @@ export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, to
         const victim = victims[round++ % victims.length]
         await delay(afterMs)
         const deaths = [
-          ...(victim === 'the import' ? [] : [killed(server)]),
-          ...(victim === 'the server' ? [] : [killed(importing)]),
+          ...(victim === 'the import' ? [] : [killProgram(server)]),
+          ...(victim === 'the server' ? [] : [killProgram(importing)]),
         ]
         const wasInTime = (await Promise.all(deaths)).some(Boolean)
         const { code } = await importing.ended

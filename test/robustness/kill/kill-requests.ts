@@ -15,7 +15,7 @@ import { testKeyring, testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { assertSound, countRows, rowsOf } from './invariants.ts'
 import type { KillableStore, MakeKillable } from './killable-store.ts'
-import { killed, type Plan, Tally } from './killing.ts'
+import { killProgram, type Plan, Tally } from './killing.ts'
 import { assertAnswered, assertNoneTwice, makeRequests, type Requested } from './requests.ts'
 import { createKey, startNextService, startRoomyServer } from './server.ts'
 import { buildShopAt, ids } from './visits.ts'
@@ -97,7 +97,7 @@ export function killRequests(
         // Sometimes all of them.
         const victims = servers.splice(0, random.integer(4) === 0 ? processes : 1)
         const wereInTime = !(await isOver())
-        await Promise.all(victims.map(killed))
+        await Promise.all(victims.map(killProgram))
         for (const _ of victims) tally.hits.push({ wasInTime: wereInTime, ranMs: afterMs, done: 'part' })
         if (servers.length === 0) await Promise.all(answers)
         const seen = servers.length === 0 ? await store.leftBehind() : store.work
@@ -112,7 +112,7 @@ export function killRequests(
           'what was answered as done is done',
         )
       }
-      await Promise.all(servers.map(killed))
+      await Promise.all(servers.map(killProgram))
       await complete()
     }
     total.hits.push(...tally.hits)

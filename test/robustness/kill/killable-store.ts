@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { queryable, withDatabase } from '../fleet/fleet.ts'
-import { killed } from './killing.ts'
+import { killProgram } from './killing.ts'
 
 /** A rule for a store, and a query for its violations. */
 export type Rule = readonly [rule: string, exceptions: string]
@@ -91,7 +91,7 @@ export async function killableSqlite(t: TestContext): Promise<KillableStore> {
       return snapshot(seen)
     },
     hasBegun: async (sign) => signs[sign](),
-    disturbances: [killed],
+    disturbances: [killProgram],
   }
 }
 
@@ -165,7 +165,7 @@ export function killablePostgres(server: () => PostgresServer): MakeKillable {
       },
       // A process starts its work when it connects.
       hasBegun: async () => (await countConnections(postgres, work)) > 0,
-      disturbances: [killed, restartServer],
+      disturbances: [killProgram, restartServer],
     }
   }
 }

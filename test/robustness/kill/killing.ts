@@ -128,7 +128,7 @@ export async function killDuring(
   store: KillableStore,
   victim: Victim,
   afterMs: number,
-  disturb: Disturbance = killed,
+  disturb: Disturbance = killProgram,
 ): Promise<Hit> {
   await store.restore()
   const { program, begun } = await begin(store, victim)
@@ -138,7 +138,7 @@ export async function killDuring(
 }
 
 /** Kills a program and waits for its end. Returns whether it was still running; fails if it had failed. */
-export async function killed(program: RunningProgram): Promise<boolean> {
+export async function killProgram(program: RunningProgram): Promise<boolean> {
   program.kill('SIGKILL')
   const { code, signal, stderr } = await program.ended
   assert.ok(signal === 'SIGKILL' || code === 0, `it failed by itself: ${stderr}`)

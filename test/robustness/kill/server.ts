@@ -21,7 +21,7 @@ export async function createKey(cli: CommandLine, name = 'all'): Promise<string>
 const plenty = '1000000/day'
 
 /** Budgets that are never reached. */
-export const roomy = {
+export const ampleBudgets = {
   LETHE_LIMIT_IP: plenty,
   LETHE_LIMIT_KEY: plenty,
   LETHE_LIMIT_ERASURE: plenty,
@@ -34,11 +34,11 @@ export function startNextService(
   { work }: KillableStore,
   { env = {}, shiftMs = 0 }: { env?: Record<string, string>; shiftMs?: number } = {},
 ): Promise<TestService> {
-  return startTestService(lifetime, { LETHE_STORE: work.address, ...roomy, ...env }, { shiftMs })
+  return startTestService(lifetime, { LETHE_STORE: work.address, ...ampleBudgets, ...env }, { shiftMs })
 }
 
 export function startRoomyServer(cli: CommandLine, env: Record<string, string> = {}) {
-  return startServe(cli, { ...roomy, ...env })
+  return startServe(cli, { ...ampleBudgets, ...env })
 }
 
 export async function stopServer(server: RunningProgram): Promise<void> {

@@ -148,10 +148,10 @@ export function problemsOf({ path, fields }: Operation, target: string, body: st
 }
 
 /** Routes that prove an identity or add a factor: they need the answer of a device to an earlier request. */
-const answersAQuestion =
+const needsDevice =
   /^(POST|DELETE) \/console\/api\/(sign-in\/(second-factor|passkey)|single-sign-on(\/finish)?|verification(\/single-sign-on)?|account\/(passkeys(\/\{passkeyId\}(\/rename)?)?|totp|recovery-codes|password))$/
 
 /** Whether a single request cannot succeed. */
 export function needsMore({ name }: Operation): boolean {
-  return answersAQuestion.test(name)
+  return needsDevice.test(name)
 }
