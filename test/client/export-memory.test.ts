@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { LetheClient } from '@lethe/client'
+import { heapUsed } from '../support/collect-garbage.ts'
 import { listen } from '../support/listen.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 const event = (number: number) => ({
   ...{ eventId: `e${number}`, sessionId: 's', name: 'pageview', occurredAt: '2026-11-15T12:00:00.000Z' },
@@ -46,8 +42,7 @@ test('an export keeps no data that its caller has consumed', async (t) => {
   for await (const piece of client.exportSubject('shop', 'busy', { signal }).json()) {
     bytes += piece.length
     if (pages < 12 * (heaps.length + 1)) continue
-    collectGarbage()
-    heaps.push(process.memoryUsage().heapUsed / 1e6)
+    heaps.push(heapUsed() / 1e6)
   }
   const [first = 0] = heaps
   const last = heaps.at(-1) ?? 0

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { readConfig } from '../../src/config.ts'
 import { createTokenString } from '../../src/domain/variable-token.ts'
 import { apiRoutes } from '../../src/http/api/routes.ts'
@@ -15,6 +13,7 @@ import {
 } from '../../src/operations/variable-token.ts'
 import { openServices } from '../../src/start.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
+import { heapUsed } from '../support/collect-garbage.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { startTestService } from '../support/service.ts'
@@ -43,15 +42,6 @@ async function newTracker(): Promise<{ trackerId: string; id: string; token: str
 
 function set(trackerId: string, values: Record<string, unknown>, changing = services) {
   return editVariables(changing, trackerId, { apply: () => new Map(Object.entries(values)) })
-}
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: unknown = runInNewContext('gc')
-
-function heapUsed(): number {
-  assert.ok(typeof collectGarbage === 'function')
-  collectGarbage()
-  return process.memoryUsage().heapUsed
 }
 
 const read = (token: string, options?: Parameters<typeof shop.ask>[1]) =>

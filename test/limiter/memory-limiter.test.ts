@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Budget } from '../../src/domain/budget.ts'
 import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
+import { heapUsed } from '../support/collect-garbage.ts'
 import { limiterContract, stillClock, takeMany } from './contract.ts'
 
 const perMinute: Budget = { name: 'ip', limit: 60, windowMs: 60_000 }
@@ -20,15 +19,6 @@ describe('the limiter in memory', () => {
 })
 
 describe('the memory of the limiter in memory is limited', () => {
-  setFlagsFromString('--expose-gc')
-  const collectGarbage: unknown = runInNewContext('gc')
-
-  function heapUsed(): number {
-    assert.ok(typeof collectGarbage === 'function')
-    collectGarbage()
-    return process.memoryUsage().heapUsed
-  }
-
   it('with 50,000 addresses at the same time', () => {
     const limiter = new MemoryLimiter(stillClock().now, 1_000)
     const before = heapUsed()

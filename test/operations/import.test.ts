@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type IncomingRow, InvalidLine } from '../../src/domain/ingest.ts'
 import type { Plan, RetentionPolicy, WindowSettling } from '../../src/domain/retention.ts'
 import { subjectKey } from '../../src/domain/subject.ts'
@@ -14,6 +12,7 @@ import {
   withTicks,
 } from '../../src/operations/import.ts'
 import type { LineBlock } from '../../src/operations/ingest.ts'
+import { collectGarbage } from '../support/collect-garbage.ts'
 import { always } from '../support/rows.ts'
 import { testKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
@@ -604,9 +603,6 @@ describe('items with ticks', () => {
     await ticked.return(null)
   })
 })
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 it('an import keeps no row of a batch after it was passed to the store', async (t) => {
   const { trackerId } = await addTracker(deps(), fresh('tracker'))

@@ -5,18 +5,14 @@ import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { dataOf } from '../../support/answers.ts'
+import { collectGarbage } from '../../support/collect-garbage.ts'
 import { noProc } from '../../support/missing.ts'
 import { requestText } from '../../support/raw-http.ts'
 import { eventRow } from '../../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../../support/shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 /** More exports than 64 MiB of memory can hold with 2 MiB each. */
 const encodings = ['gzip', 'zstd', ...Array.from({ length: 34 }, () => 'identity')]

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { tooBusy } from '../../../src/domain/errors.ts'
 import { postgresOnly } from '../../../src/storage/nouns/statement.ts'
 import { Connections } from '../../../src/storage/postgres/connections.ts'
 import { maxWaitingReads } from '../../../src/storage/postgres/readers.ts'
 import { maxWaitingWrites } from '../../../src/storage/postgres/transaction.ts'
+import { heapUsed } from '../../support/collect-garbage.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 const planning = postgresOnly('SHOW plan_cache_mode')
 
@@ -85,10 +81,7 @@ describe('connections to PostgreSQL', () => {
     const connections = new Connections(database)
     lifetime.after(() => connections.close())
     const large = postgresOnly(`SELECT repeat('x', 1000000) AS text`)
-    const heapMb = () => {
-      collectGarbage()
-      return process.memoryUsage().heapUsed / 1_000_000
-    }
+    const heapMb = () => heapUsed() / 1_000_000
     const before = heapMb()
     const grown = await connections.inSnapshot(async (read) => {
       for (let count = 0; count < 25; count++) await read(large, [])
