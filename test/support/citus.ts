@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
 import { createCluster, type PostgresServer, startPostgres } from './postgres.ts'
+import { query } from './raw-postgres.ts'
 import type { Lifetime } from './service.ts'
 
 /** The address of a database on the coordinator of a Citus cluster. Tests create their own schemas in it. */
@@ -97,14 +97,4 @@ export async function freshDistributedStore(lifetime: Lifetime, cluster: string)
   await store.maintenance.distribute()
   await store.close()
   return address
-}
-
-export async function query(address: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client(address)
-  await client.connect()
-  try {
-    return (await client.query(sql)).rows
-  } finally {
-    await client.end()
-  }
 }

@@ -6,13 +6,13 @@ import {
   type Cluster,
   citusPrograms,
   citusSettings,
-  query,
   startCluster,
   startNode,
 } from '../../support/citus.ts'
 import { type CommandLine, commandLine, type RunningProgram } from '../../support/command-line.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { type PostgresServer, startStandby } from '../../support/postgres.ts'
+import { query } from '../../support/raw-postgres.ts'
 import { visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { assertGone, queryable, withDatabase } from '../fleet/fleet.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { commandLine } from '../../../src/domain/activity.ts'
 import { Keyring } from '../../../src/domain/keyring.ts'
 import { revokeKey, rotateKey } from '../../../src/operations/api-key.ts'
@@ -14,6 +14,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { dataOf } from '../../support/answers.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { connectTo, waitForLocks } from '../../support/raw-postgres.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { type Shop, startShop, subjectPath, visit } from '../../support/shop.ts'
 import { testSecret } from '../../support/test-keyring.ts'
@@ -33,17 +34,10 @@ describe('a service on PostgreSQL', () => {
     const address = await freshStore(lifetime)
     const env = { LETHE_STORE: address }
     shop = await startShop(lifetime, { scopes: ['analytics:view', 'analytics:delete-data'], env })
-    blocker = await connect(address)
-    observer = await connect(address)
+    blocker = await connectTo(lifetime, address)
+    observer = await connectTo(lifetime, address)
     await shop.ingest(['held', 'anna', 'ben'].flatMap((subject) => visit(subject)))
   })
-
-  async function connect(address: string): Promise<Client> {
-    const client = new Client(address)
-    await client.connect()
-    lifetime.after(() => client.end())
-    return client
-  }
 
   /** Runs `work` while a lock is held. */
   async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
@@ -57,13 +51,7 @@ describe('a service on PostgreSQL', () => {
   }
 
   /** Waits until this many connections wait for a lock. */
-  const areWaiting = (count: number) =>
-    until(async () => {
-      const { rows } = await observer.query(
-        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      )
-      return rows.length >= count
-    }, 60_000)
+  const areWaiting = (count: number) => waitForLocks(observer, count)
 
   const erase = (subject: string) => shop.ask(subjectPath(subject), { method: 'DELETE', key: shop.key })
   const read = (subject: string) => shop.ask(subjectPath(subject), { key: shop.key })
@@ -190,20 +178,11 @@ describe('an import that waits for a subject while the secret is rotated', () =>
     const rows = (eventId: string) =>
       names.map((subjectId) => eventRow({ trackerId, subjectId, eventId, occurredAt: 1_000 }))
     await store.ingest.ingest(rows('e1'), older.tombstoneKeys)
-    const client = async () => {
-      const client = new Client(address)
-      await client.connect()
-      lifetime.after(() => client.end())
-      return client
-    }
-    const [blocker, observer] = [await client(), await client()]
+    const [blocker, observer] = [await connectTo(lifetime, address), await connectTo(lifetime, address)]
     await blocker.query('BEGIN')
     await blocker.query('SELECT FROM subjects WHERE subject_id = $1 FOR UPDATE', [held])
     const refused = assert.rejects(store.ingest.ingest(rows('e2'), older.tombstoneKeys), /rotated/)
-    await until(async () => {
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      return (await observer.query(waiting)).rowCount === 1
-    }, 60_000)
+    await waitForLocks(observer, 1)
     await store.secrets.remember(newer.fingerprints, 2)
     const deps = { ...store, keyring: newer, clock: () => 2_000, randomness: systemRandomness }
     assert.equal((await eraseSubject(deps, tracker, erased)).counts.events, 1)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { Client } from 'pg'
 import { openStoreAt } from '../../support/empty-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { connectTo, waitForLocks } from '../../support/raw-postgres.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
-import { until } from '../../support/until.ts'
 import { deleteOrganisation, deleteTracker, newKey, removeAll } from '../contract/deletion.ts'
 import { Fixture } from '../contract/fixture.ts'
 
@@ -16,24 +15,7 @@ const fixture = new Fixture()
 fixture.use(await openStoreAt(address))
 lifetime.after(() => fixture.store.close())
 
-async function connect(): Promise<Client> {
-  const client = new Client(address)
-  await client.connect()
-  lifetime.after(() => client.end())
-  return client
-}
-
-const [blocker, observer] = [await connect(), await connect()]
-
-/** Waits until this many connections wait for a lock. */
-function areWaiting(count: number): Promise<void> {
-  return until(async () => {
-    const { rows } = await observer.query(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    )
-    return rows.length >= count
-  }, 60_000)
-}
+const [blocker, observer] = [await connectTo(lifetime, address), await connectTo(lifetime, address)]
 
 /** Starts the operations while a lock is held, each once the earlier ones wait; then releases the lock. */
 async function startInOrder(lock: string, works: (() => Promise<unknown>)[]): Promise<unknown[]> {
@@ -42,7 +24,7 @@ async function startInOrder(lock: string, works: (() => Promise<unknown>)[]): Pr
   const begun: Promise<unknown>[] = []
   for (const work of works) {
     begun.push(work())
-    await areWaiting(begun.length)
+    await waitForLocks(observer, begun.length)
   }
   await blocker.query('ROLLBACK')
   return Promise.all(begun)

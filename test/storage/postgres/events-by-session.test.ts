@@ -13,6 +13,7 @@ import type { Run } from '../../../src/storage/postgres/transaction.ts'
 import { addShop } from '../../support/filled-store.ts'
 import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { connectTo } from '../../support/raw-postgres.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import type { Lifetime } from '../../support/service.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -44,9 +45,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     await store.ingest.ingest(rows, testKeys)
     const listed = await store.events.list(tracker, 'anna', { ...first, sessionId: 'rare' })
     assert.equal(listed?.rows.length, 10)
-    const client = new Client(url)
-    await client.connect()
-    lifetime.after(() => client.end())
+    const client = await connectTo(lifetime, url)
     // The same settings as for reading in connections.ts.
     await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off')
     await client.query('SET enable_bitmapscan = off; SET enable_sort = off')
@@ -66,9 +65,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
   it('are in the index only if sessions overlap others with many events', async (t) => {
     const lifetime = inReverse(t)
     const { url, store } = await openShop(lifetime)
-    const client = new Client(url)
-    await client.connect()
-    lifetime.after(() => client.end())
+    const client = await connectTo(lifetime, url)
     const storeAndCount = async (rows: IncomingRow[]) => {
       await store.ingest.ingest(rows, testKeys)
       const sql = 'SELECT count(*)::int AS indexed FROM events WHERE interleaved = 1'
@@ -145,9 +142,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
       listed?.rows.map(({ occurredAt }) => occurredAt),
       Array.from({ length: 10 }, (_, index) => 301 * (9 - index)),
     )
-    const after = new Client(url)
-    await after.connect()
-    lifetime.after(() => after.end())
+    const after = await connectTo(lifetime, url)
     const { rows: marked } = await after.query(
       'SELECT count(*)::int AS events, (SELECT interleaved FROM subjects) AS subject FROM events WHERE interleaved = 1',
     )

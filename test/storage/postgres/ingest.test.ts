@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Client } from 'pg'
 import type { IncomingRow, PackedBatch } from '../../../src/domain/ingest.ts'
 import { IngestQueue } from '../../../src/domain/ingest-queue.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { connectTo, waitForLocks } from '../../support/raw-postgres.ts'
 import { eventRow } from '../../support/rows.ts'
 import type { Lifetime } from '../../support/service.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -25,13 +25,7 @@ async function openTwice(t: Lifetime) {
   lifetime.after(close)
   const fixture = new Fixture()
   fixture.use(one)
-  const connect = async () => {
-    const client = new Client(address)
-    await client.connect()
-    lifetime.after(() => client.end())
-    return client
-  }
-  const [blocker, observer] = [await connect(), await connect()]
+  const [blocker, observer] = [await connectTo(lifetime, address), await connectTo(lifetime, address)]
   return {
     one,
     other,
@@ -44,11 +38,7 @@ async function openTwice(t: Lifetime) {
       return () => blocker.query('ROLLBACK')
     },
     /** Waits until this many connections wait for a lock. */
-    areWaiting: (count: number) =>
-      until(async () => {
-        const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        return (await observer.query(waiting)).rowCount === count
-      }),
+    areWaiting: (count: number) => waitForLocks(observer, count),
     packed: (...rows: IncomingRow[]): PackedBatch => ({ pieces: [one.ingest.pack(rows)], rows: rows.length }),
   }
 }

@@ -5,6 +5,7 @@ import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
+import { query } from '../../support/raw-postgres.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
@@ -14,16 +15,6 @@ import {
   oldIdentifiersSql,
   oldStoreSql,
 } from '../upgraded-identifiers.ts'
-
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client(url)
-  await client.connect()
-  try {
-    return (await client.query(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 /** A store for the tests that do not change it. */
 const shared = await freshStore({ after })
