@@ -22,10 +22,20 @@ export function deadlineOf(
   now: number,
 ): Deadline {
   const [start, due] = [Date.parse(receivedAt), Date.parse(dueAt)]
-  const days = Math.abs(calendarDay(due) - calendarDay(now))
+  const days = calendarDay(due) - calendarDay(now)
   const share = due > start ? Math.min(1, Math.max(0, (now - start) / (due - start))) : 1
-  if (due < now) return { urgency: 'overdue', days, words: overdueInWords(days), share: 1 }
-  return { urgency: due - now < soonMs ? 'soon' : 'later', days, words: leftInWords(days), share }
+  // The day of the reader can differ from the one in UTC.
+  if (isAfterDay(new Date(now).toISOString(), dueAt)) {
+    const since = Math.max(0, -days)
+    return { urgency: 'overdue', days: since, words: overdueInWords(since), share: 1 }
+  }
+  const left = Math.max(0, days)
+  return { urgency: due - now < soonMs ? 'soon' : 'later', days: left, words: leftInWords(left), share }
+}
+
+/** Whether an answer is late: it is in time until the end of the day of `dueAt` in UTC, which letters name. */
+export function isAfterDay(at: string, dueAt: string): boolean {
+  return at.slice(0, 10) > dueAt.slice(0, 10)
 }
 
 function leftInWords(days: number): string {

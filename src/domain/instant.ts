@@ -8,6 +8,11 @@ export type Clock = () => Instant
 
 export const dayMs = 86_400_000
 
+/** In UTC. */
+export function startOfDay(instant: Instant): Instant {
+  return Math.floor(instant / dayMs) * dayMs
+}
+
 export const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'
 
 const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/

@@ -75,5 +75,11 @@ export interface RequestHandlingStore {
   ): Promise<'included' | 'not-open' | 'absent'>
   /** The stored digests of the request's person. */
   personDigests(ref: PrivacyRequestRef): Promise<Uint8Array[]>
-  countOpen(organisationId: string, memberId: string, now: Instant, soon: Instant): Promise<OpenRequestCounts>
+  /** Those due before `today` are overdue; those due before `soon` are due soon. */
+  countOpen(
+    organisationId: string,
+    memberId: string,
+    today: Instant,
+    soon: Instant,
+  ): Promise<OpenRequestCounts>
 }

@@ -1,4 +1,4 @@
-import type { Instant } from './instant.ts'
+import { type Instant, startOfDay } from './instant.ts'
 import type { Page } from './page.ts'
 import type { PrivacyRequest } from './privacy-request.ts'
 
@@ -19,7 +19,7 @@ interface ReceivedQuery {
   limit: number
 }
 
-/** How many requests of all organisations are not closed. */
+/** How many requests of all organisations are not closed. A request is overdue from the day after it was due. */
 interface DueRequests {
   overdue: number
   /** Due by a later instant, which is not included. */
@@ -29,18 +29,18 @@ interface DueRequests {
 export interface RequestReportStore {
   /** In the order in which they were received. Empty if the organisation does not exist. */
   received(organisationId: string, query: ReceivedQuery): Promise<Page<ReportedRequest, ReceivedPosition>>
-  countDue(now: Instant, until: Instant): Promise<DueRequests>
+  countDue(today: Instant, until: Instant): Promise<DueRequests>
 }
 
 /**
- * Whether a person was answered by the due date; `null` if that is not decided yet, or if the request was
- * cancelled. A rejection is an answer.
+ * Whether a person was answered by the due date, which letters name as a day in UTC; `null` if that is not
+ * decided yet, or if the request was cancelled. A rejection is an answer.
  */
 export function isInTime(
   { state, dueAt, closedAt }: Pick<ReportedRequest, 'state' | 'dueAt' | 'closedAt'>,
   now: Instant,
 ): boolean | null {
   if (state === 'cancelled') return null
-  if (closedAt !== null) return closedAt <= dueAt
-  return now > dueAt ? false : null
+  if (closedAt !== null) return startOfDay(closedAt) <= dueAt
+  return startOfDay(now) > dueAt ? false : null
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
-import type { Clock } from '../domain/instant.ts'
+import { type Clock, startOfDay } from '../domain/instant.ts'
 import { NotWaiting } from '../domain/privacy-request.ts'
 import { dueSoonMs } from '../domain/request-handling.ts'
 import type { RequestReportStore } from '../domain/request-report.ts'
@@ -108,7 +108,8 @@ export function privacyRequestMetrics(
     registers: [registry],
     async collect() {
       const now = clock()
-      const due = await askStore(() => requestReports.countDue(now, now + dueSoonMs)).catch(() => null)
+      const counting = () => requestReports.countDue(startOfDay(now), now + dueSoonMs)
+      const due = await askStore(counting).catch(() => null)
       // Without an answer, there is no number: the last one may be wrong by now.
       this.reset()
       if (due === null) return

@@ -1,5 +1,5 @@
 import type { Problems } from '../domain/errors.ts'
-import type { Clock } from '../domain/instant.ts'
+import { type Clock, startOfDay } from '../domain/instant.ts'
 import type { Member, MemberStore } from '../domain/member.ts'
 import { defaultPageSize, encodeCursor, type ListIdentity, readCursor } from '../domain/page.ts'
 import {
@@ -77,7 +77,7 @@ export async function listInbox(
   const isGrouped = reference === null && assignee === null
   const assigneeId = assignee === 'me' ? memberId : assignee === 'none' ? null : assignee
   const { rows, next } = await deps.privacyRequests.list(organisationId, {
-    ...{ limit, after, state, kind, dueBefore: isOverdue ? deps.clock() : null },
+    ...{ limit, after, state, kind, dueBefore: isOverdue ? startOfDay(deps.clock()) : null },
     ...(assignee !== null && { assigneeId }),
     ...(reference !== null && { reference }),
     ...{ isLatestFirst: !isPending(filters), isGrouped },

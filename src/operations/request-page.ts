@@ -1,5 +1,5 @@
 import type { ActivityEntry, ActivityStore } from '../domain/activity.ts'
-import type { Clock, Instant } from '../domain/instant.ts'
+import { type Clock, type Instant, startOfDay } from '../domain/instant.ts'
 import type { Member, MemberStore } from '../domain/member.ts'
 import { refKey, type SubjectRef } from '../domain/person.ts'
 import type { PrivacyRequest, PrivacyRequestStore } from '../domain/privacy-request.ts'
@@ -112,12 +112,12 @@ function toRecord(
   return { trackerId, subjectId, visible, exclusion }
 }
 
-/** Those due within a week, counted from now, are not overdue. */
+/** Those due within a week are not overdue. */
 export function countOpenRequests(
   { requestHandling, clock }: Pick<RequestSearchDeps, 'requestHandling'> & { clock: Clock },
   organisationId: string,
   memberId: string,
 ): Promise<OpenRequestCounts> {
   const now: Instant = clock()
-  return requestHandling.countOpen(organisationId, memberId, now, now + dueSoonMs)
+  return requestHandling.countOpen(organisationId, memberId, startOfDay(now), now + dueSoonMs)
 }

@@ -3,7 +3,7 @@ import { DueRing, useNow } from '../components/due-ring.tsx'
 import { showFailure, showToast } from '../components/toasts.tsx'
 import { Badge } from '../components/values.tsx'
 import { formatNumber, When } from '../components/when.tsx'
-import { deadlineOf } from '../due.ts'
+import { deadlineOf, isAfterDay } from '../due.ts'
 import {
   changeRequest,
   groupAddress,
@@ -101,7 +101,7 @@ function Due({ request }: { request: Request }) {
   const { dueAt, closedAt } = request
   const now = useNow()
   const { words, urgency } = deadlineOf(request, now)
-  const inTime = closedAt !== null && closedAt <= dueAt
+  const inTime = closedAt !== null && !isAfterDay(closedAt, dueAt)
   return (
     <div class="due">
       <DueRing request={request} now={now} />

@@ -5,6 +5,7 @@ import { Choice, useCopying } from '../components/field.tsx'
 import { Icon } from '../components/icon.tsx'
 import { LoadError, Skeleton } from '../components/states.tsx'
 import { When } from '../components/when.tsx'
+import { deadlineOf } from '../due.ts'
 import { languages, replyTitle } from '../replies.ts'
 import { isClosed } from '../requests.ts'
 import { useResource } from '../resource.ts'
@@ -80,7 +81,7 @@ function Replies({
           </select>
         </div>
       )}
-      {isPromise.test(name) && !isClosed(request) && Date.parse(request.dueAt) < now && (
+      {isPromise.test(name) && !isClosed(request) && deadlineOf(request, now).urgency === 'overdue' && (
         <p class="note problem">
           <Icon name="alert" />
           <span>

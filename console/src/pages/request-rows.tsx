@@ -1,7 +1,7 @@
 import { DueRing, useNow } from '../components/due-ring.tsx'
 import { Badge } from '../components/values.tsx'
 import { counted, formatNumber, When } from '../components/when.tsx'
-import { deadlineOf, type Urgency } from '../due.ts'
+import { deadlineOf, isAfterDay, type Urgency } from '../due.ts'
 import { groupAddress, isClosed, requestAddress, requestKinds, requestTitle } from '../requests.ts'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.tsx'
@@ -117,7 +117,7 @@ function Assignee({ request }: { request: Request }) {
 function DueWords({ request, now }: { request: Request; now: number }) {
   const { state, dueAt, closedAt } = request
   if (closedAt !== null) {
-    const isLate = closedAt > dueAt
+    const isLate = isAfterDay(closedAt, dueAt)
     return (
       <span class="request-due">
         {state === 'done' && (

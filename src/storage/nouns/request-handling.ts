@@ -62,8 +62,8 @@ const isMine = (state: PrivacyRequestState) => `assignee_id = :memberId AND stat
 const pendingWhere = (condition: string) => `closed_at IS NULL${condition} ORDER BY due_at, id`
 const countFrom = (requests: string, pending: string) =>
   `SELECT ${countUpTo(pending, pendingWhere(''))} AS open,
-     ${countUpTo(pending, pendingWhere(' AND due_at >= :now AND due_at < :soon'))} AS due_soon,
-     ${countUpTo(pending, pendingWhere(' AND due_at < :now'))} AS overdue,
+     ${countUpTo(pending, pendingWhere(' AND due_at >= :today AND due_at < :soon'))} AS due_soon,
+     ${countUpTo(pending, pendingWhere(' AND due_at < :today'))} AS overdue,
      ${countUpTo(requests, isMine('open'))} + ${countUpTo(requests, isMine('running'))} AS mine`
 // SQLite is told which index to use, because it prefers the primary key for all of them.
 const countOpen = statement(
@@ -166,8 +166,8 @@ export function requestHandlingStore(
     include: (ref, digests, note) => engine.transact('includeRequestRecord', ref, digests, note),
     personDigests: async (ref) =>
       (await engine.read(personDigests, { ...ref })).map((row) => bytes(row, 'digest')),
-    async countOpen(organisationId, memberId, now, soon) {
-      const [row = {}] = await engine.read(countOpen, { organisationId, memberId, now, soon })
+    async countOpen(organisationId, memberId, today, soon) {
+      const [row = {}] = await engine.read(countOpen, { organisationId, memberId, today, soon })
       return {
         open: integer(row, 'open'),
         dueSoon: integer(row, 'due_soon'),

@@ -12,7 +12,7 @@ const received = statement(
    ORDER BY received_at, id LIMIT :count`,
 )
 const countDue = statement(
-  `SELECT count(*) FILTER (WHERE due_at < :now) AS overdue, count(*) FILTER (WHERE due_at >= :now) AS soon
+  `SELECT count(*) FILTER (WHERE due_at < :today) AS overdue, count(*) FILTER (WHERE due_at >= :today) AS soon
    FROM privacy_requests WHERE closed_at IS NULL AND due_at < :until`,
 )
 
@@ -27,8 +27,8 @@ export function requestReportStore(engine: Engine): RequestReportStore {
         ({ receivedAt, id }): ReceivedPosition => ({ receivedAt, id }),
       )
     },
-    async countDue(now, until) {
-      const [row = {}] = await engine.readLong(countDue, { now, until })
+    async countDue(today, until) {
+      const [row = {}] = await engine.readLong(countDue, { today, until })
       return { overdue: integer(row, 'overdue'), soon: integer(row, 'soon') }
     },
   }
