@@ -49,7 +49,9 @@ export async function signInWithPasskey(
   const found = isCurrent ? await deps.passkeys.find(response.id) : null
   if (found === null) throw refused()
   const { passkey, member, passwordHash } = found
-  const checked = await checkAuthentication(response, token, relyingParty, passkey)
+  // Nobody was identified before, so the authenticator has to say whose passkey it is (WebAuthn, section 7.2).
+  const namesMember = response.response.userHandle !== undefined
+  const checked = namesMember ? await checkAuthentication(response, token, relyingParty, passkey) : null
   if (checked !== null && checked !== 'copied') {
     const proof = { kind: 'passkey', id: passkey.id, signCount: checked.signCount } as const
     const verified = { member, passwordHash, method: 'passkey', browserId: null } as const

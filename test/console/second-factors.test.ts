@@ -253,6 +253,22 @@ describe('a passkey', () => {
     )
   })
 
+  test('names its member when it signs in alone, and need not as a second factor', async () => {
+    const client = await join()
+    const { passkey } = await addPasskey(client)
+    const unnamed = (challenge: string) => {
+      const { id, response } = passkey.answer({ challenge })
+      const { userHandle: _, ...others } = response
+      return { id, response: others }
+    }
+    const asked = dataOf(await visitor(at).ask('/sign-in/passkey/options', post()))
+    const answer = unnamed(textIn(asked, 'challenge'))
+    errorOf(await visitor(at).ask('/sign-in/passkey', post({ passkey: answer })), 'unauthorized')
+    const second = await firstStep(client)
+    const challenge = textIn(objectIn(second.passkey, 'passkey'), 'challenge')
+    dataOf(await second.answer({ passkey: unnamed(challenge) }))
+  })
+
   test('must answer a challenge of this service within five minutes', async () => {
     const client = await join()
     const { passkey } = await addPasskey(client)
