@@ -59,6 +59,8 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   test('is shown with a copy button and a working command', async () => {
     await keyboard.press('Copy key')
     await page.getByRole('button', { name: 'Copy key' }).getByText('Copied').waitFor()
+    // Outside of the dialog, it would be behind it and inert.
+    await page.getByRole('dialog').getByRole('status').getByText('Key copied').waitFor()
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), strings[0])
     const command = () => page.getByLabel('Command', { exact: true }).inputValue()
     // The command has a placeholder until the trackers have loaded.

@@ -5,6 +5,7 @@ import { Button } from './button.tsx'
 import { Failure, Field, focusWithin } from './field.tsx'
 import { Icon } from './icon.tsx'
 import { isTyped } from './invisible.ts'
+import { Toasts } from './toasts.tsx'
 import { Id } from './values.tsx'
 
 interface DialogProps {
@@ -55,6 +56,7 @@ export function Dialog({ title, children, onClose, isFirm = false, isCurtain, is
         )}
       </header>
       {children}
+      <Toasts />
     </dialog>
   )
 }

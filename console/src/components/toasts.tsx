@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { ApiError } from '../api.ts'
 import { Icon } from './icon.tsx'
 
@@ -9,7 +9,21 @@ interface Toast {
 }
 
 let lastId = 0
-let show = (_toast: Toast) => {}
+let toasts: readonly Toast[] = []
+/** What shows them: the containers that are rendered, that of the top dialog last. */
+const containers: ((toasts: readonly Toast[]) => void)[] = []
+
+function show(toast: Toast): void {
+  // A repeated message only restarts its timer.
+  update([...toasts.filter(({ text }) => text !== toast.text).slice(-2), toast])
+  const remove = () => update(toasts.filter(({ id }) => id !== toast.id))
+  setTimeout(remove, toast.isFailure ? failureShownMs : shownMs)
+}
+
+function update(next: readonly Toast[]): void {
+  toasts = next
+  for (const [i, setShown] of containers.entries()) setShown(i === containers.length - 1 ? toasts : [])
+}
 
 /** Shows a message for a few seconds, and announces it to screen readers. */
 export function showToast(text: string): void {
@@ -31,27 +45,22 @@ const shownMs = 5_000
 const failureShownMs = 12_000
 
 /**
- * The container of toasts. It is always rendered, because screen readers ignore live regions that are added
- * with their content.
+ * A container of toasts. It is always rendered, because screen readers ignore live regions that are added with
+ * their content. Each modal dialog has its own, because everything outside of it is behind it and inert.
  */
 export function Toasts() {
-  const [toasts, setToasts] = useState<Toast[]>([])
-  useEffect(() => {
-    show = (toast) => {
-      // A repeated message only restarts its timer.
-      setToasts((all) => [...all.filter(({ text }) => text !== toast.text).slice(-2), toast])
-      setTimeout(
-        () => setToasts((all) => all.filter(({ id }) => id !== toast.id)),
-        toast.isFailure ? failureShownMs : shownMs,
-      )
-    }
+  const [shown, setShown] = useState<readonly Toast[]>([])
+  useLayoutEffect(() => {
+    containers.push(setShown)
+    update(toasts)
     return () => {
-      show = () => {}
+      containers.splice(containers.indexOf(setShown), 1)
+      update(toasts)
     }
   }, [])
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.map(({ id, text, isFailure }) => (
+      {shown.map(({ id, text, isFailure }) => (
         <p key={id} class={isFailure ? 'toast failed' : 'toast'}>
           <Icon name={isFailure ? 'alert' : 'check'} /> {text}
         </p>
