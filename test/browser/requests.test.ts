@@ -162,6 +162,19 @@ describe('the inbox of requests in a browser', { skip: noBrowser }, async () => 
     assert.equal(await page.getByText('Nothing was held about this person').count(), 0)
   })
 
+  test('moves the focus to the problem with the person of a new request', async () => {
+    await page.goto('/console/requests?create=true')
+    const dialog = page.getByRole('dialog', { name: 'New request' })
+    await dialog.getByRole('button', { name: 'Create request' }).click()
+    const problem = dialog.getByRole('alert')
+    await problem.getByText('Person must name').waitFor()
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'alert')
+    const group = dialog.getByRole('group', { name: 'Who they are' })
+    const described = await group.getAttribute('aria-describedby')
+    assert.equal(await problem.locator(`#${described}`).count(), 1)
+    await assertAccessible(page, 'a new request about nobody')
+  })
+
   test('fits a small phone', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await goTo(page, '/requests')

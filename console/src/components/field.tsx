@@ -64,15 +64,13 @@ export function Field(props: FieldProps) {
   )
 }
 
-export function Note({
-  id,
-  problem,
-  hint,
-}: {
+interface NoteProps {
   id: string
   problem?: string | undefined
   hint?: ComponentChildren
-}) {
+}
+
+export function Note({ id, problem, hint }: NoteProps) {
   return problem === undefined ? (
     <p id={id} class="note">
       {hint}
@@ -81,6 +79,16 @@ export function Note({
     <p id={id} class="note problem">
       <Icon name="alert" /> {asSentence(problem)}
     </p>
+  )
+}
+
+/** A problem of several fields together, which gets the focus. Their group refers to its ID with `aria-describedby`. */
+export function GroupProblem({ id, problem }: { id: string; problem: string | undefined }) {
+  if (problem === undefined) return null
+  return (
+    <div role="alert" tabIndex={-1}>
+      <Note id={id} problem={problem} />
+    </div>
   )
 }
 

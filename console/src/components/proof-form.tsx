@@ -48,7 +48,7 @@ export function ProofForm({ prompt, onAnswer, onCancel, cancel }: ProofFormProps
       )}
       <Failure failure={form.failure} />
       {form.fields.passkey !== undefined && (
-        <p class="note problem" role="alert">
+        <p class="note problem" role="alert" tabIndex={-1}>
           The passkey was not accepted. Try again, or use something else.
         </p>
       )}

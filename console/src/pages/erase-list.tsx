@@ -243,7 +243,13 @@ function Columns({
   return (
     <div class="field">
       <label for={id}>Column</label>
-      <select id={id} value={column} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={column}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-note`}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {columnsOf(text).map((name) => (
           <option key={name} value={name}>
             {name}

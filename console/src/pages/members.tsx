@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Confirm, Dialog } from '../components/dialog.tsx'
-import { CopyField, Failure, Field, Note } from '../components/field.tsx'
+import { CopyField, Failure, Field, GroupProblem } from '../components/field.tsx'
 import { Menu, type MenuItem } from '../components/menu.tsx'
 import { Page } from '../components/page.tsx'
 import { Loaded } from '../components/states.tsx'
@@ -204,7 +204,7 @@ interface RoleFieldProps {
 /** The roles to choose from, each with what it may do. */
 function RoleField({ value, onChange, problem }: RoleFieldProps) {
   return (
-    <fieldset class="scopes">
+    <fieldset class="scopes" aria-describedby={problem && 'role-problem'}>
       <legend>Role</legend>
       {roles.map((role) => (
         <label key={role} class="scope">
@@ -215,7 +215,7 @@ function RoleField({ value, onChange, problem }: RoleFieldProps) {
           </span>
         </label>
       ))}
-      {problem !== undefined && <Note id="role-note" problem={problem} />}
+      <GroupProblem id="role-problem" problem={problem} />
     </fieldset>
   )
 }

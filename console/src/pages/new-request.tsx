@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { change } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { Choice, Failure, Field, Note } from '../components/field.tsx'
+import { Choice, Failure, Field, GroupProblem } from '../components/field.tsx'
 import { invalid, useForm } from '../form.ts'
 import { requestIds, takeRequestDraft } from '../request-draft.ts'
 import { requestAddress } from '../requests.ts'
@@ -66,7 +66,7 @@ export function NewRequest({ onClose }: { onClose(): void }) {
           ]}
           onChange={(each) => setKind(each)}
         />
-        <fieldset class="choice">
+        <fieldset class="choice" aria-describedby={problem && 'person-problem'}>
           <legend class="label">Who they are</legend>
           <ul class="person-parts">
             {identifiers.map((identifier, i) => (
@@ -105,7 +105,7 @@ export function NewRequest({ onClose }: { onClose(): void }) {
               Add a record
             </Button>
           </div>
-          {problem !== undefined && <Note id="person-problem" problem={problem} />}
+          <GroupProblem id="person-problem" problem={problem} />
         </fieldset>
         <div class="two-fields">
           <Field
