@@ -86,7 +86,7 @@ export class ErrorBoundary extends Component<{ children: ComponentChildren }, { 
     return (
       <Page title="Something went wrong">
         <Empty icon="alert" title="This page could not be displayed">
-          <p>This is a bug in Lethe. No data was changed.</p>
+          <p>This is a bug in Lethe.</p>
           <p class="muted">
             <code class="wrap">{String(error)}</code>
           </p>

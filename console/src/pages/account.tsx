@@ -53,7 +53,7 @@ function WhoCard() {
   )
 }
 
-const languageChoices = [['organisation', 'As the organisation'], ...languages] as const
+const languageChoices = [['organisation', 'Same as the organisation'], ...languages] as const
 
 function AppearanceCard() {
   const { language } = useSession()

@@ -106,8 +106,8 @@ export function MembersPage() {
         >
           <p>
             For a member who has lost them: passkeys, authenticator app and recovery codes stop working, and
-            the member is signed out everywhere. The password alone is then enough to sign in. The activity
-            records it.
+            the member is signed out everywhere. Until they add a new one, they sign in without a second
+            factor. The activity records it.
           </p>
         </Confirm>
       )}

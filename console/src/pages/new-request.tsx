@@ -127,7 +127,7 @@ export function NewRequest({ onClose }: { onClose(): void }) {
         </div>
         <p class="note">
           Lethe looks for this person in all trackers. Nothing is exported, erased or sent yet. When the
-          request is closed, who they are is deleted.
+          request is closed, the person’s identifiers are deleted from it.
         </p>
         <Failure failure={form.failure} />
         <footer class="dialog-foot">

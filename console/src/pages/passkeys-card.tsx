@@ -110,8 +110,8 @@ export function PasskeysCard({ factors: { passkeys, totp, rule } }: { factors: S
           onClose={stop}
         >
           <p>
-            It can no longer be used to sign in. Your device keeps its half until you delete it there.
-            Sessions go on.
+            It can no longer be used to sign in. Your device keeps its half until you delete it there. Your
+            sessions stay open.
           </p>
         </Confirm>
       )}

@@ -65,7 +65,7 @@ function Domains({ rules, provider }: PartProps) {
         rows={3}
         onInput={setText}
         problem={form.fields.domains}
-        hint={`One per line. Everyone to whom ${provider} has confirmed an address of one of these domains can join without an invitation. Never list a domain of a public e-mail service.`}
+        hint={`One per line. Everyone with an address at one of these domains that ${provider} has confirmed can join without an invitation. Never list a domain of a public e-mail service.`}
       />
       <Choice
         label="Role of people who join this way"

@@ -52,7 +52,8 @@ export function RejectDialog({ request, onClose }: RequestDialogProps) {
       onClose={onClose}
     >
       <p>
-        The request is closed, and cannot be opened again. Who it is about and its notes are deleted from it.
+        The request is closed, and cannot be opened again. The person’s identifiers and the notes are deleted
+        from the request.
       </p>
       <p>
         The person’s data is kept: nothing is exported or erased. Nothing is sent either; copy the reply and
@@ -131,7 +132,7 @@ export function CancelDialog({ request, onClose }: RequestDialogProps) {
         {request.state === 'running'
           ? 'Records that are not yet erased keep their data. Erased data cannot be restored; the certificate says what is missing.'
           : 'The person’s data is kept: nothing is exported or erased.'}{' '}
-        Who the request is about and its notes are deleted from it.
+        The person’s identifiers and the notes are deleted from the request.
       </p>
     </Confirm>
   )
@@ -162,8 +163,8 @@ export function CloseDialog({ request, hasExclusions, onClose }: ClosingDialogPr
           : 'Do this once you have sent the copy. Afterwards, it can no longer be exported from here.'}
       </p>
       <p>
-        Who the request is about and its notes are deleted from it. The person’s data is kept. Nothing is
-        sent.
+        The person’s identifiers and the notes are deleted from the request. The person’s data is kept.
+        Nothing is sent.
       </p>
     </Confirm>
   )

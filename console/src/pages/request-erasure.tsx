@@ -40,8 +40,8 @@ export function EraseRequestDialog({ request, hasExclusions, onClose }: ClosingD
       )}
       <p>
         This cannot be undone. Daily totals are kept; they cannot be traced to a person. The service continues
-        if you close this page, and searches once more at the end. Then who the request is about and its notes
-        are deleted{!(isEmpty && hasExclusions) && ', and you get a certificate'}.
+        if you close this page, and searches once more at the end. Then the person’s identifiers and the notes
+        are deleted from the request{!(isEmpty && hasExclusions) && ', and you get a certificate'}.
       </p>
       <ApprovalHint />
     </Confirm>

@@ -89,7 +89,7 @@ function Progress({ group }: { group: RequestGroup }) {
         <h2 id="progress">
           {formatNumber(closed)} of {counted(total, 'request')} closed
         </h2>
-        <Badge state={isRunning ? 'running' : counts.open > 0 ? 'open' : 'done'} />
+        <Badge state={stateOf(group)} />
       </header>
       <progress max={total} value={closed} aria-labelledby="progress" />
       {isRunning && <JobPace done={closed} total={closed + counts.running} {...{ isRunning, resumesAt }} />}
@@ -245,11 +245,17 @@ function CancelDialog({ group, onClose }: GroupDialogProps) {
       onClose={onClose}
     >
       <p>
-        People not yet erased keep their data, and Lethe deletes who these requests are about. What was erased
-        cannot be restored.
+        People not yet erased keep their data. The names and IDs in these requests are deleted. What was
+        erased cannot be restored.
       </p>
     </Confirm>
   )
+}
+
+/** The state of all requests together. */
+function stateOf({ counts }: RequestGroup): keyof RequestGroup['counts'] {
+  const states = ['running', 'open', 'done', 'cancelled', 'rejected'] as const
+  return states.find((state) => counts[state] > 0) ?? 'done'
 }
 
 function pendingIn({ counts }: RequestGroup): number {

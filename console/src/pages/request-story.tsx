@@ -88,13 +88,15 @@ function Received({ request }: { request: Request }) {
   return (
     <StoryItem icon="requests" title="Received" by={createdBy} at={createdAt}>
       <p>
-        {kind === 'access' ? 'A person asked for a copy of their data' : 'A person asked to be erased'} on{' '}
-        <When at={receivedAt} as="day" />.
+        {kind === 'access'
+          ? 'A person asked for a copy of their data'
+          : 'A person asked for their data to be erased'}{' '}
+        on <When at={receivedAt} as="day" />.
       </p>
       {person ? (
         <PersonList person={person} />
       ) : (
-        <p class="muted">The request is closed, so who they are has been deleted from it.</p>
+        <p class="muted">The request is closed, so the person’s identifiers have been deleted from it.</p>
       )}
     </StoryItem>
   )

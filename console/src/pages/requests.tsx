@@ -149,7 +149,7 @@ function Views({ view, counts }: { view: View; counts: RequestCounts | null }) {
 const emptyViews: Record<View, [title: string, text: string]> = {
   open: [
     'No open requests',
-    'When someone asks for a copy of their data, or to be erased, enter it here. Lethe finds their records, counts the days and keeps the proof.',
+    'When someone asks for a copy or the erasure of their data, enter it here. Lethe finds their records, counts the days and keeps the proof.',
   ],
   mine: ['Nothing is assigned to you', 'Open a request to take it on.'],
   overdue: ['Nothing is overdue', 'Every open request is still within its time limit.'],
