@@ -24,12 +24,16 @@ import { statement } from './statement.ts'
 const ofReference = 'organisation_id = :organisationId AND reference = :reference'
 const find = statement(
   `SELECT kind, state, count(*) AS requests, count(resumes_at) AS resting, count(approval_asked_at) AS waiting,
-     count(approval_asked_at) FILTER (WHERE approval_asker_id = :memberId) AS own_waiting, min(resumes_at) AS resumes_at,
-     min(received_at) AS received_at, max(closed_at) AS closed_at,
+     min(resumes_at) AS resumes_at, min(received_at) AS received_at, max(closed_at) AS closed_at,
      sum(found_subjects)::bigint AS found_subjects, sum(found_sessions)::bigint AS found_sessions,
      sum(found_events)::bigint AS found_events, sum(erased_subjects)::bigint AS erased_subjects,
      sum(erased_sessions)::bigint AS erased_sessions, sum(erased_events)::bigint AS erased_events
    FROM privacy_requests WHERE ${ofReference} GROUP BY state, kind`,
+)
+// Reads the requests themselves, so only if some wait.
+const countOwnWaiting = statement(
+  `SELECT count(*) AS requests FROM privacy_requests WHERE ${ofReference}
+   AND state = 'open' AND approval_asked_at IS NOT NULL AND approval_asker_id = :memberId`,
 )
 const sizes = statement(
   `SELECT kind, count(*) AS requests FROM privacy_requests
@@ -105,9 +109,13 @@ export const requestGroupTransactions = {
 
 export function requestGroupStore(engine: Engine<typeof requestGroupTransactions>): RequestGroupStore {
   return {
-    async find(organisationId, reference, memberId = '') {
-      const rows = await engine.read(find, { organisationId, reference, memberId })
-      return rows.length === 0 ? null : toGroup(reference, rows)
+    async find(organisationId, reference, memberId) {
+      const rows = await engine.read(find, { organisationId, reference })
+      if (rows.length === 0) return null
+      const group = toGroup(reference, rows)
+      if (group.waiting === 0 || memberId === undefined) return { ...group, ownWaiting: 0 }
+      const [row = {}] = await engine.read(countOwnWaiting, { organisationId, reference, memberId })
+      return { ...group, ownWaiting: integer(row, 'requests') }
     },
     async sizes(organisationId, reference, states) {
       const total = { access: 0, erasure: 0 }
@@ -135,7 +143,7 @@ export function requestGroupStore(engine: Engine<typeof requestGroupTransactions
 }
 
 /** From a row for each kind and state. */
-function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
+function toGroup(reference: string, rows: readonly Row[]): Omit<RequestGroup, 'ownWaiting'> {
   const count = (isMeant: (row: Row) => boolean) =>
     sum(rows.filter(isMeant).map((row) => integer(row, 'requests')))
   const countIn = (state: PrivacyRequestState) => count((row) => row.state === state)
@@ -153,7 +161,6 @@ function toGroup(reference: string, rows: readonly Row[]): RequestGroup {
     },
     startable: count((row) => row.kind === 'erasure' && row.state === 'open') - waiting,
     waiting,
-    ownWaiting: sum(open.map((row) => integer(row, 'own_waiting'))),
     access: count((row) => row.kind === 'access'),
     found: addAll(rows.map((row) => toCounts(row, 'found_'))),
     erased: addAll(rows.map((row) => toCounts(row, 'erased_'))),
