@@ -141,8 +141,8 @@ export interface TombstoneStore {
     organisationId: string,
     entries: readonly { index: number; erasedAt: Instant }[],
   ): Promise<Tombstone[]>
-  /** How many tombstones of an organisation have no ledger entry. Reads every tombstone. */
-  countWithoutEntry(organisationId: string): Promise<number>
+  /** How many tombstones of an organisation have no ledger entry. Reads every tombstone, in steps. */
+  countWithoutEntry(organisationId: string, signal?: AbortSignal): Promise<number>
   /** Deletes up to `maxRows` of the oldest tombstones before an instant, in one transaction. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

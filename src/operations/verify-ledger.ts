@@ -80,7 +80,7 @@ export async function verifyLedger(
   const problem =
     (opened instanceof ForgedLedger ? opened.message : null) ??
     shorterThan(head, expected, journal) ??
-    (await tombstonesWithoutEntry(deps, organisationId))
+    (await tombstonesWithoutEntry(deps, organisationId, signal))
   return { head, problem }
 }
 
@@ -159,8 +159,9 @@ async function entryWithoutTombstone(
 async function tombstonesWithoutEntry(
   { tombstones }: VerifyDeps,
   organisationId: string,
+  signal: AbortSignal | undefined,
 ): Promise<string | null> {
-  const count = await tombstones.countWithoutEntry(organisationId)
+  const count = await tombstones.countWithoutEntry(organisationId, signal)
   if (count === 0) return null
   return `${count} ${count === 1 ? 'tombstone has' : 'tombstones have'} no entry: entries were removed, or are missing in a journal that was replayed.`
 }

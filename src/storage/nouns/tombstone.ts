@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../domain/instant.ts'
 import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
 import type { Tombstone, TombstoneStore } from '../../domain/ledger.ts'
@@ -24,10 +25,24 @@ const firstKept = statement(
   'any',
 )
 const sweep = statement('DELETE FROM tombstones WHERE erased_at < :until', 'any')
-/** Reads every tombstone; used to verify a ledger. */
-export const withoutEntry = statement(
-  `SELECT count(*) AS count FROM tombstones WHERE organisation_id = :organisationId AND (ledger_index < 0 OR ledger_index > (
-     SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = :organisationId))`,
+const key = '(tracker_id, digest, organisation_id, ledger_index)'
+const afterKey = `${key} > (:trackerId, :digest, :ofOrganisation, :ledgerIndex)`
+// The last tombstone of a step that begins after another one.
+const lastOfStep = statement(
+  `SELECT ${columns} FROM tombstones WHERE ${afterKey}
+   ORDER BY tracker_id, digest, organisation_id, ledger_index LIMIT 1 OFFSET :others`,
+  'any',
+)
+// Compared with the head in one statement, because erasures go on.
+const isWithoutEntry = `organisation_id = :organisationId AND (ledger_index < 0 OR ledger_index > (
+  SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = :organisationId))`
+const withoutEntryToLast = statement(
+  `SELECT count(*) AS count FROM tombstones WHERE ${afterKey}
+     AND ${key} <= (:lastTrackerId, :lastDigest, :lastOrganisation, :lastIndex) AND ${isWithoutEntry}`,
+  'any',
+)
+const withoutEntryToEnd = statement(
+  `SELECT count(*) AS count FROM tombstones WHERE ${afterKey} AND ${isWithoutEntry}`,
   'any',
 )
 export const insertTombstone = statement(
@@ -43,6 +58,9 @@ const latest = statement(
   'any',
   latestOf('IN (SELECT unhex(value) FROM json_each(:digests))'),
 )
+
+/** Read in a millisecond or two. */
+const stepRows = 5_000
 
 export const tombstoneTransactions = {
   async sweepTombstones(run: Run, before: Instant, maxRows: number): Promise<number> {
@@ -71,9 +89,24 @@ export function tombstoneStore(engine: Engine<typeof tombstoneTransactions>): To
         .sort((a, b) => b.ledgerIndex - a.ledgerIndex)
       return newestFirst.slice(0, limit)
     },
-    async countWithoutEntry(organisationId) {
-      const [row] = await engine.readLong(withoutEntry, { organisationId })
-      return integer(row ?? {}, 'count')
+    async countWithoutEntry(organisationId, signal) {
+      let count = 0
+      // No ID is empty, so this precedes every tombstone.
+      let after = { trackerId: '', digest: Buffer.alloc(16), ofOrganisation: '', ledgerIndex: 0 }
+      for (;;) {
+        signal?.throwIfAborted()
+        const [row] = await engine.readLong(lastOfStep, { ...after, others: stepRows - 1 })
+        if (!row) break
+        const last = toTombstone(row)
+        const step = {
+          ...{ ...after, organisationId, lastTrackerId: last.trackerId, lastDigest: last.digest },
+          ...{ lastOrganisation: last.organisationId, lastIndex: last.ledgerIndex },
+        }
+        count += countIn(await engine.readLong(withoutEntryToLast, step))
+        after = { ...last, digest: Buffer.from(last.digest), ofOrganisation: last.organisationId }
+        await nextTurn()
+      }
+      return count + countIn(await engine.readLong(withoutEntryToEnd, { ...after, organisationId }))
     },
     async ofEntries(organisationId, entries) {
       const instants = entries.map(({ erasedAt }) => erasedAt)
@@ -82,6 +115,10 @@ export function tombstoneStore(engine: Engine<typeof tombstoneTransactions>): To
     },
     sweep: (before, maxRows) => engine.transact('sweepTombstones', before, maxRows),
   }
+}
+
+function countIn([row = {}]: readonly Row[]): number {
+  return integer(row, 'count')
 }
 
 /** What a tombstone is looked up by. */

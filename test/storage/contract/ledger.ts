@@ -192,6 +192,23 @@ export function ledgerContract(fixture: Fixture): void {
       })
     })
 
+    it('is counted if it has no entry, among those of other organisations', async () => {
+      const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
+      const { organisationId, trackerId } = tracker
+      const { replay, tombstones } = fixture.store
+      for (const each of [tracker, other]) await erase(each, 'anna')
+      const line = (subjectId: string, index: number) => {
+        const [digest] = testKeyring.tombstoneDigests(trackerId, subjectId)
+        const entry = { kind: 'erasure', organisationId, index, record: '', at: start } as const
+        return { ...entry, tombstone: { trackerId, digest, refusedUntil: start } }
+      }
+      await replay.addTombstones(organisationId, [line('ben', 4), line('cleo', 7)])
+      assert.equal(await tombstones.countWithoutEntry(organisationId), 2)
+      assert.equal(await tombstones.countWithoutEntry(other.organisationId), 0)
+      const aborted = AbortSignal.abort(new Error('the client is gone'))
+      await assert.rejects(tombstones.countWithoutEntry(organisationId, aborted), /the client is gone/)
+    })
+
     it('is swept by age, in steps', async () => {
       const tracker = await fixture.createTracker()
       const long = at('1971-01-01T00:00:00.000Z')

@@ -7,7 +7,6 @@ import { eventsByDay } from '../../../src/storage/nouns/daily-total.ts'
 import { allWindows } from '../../../src/storage/nouns/retention.ts'
 import { findOpenOrganisations } from '../../../src/storage/nouns/single-sign-on.ts'
 import { statements as sharedStatements } from '../../../src/storage/nouns/statement.ts'
-import { withoutEntry } from '../../../src/storage/nouns/tombstone.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { statementRunner } from '../../../src/storage/sqlite/connections.ts'
 import { commands } from '../../../src/storage/sqlite/message-handler.ts'
@@ -33,7 +32,6 @@ const allowedToScan: readonly (string | null)[] = [
   findOpenOrganisations.sqlite,
   eventsByDay.sqlite,
   'SELECT * FROM scrubs',
-  withoutEntry.sqlite,
   'SELECT fingerprint FROM secrets ORDER BY fingerprint',
   'SELECT reason, lines FROM refused_lines',
   'SELECT organisation_id, max(ledger_index) AS ledger_index FROM ledger_entries GROUP BY organisation_id',
