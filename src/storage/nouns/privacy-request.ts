@@ -7,10 +7,8 @@ import {
   type NewPrivacyRequest,
   type PrivacyRequest,
   type PrivacyRequestPosition,
-  type PrivacyRequestQuery,
   type PrivacyRequestRef,
   type PrivacyRequestStore,
-  pendingStates,
   type RequestClosing,
   type RequestItem,
   type RequestOfEntry,
@@ -18,16 +16,18 @@ import {
   requestOutcomes,
   requestStates,
 } from '../../domain/privacy-request.ts'
-import type { SweepStep } from '../../domain/retention.ts'
 import { toPage } from '../rules/page.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
-import { firstOfRanges, readInbox } from './inbox.ts'
+import { readInbox } from './inbox.ts'
+import { bytesOfRequest, requestPage } from './list-privacy-request.ts'
 import { lockOrganisation } from './locks.ts'
-import { lockSweptBefore, sweptBefore, windowOf } from './retention.ts'
 import { asJson, integer, integerOrNull, known, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
-import { type NamedValues, type Statement, statement } from './statement.ts'
+import { type NamedValues, statement } from './statement.ts'
+
+/** What the sweep does with closed requests. */
+export type RequestSweepStore = Pick<PrivacyRequestStore, 'sweep' | 'countClosedBefore'>
 
 /** What a process that works on a request does with it. */
 export type RequestLeaseStore = Pick<
@@ -109,22 +109,8 @@ const closedAfter = statement(
    WHERE closed_at IS NOT NULL AND (closed_at, organisation_id, id) > (:closedAt, :organisationId, :id)
    ORDER BY closed_at, organisation_id, id LIMIT :limit`,
 )
-const before = 'organisation_id = :organisationId AND closed_at < :before'
-const closedBefore = statement(
-  `SELECT id FROM privacy_requests WHERE ${before} ORDER BY closed_at LIMIT 1`,
-  'one',
-  // Not by organisation, because only the oldest are read.
-  `SELECT id FROM privacy_requests INDEXED BY privacy_requests_closed WHERE ${before} ORDER BY closed_at LIMIT 1`,
-)
-const countClosedBefore = statement(`SELECT count(*) AS requests FROM privacy_requests WHERE ${before}`)
-const removeItems = statement(
-  `DELETE FROM privacy_request_items WHERE ${ownItems} AND place IN (
-     SELECT place FROM privacy_request_items WHERE ${ownItems} ORDER BY place LIMIT :maxRows)`,
-)
-const removePeople = statement(`DELETE FROM privacy_request_people WHERE ${ownItems}`)
 export const removeNotes = statement(`DELETE FROM privacy_request_notes WHERE ${ownItems}`)
 export const removeExclusions = statement(`DELETE FROM privacy_request_exclusions WHERE ${ownItems}`)
-const remove = statement(`DELETE FROM privacy_requests WHERE ${own}`)
 /** Records an erasure in the items of all requests that wait for its subject. */
 export const settleRequestItems = statement(
   `UPDATE privacy_request_items SET outcome = 'erased', subject_id = NULL, sessions = :sessions, events = :events,
@@ -179,25 +165,6 @@ export const privacyRequestTransactions = {
     await endRequest(run, { organisationId, id }, { ...closing, left: null })
     return true
   },
-  async sweepPrivacyRequests(
-    run: Run,
-    organisationId: string,
-    step: SweepStep,
-  ): Promise<{ requests: number; isDone: boolean }> {
-    const before = await lockSweptBefore(run, 'activity', organisationId, step)
-    if (before === null) return { requests: 0, isDone: true }
-    const [row] = (await run(closedBefore, { organisationId, before })).rows
-    if (!row) return { requests: 0, isDone: true }
-    const ref = { organisationId, id: text(row, 'id') }
-    const { count } = await run(removeItems, { ...ref, maxRows: step.maxRows })
-    noteDeletion(run)
-    if (count === step.maxRows) return { requests: 0, isDone: false }
-    await run(removePeople, ref)
-    await run(removeExclusions, ref)
-    await run(remove, ref)
-    // The last step is answered once nothing of it is in SQLite's log.
-    return { requests: 1, isDone: (await run(closedBefore, { organisationId, before })).count === 0 }
-  },
 }
 
 /** Whether a request to store shares its reference. Of a list, all do, as far as anybody knows. */
@@ -214,10 +181,10 @@ export async function sharesItsReference(
   return (await run(sameReference, { organisationId, kind, reference })).count > 0
 }
 
-/** What members, keys and the sweep do with requests. Processing takes a lease: see `requestLeaseStore`. */
+/** What members and keys do with requests. Processing takes a lease: see `requestLeaseStore`. */
 export function privacyRequestStore(
   engine: Engine<typeof privacyRequestTransactions>,
-): Omit<PrivacyRequestStore, keyof RequestLeaseStore> {
+): Omit<PrivacyRequestStore, keyof RequestLeaseStore | keyof RequestSweepStore> {
   return {
     create: (request, digests, note) => engine.transact('createPrivacyRequest', request, digests, note),
     async find(ref) {
@@ -232,7 +199,7 @@ export function privacyRequestStore(
       const rows = query.isGrouped
         ? await readInbox(engine, organisationId, query)
         : await engine.read(...requestPage(organisationId, query))
-      const limit = Math.min(query.limit, howManyFit(rows, bytesOf))
+      const limit = Math.min(query.limit, howManyFit(rows, bytesOfRequest))
       const requests = rows.slice(0, limit + 1).map(toRequest)
       return toPage(requests, limit, ({ dueAt, id }): PrivacyRequestPosition => ({ dueAt, id }))
     },
@@ -265,22 +232,6 @@ export function privacyRequestStore(
         return { ...toRef(row), closedAt, createdAt }
       })
     },
-    async sweep(organisationId, step) {
-      const before = sweptBefore(
-        await engine.read(windowOf.activity, { id: organisationId }),
-        'activity',
-        step,
-      )
-      const isAny =
-        before !== null && (await engine.read(closedBefore, { organisationId, before })).length > 0
-      return isAny
-        ? engine.transact('sweepPrivacyRequests', organisationId, step)
-        : { requests: 0, isDone: true }
-    },
-    async countClosedBefore(organisationId, before) {
-      const [row = {}] = await engine.readLong(countClosedBefore, { organisationId, before })
-      return integer(row, 'requests')
-    },
   }
 }
 
@@ -301,60 +252,6 @@ export async function endRequest(
 
 export function foundParameters({ subjects, sessions, events }: DataCounts): NamedValues {
   return { foundSubjects: subjects, foundSessions: sessions, foundEvents: events }
-}
-
-/**
- * The statement and parameters for a page of requests, plus one row that shows whether more follow. Every
- * combination of filters is a range of one index, which SQLite is told, or a few ranges that are merged.
- */
-function requestPage(organisationId: string, query: PrivacyRequestQuery): [Statement, NamedValues] {
-  const { state, kind, assigneeId, reference, isLatestFirst = false } = query
-  const { dueBefore, after, limit } = query
-  const isAssigned = assigneeId !== undefined
-  const isOfGroup = reference !== undefined
-  const [order, isAfter] = isLatestFirst ? ['due_at DESC, id DESC', '<'] : ['due_at, id', '>']
-  // The indexes by assignee and by reference have both columns, so each of their values is a range.
-  const anyState = state === 'pending' ? pendingStates : requestStates
-  const isOneState = state !== null && state !== 'pending'
-  const states = isOneState || !(isAssigned || isOfGroup) ? [state] : anyState
-  const kinds = kind !== null || !(isAssigned || isOfGroup) ? [kind] : requestKinds
-  const rangeOf = (state: string | null, kind: string | null, indexed: (name: string) => string) => {
-    const fixed = [
-      ...(isOfGroup ? [['reference', 'reference = :reference']] : []),
-      ...(isAssigned ? [['assignee', assigneeId ? 'assignee_id = :assigneeId' : 'assignee_id IS NULL']] : []),
-      ...(state === 'pending' ? [['pending', 'closed_at IS NULL']] : []),
-      ...(state !== null && state !== 'pending' ? [['state', `state = '${state}'`]] : []),
-      ...(kind !== null ? [['kind', `kind = '${kind}'`]] : []),
-    ]
-    const index = `privacy_requests_by_${[...fixed.map(([name]) => name), 'due'].join('_and_')}`
-    const where = [
-      ...['organisation_id = :organisationId', ...fixed.map(([, condition]) => condition)],
-      ...[`(due_at, id) ${isAfter} (:at, :id)`, 'due_at < :before'],
-    ]
-    return `SELECT * FROM ${indexed(index)} WHERE ${where.join(' AND ')}`
-  }
-  const rangesOn = (indexed: (name: string) => string) =>
-    states.flatMap((state) => kinds.map((kind) => rangeOf(state, kind, indexed)))
-  const onPostgres = firstOfRanges(
-    rangesOn(() => 'privacy_requests'),
-    order,
-  )
-  const merged = rangesOn((index) => `privacy_requests INDEXED BY ${index}`).join(' UNION ALL ')
-  const onSqlite = `${merged} ORDER BY ${order} LIMIT :count`
-  const start = isLatestFirst ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
-  const { dueAt: at, id } = after ?? { dueAt: start, id: '' }
-  const before = dueBefore ?? Number.MAX_SAFE_INTEGER
-  const parameters = { organisationId, at, id, before, count: limit + 1 }
-  const chosen = { assigneeId: assigneeId ?? null, reference: reference ?? null }
-  return [statement(onPostgres, 'one', onSqlite), { ...parameters, ...chosen }]
-}
-
-/** The size of a request in a response, apart from its person and its texts. */
-const bytesBesideTexts = 1_024
-
-function bytesOf(row: Row): number {
-  const texts = [row.person, row.reference, row.extension_reason, row.rejection_reason]
-  return bytesBesideTexts + Buffer.byteLength(texts.join(''))
 }
 
 export function toRequest(row: Row): PrivacyRequest {

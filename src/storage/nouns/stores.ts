@@ -26,6 +26,7 @@ import { signInStore } from './sign-in.ts'
 import { signInChallengeStore } from './sign-in-challenge.ts'
 import { signInRulesStore } from './sign-in-rules.ts'
 import { singleSignOnStore } from './single-sign-on.ts'
+import { requestSweepStore } from './sweep-privacy-request.ts'
 import { tombstoneStore } from './tombstone.ts'
 import { totpStore } from './totp.ts'
 import { trackerStore } from './tracker.ts'
@@ -64,7 +65,11 @@ export function sharedStores(engine: Engine<SharedTransactions>, sweep: TrackerS
     recoveryCodes: recoveryCodeStore(engine),
     activity: activityStore(engine),
     approvals: approvalStore(engine),
-    privacyRequests: { ...privacyRequestStore(engine), ...requestLeaseStore(engine) },
+    privacyRequests: {
+      ...privacyRequestStore(engine),
+      ...requestLeaseStore(engine),
+      ...requestSweepStore(engine),
+    },
     requestGroups: requestGroupStore(engine),
     requestHandling: requestHandlingStore(engine),
     requestReports: requestReportStore(engine),

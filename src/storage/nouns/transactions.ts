@@ -25,6 +25,7 @@ import { signInTransactions } from './sign-in.ts'
 import { signInChallengeTransactions } from './sign-in-challenge.ts'
 import { signInRulesTransactions } from './sign-in-rules.ts'
 import { singleSignOnTransactions } from './single-sign-on.ts'
+import { requestSweepTransactions } from './sweep-privacy-request.ts'
 import { tombstoneTransactions } from './tombstone.ts'
 import { totpTransactions } from './totp.ts'
 import { trackerTransactions } from './tracker.ts'
@@ -51,6 +52,7 @@ const transactions = {
   ...requestGroupTransactions,
   ...requestHandlingTransactions,
   ...requestLeaseTransactions,
+  ...requestSweepTransactions,
   ...retentionTransactions,
   ...scrubTransactions,
   ...secondFactorTransactions,
