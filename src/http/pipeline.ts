@@ -6,43 +6,31 @@ import { allows, isRole } from '../domain/member.ts'
 import { hexDigits } from '../domain/reveals.ts'
 import { missingFactorNames } from '../domain/second-factor.ts'
 import { FairQueue } from '../domain/semaphore.ts'
-import type { Services } from '../domain/services.ts'
 import { isRecent } from '../domain/sign-in.ts'
-import type { VariableReader } from '../domain/variable-token.ts'
-import { authenticateKey } from '../operations/api-key.ts'
-import { authenticateMember } from '../operations/sign-in.ts'
-import { authenticateVariableToken } from '../operations/variable-token.ts'
-import type { clientAddress, OriginPolicy } from './client-address.ts'
-import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
+import { type AuthenticationDeps, authentication } from './authenticate.ts'
+import type { clientAddress } from './client-address.ts'
+import { consoleBudgets } from './console/sign-in-cookie.ts'
 import type { PathParameters } from './parameters.ts'
 import { discardBody, hasBody, isLarge, maxBodyBytes, readJson } from './request-body.ts'
 import {
-  batchOf,
   type HttpTools,
-  hasBearerToken,
   identityOf,
   type PipelineName,
-  type RequestBatch,
   type RequestContext,
   type Route,
-  readBearerToken,
   readerOf,
 } from './request-context.ts'
 import { isLargeBatch, readLines } from './request-lines.ts'
 import { isNamedInFields, isNamedInLines } from './request-log.ts'
 import { requireValidRequest } from './valid-request.ts'
 
-export interface PipelineDeps {
-  services: Services
+export interface PipelineDeps extends AuthenticationDeps {
   http: HttpTools
   limiter: Pick<Limiter, 'take'>
   budgets: Record<ApiBudgetName, Budget>
   addressOf: ReturnType<typeof clientAddress>
-  originPolicy: OriginPolicy
   /** The maximum length of a line in a batch. */
   maxLineBytes: number
-  noteKeyUse(keyId: string): void
-  noteTokenUse(tokenId: string): void
   noteKeyRefusal(keyId: string): void
   noteRefusedString(keyString: string): void
   /** Absent unless traces are exported. */
@@ -68,14 +56,15 @@ export interface RequestTraces {
 
 /** The pipelines of all requests, up to their operations. Each step can refuse a request. */
 export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
-  const { services, http, budgets, addressOf, originPolicy, noteKeyUse, noteTokenUse } = deps
+  const { services, http, budgets, addressOf, originPolicy } = deps
+  const authenticate = authentication(deps)
   const spend = spending(deps.limiter)
   const largeBodies = new FairQueue(largeBodyBounds)
   const batches = new FairQueue(batchBounds)
 
   /** What a request needs of its member. */
   const memberAccess: Record<string, Middleware> = {
-    member: requireMember,
+    member: authenticate.member,
     role: requireRole,
     'second factor': requireSecondFactor,
     'recent sign-in': requireRecentSignIn,
@@ -87,7 +76,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
       // The address's budget comes first, so that malformed requests count against it.
       'address budget': (context) => spend(budgets.ip, addressOf(context.request), context),
       'valid request': requireValidRequest,
-      key: authenticate,
+      key: authenticate.key,
       'key budget': (context) => spend(budgets.key, callerOf(context).key.id, context),
       route: requireRoute,
       scope: requireScope,
@@ -100,7 +89,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     token: {
       'address budget': (context) => spend(budgets.ip, addressOf(context.request), context),
       'valid request': requireValidRequest,
-      token: authenticateReader,
+      token: authenticate.token,
       'token budget': (context) => spend(budgets.variables, readerOf(context).tokenId, context),
       route: requireRoute,
       parameters: readParameters,
@@ -146,62 +135,12 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     return Object.entries(steps).map(([name, run]) => deps.traces?.step(name, run) ?? run)
   }
 
-  function authenticate(context: RequestContext): MaybePromise<LetheError | null> {
-    const { authorization } = context.request.headers
-    if (!hasBearerToken(authorization)) return noKey
-    return andThen(findCaller(authorization, batchOf(context)), (caller) => {
-      if (caller === null) return invalidKey
-      noteKeyUse(caller.key.id)
-      context.caller = caller
-      return null
-    })
-  }
-
-  function findCaller(authorization: string, { callers }: RequestBatch): MaybePromise<Caller | null> {
-    const known = callers.get(authorization)
-    if (known !== undefined) return known
-    const keyString = readBearerToken(authorization)
-    const caller = keyString === undefined ? null : authenticateKey(services, keyString)
-    callers.set(authorization, caller)
-    return caller
-  }
-
-  function authenticateReader(context: RequestContext): MaybePromise<LetheError | null> {
-    const { values, repeated } = context.query
-    if (repeated.has('token')) return severalTokens
-    const token = values.get('token')
-    if (token === undefined || token === '') return noToken
-    return andThen(findReader(token, batchOf(context)), (reader) => {
-      if (reader === null) return invalidToken
-      noteTokenUse(reader.tokenId)
-      context.reader = reader
-      return null
-    })
-  }
-
-  function findReader(token: string, { readers }: RequestBatch): MaybePromise<VariableReader | null> {
-    const known = readers.get(token)
-    if (known !== undefined) return known
-    const reader = authenticateVariableToken(services, token)
-    readers.set(token, reader)
-    return reader
-  }
-
   /** Changes at the console must come from its own pages. */
   function requireOwnOrigin({ request }: RequestContext): LetheError | null {
     if (request.method === 'GET' || request.method === 'HEAD') return null
     const { origin, 'sec-fetch-site': site } = request.headers
     if (site !== undefined && site !== 'same-origin') return foreignOrigin
     return origin !== undefined && originPolicy.isOurs(origin, request) ? null : foreignOrigin
-  }
-
-  function requireMember(context: RequestContext): MaybePromise<LetheError | null> {
-    const token = readCookie(context.request, 'console', originPolicy.isSecure(context.request))
-    if (token === null) return signedOut
-    return authenticateMember(services, token).then((found) => {
-      context.signedIn = found
-      return found === null ? signedOut : null
-    })
   }
 
   function requireRecentSignIn(context: RequestContext): LetheError | null {
@@ -304,24 +243,6 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
 }
 
 // Created once, because a flood of requests is refused for the same reason.
-const noKey = new LetheError(
-  'unauthorized',
-  'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
-)
-const invalidKey = new LetheError('unauthorized', 'This is not a valid API key.')
-const noToken = new LetheError(
-  'unauthorized',
-  'No variable token was sent. Send it in the query: /v1/variables?token=<TOKEN>.',
-)
-// Which of them counts would depend on their order.
-const severalTokens = new LetheError('validation_error', 'Check token: see details.', [
-  { field: 'token', message: 'token must be given once' },
-])
-const invalidToken = new LetheError('unauthorized', 'This is not a valid variable token.')
-const signedOut = new LetheError(
-  'unauthorized',
-  'You are not signed in, or your session has expired. Sign in and try again.',
-)
 const notRecent = new LetheError(
   'unauthorized',
   'Confirm that it is you: this needs a proof of your identity from the last ten minutes.',
