@@ -2,7 +2,13 @@ import { constants, createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { JournalFile, JournalReading, JournalReports, MissingLines } from './domain/journal.ts'
-import { formatJournalLine, isEntry, type JournalLine, parseJournalLine } from './domain/journal-line.ts'
+import {
+  beginsAsJournalLine,
+  formatJournalLine,
+  isEntry,
+  type JournalLine,
+  parseJournalLine,
+} from './domain/journal-line.ts'
 
 /**
  * A journal in a file that several processes of one machine may append to. Lines that arrive during a write
@@ -91,6 +97,7 @@ export class FileJournal implements JournalFile {
     const file = await openForAppending(this.place)
     try {
       const found: SeenFile = await file.stat({ bigint: true })
+      if (this.#seen === undefined && found.size > 0n) await requireJournal(this.place)
       this.#isRestarted ||= this.#seen ? !continues(this.#seen, found) : false
       const seen = { dev: found.dev, ino: found.ino, size: found.size }
       this.#seen = seen
@@ -158,7 +165,7 @@ interface ReadOptions extends JournalReading {
   mayBeMissing?: boolean
 }
 
-/** Memory use does not grow with the file. */
+/** Memory use does not grow with the file. Throws if none of the lines is one of a journal. */
 async function* readJournal(
   path: string,
   { onUnreadable, from = 0, onEnd, mayBeMissing = false }: ReadOptions = {},
@@ -167,16 +174,35 @@ async function* readJournal(
   // A file that was moved away and restarted is shorter.
   const start = from > 0 && (await sizeOf(path)) < from ? 0 : from
   let offset = start
+  // Reported after the first readable line: a file that has none may be no journal.
+  const first: number[] = []
+  let isJournal = start > 0
+  let isForeign = false
   for await (const { bytes, isWhole } of linesOf(path, start, mayBeMissing)) {
     number += 1
     // A line without a newline may still be incomplete.
     if (isWhole) offset += bytes.length + 1
     if (bytes.length === 0) continue
-    const line = parseJournalLine(bytes.toString('utf8'))
-    if (line) yield line
-    else onUnreadable?.(number)
+    const text = bytes.toString('utf8')
+    const line = parseJournalLine(text)
+    if (line) {
+      isJournal = true
+      for (const unreadable of first.splice(0)) onUnreadable?.(unreadable)
+      yield line
+    } else if (isJournal) onUnreadable?.(number)
+    else {
+      first.push(number)
+      isForeign ||= !beginsAsJournalLine(text)
+    }
   }
+  if (!isJournal && isForeign) throw new Error(`${path} is not a journal: none of its lines can be read.`)
+  for (const unreadable of first) onUnreadable?.(unreadable)
   onEnd?.(offset)
+}
+
+/** Throws if a file has lines, and they are not those of a journal. */
+async function requireJournal(path: string): Promise<void> {
+  for await (const _ of readJournal(path)) return
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -16,6 +16,7 @@ import { LedgerJournal, openJournal } from './operations/journal.ts'
 import type { Otlp } from './otlp/open-otlp.ts'
 import type { Log } from './runtime/log.ts'
 import { systemRandomness } from './runtime/randomness.ts'
+import { requireOwnJournal } from './runtime/same-file.ts'
 import { openKeyring, readClientSecret, type SecretReports } from './runtime/secret-file.ts'
 import { type OpenOptions, openStore, placeOf, readStoreStatus, storeExists } from './storage/open-store.ts'
 
@@ -47,6 +48,7 @@ export async function openServicesWithoutSecrets(
   options?: OpenOptions,
 ): Promise<ServicesWithoutSecrets> {
   const { retentionDays, activityDays, tombstoneDays, journal } = config
+  if (journal !== null) requireOwnJournal({ ...config, journal })
   const store = await openStore(config.store, options)
   return {
     ...store,

@@ -104,6 +104,15 @@ export function parseJournalLine(text: string): JournalLine | null {
   }
 }
 
+const opening = '{"kind":"'
+
+/** Whether an unreadable line is one that was not written whole, or one of a newer version. */
+export function beginsAsJournalLine(text: string): boolean {
+  // After a crash, a file system may have added zero bytes.
+  const written = text.replace(/\0+$/, '')
+  return written.startsWith(opening) || opening.startsWith(written)
+}
+
 function parseEntry(fields: Fields): JournalLine | null {
   const { kind, organisationId, index, record } = fields
   if (typeof organisationId !== 'string' || typeof record !== 'string') return null

@@ -323,6 +323,30 @@ describe('lethe restore', { concurrency: 4 }, () => {
     )
   })
 
+  it('rejects a file that is not a journal, or is empty, and does not replace the store', async (t) => {
+    const { cli, backup, env } = await afterTheBackup(t)
+    const before = statSync(cli.storePath).ino
+    const empty = join(cli.folder, 'empty.journal')
+    writeFileSync(empty, '')
+    for (const [file, refusal] of [
+      [`${backup}.json`, /old\.backup\.json is not a journal/],
+      [backup, /old\.backup is not a journal/],
+      [empty, /The journal .*empty\.journal is empty/],
+    ] as const) {
+      for (const command of [
+        ['restore', backup, '--yes', '--journal', env.LETHE_JOURNAL, file],
+        ['journal', 'replay', file],
+        ['ledger', 'verify', '--journal', file],
+      ])
+        assertRefused(await cli.run(command), 1, refusal)
+      assert.equal(statSync(cli.storePath).ino, before)
+    }
+    removeStore(cli)
+    const unasked = await cli.run(['restore', backup], { env: { LETHE_JOURNAL: empty } })
+    assert.equal(unasked.code, 2)
+    assert.match(unasked.stderr, /empty\.journal is empty[\s\S]*--yes is missing/)
+  })
+
   it('ends all sessions and withdraws open links of the backup, and says so', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -83,6 +83,23 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
       assert.ok(outcome.stderr.includes(path), outcome.stderr)
     })
   }
+
+  it('if LETHE_JOURNAL names another file, and leaves that file unchanged', async (t) => {
+    const { cli, keyId } = await withShop(t)
+    const notes = join(cli.folder, 'notes')
+    writeFileSync(notes, 'Dear diary\n')
+    const secret = join(cli.folder, 'lethe.secret')
+    const inStead = (LETHE_JOURNAL: string) => ({ env: { LETHE_JOURNAL, LETHE_LOG_LEVEL: 'silent' } })
+    for (const [journal, code, reason] of [
+      [notes, 1, /notes is not a journal/],
+      [cli.storePath, 2, /LETHE_JOURNAL is the file of the store/],
+      [secret, 2, /LETHE_JOURNAL is the file of the secret/],
+    ] as const)
+      assertRefused(await cli.run(['serve'], inStead(journal)), code, reason)
+    const revoked = await cli.run(['keys', 'revoke', keyId, '--name', 'all'], inStead(notes))
+    assertRefused(revoked, 1, /The change was made, but .*notes is not a journal/)
+    assert.equal(readFileSync(notes, 'utf8'), 'Dear diary\n')
+  })
 
   it('if it cannot create its folder, with one line that names it and exit code 1', async (t) => {
     const cli = commandLine(t)

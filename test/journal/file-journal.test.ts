@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import type { JournalLine } from '../../src/domain/journal-line.ts'
 import { formatRecord } from '../../src/domain/ledger-record.ts'
 import { FileJournal, mergeJournals } from '../../src/journal.ts'
@@ -91,6 +92,32 @@ describe('a journal in a file', () => {
     const torn: number[] = []
     assert.deepEqual(await linesOf(journal.read({ onUnreadable: (line) => torn.push(line) })), [revoked('a')])
     assert.deepEqual(torn, [1])
+  })
+
+  const foreign = {
+    'a description of a backup': '{\n  "bytes": 4096,\n  "sha256": ""\n}\n',
+    'an import': '{"type":"event","name":"pageview"}\n',
+    'a compressed journal': gzipSync('x'),
+    'a secret': `${Buffer.alloc(32, 7).toString('base64')}\n`,
+  }
+  for (const [what, content] of Object.entries(foreign)) {
+    it(`is not ${what}, to which nothing is appended`, async (t) => {
+      const path = join(temporaryFolder(t), 'file')
+      writeFileSync(path, content)
+      const reading = linesOf(mergeJournals([path], () => assert.fail('a line is torn')))
+      await assert.rejects(reading, /file is not a journal/)
+      await assert.rejects(linesOf(new FileJournal(path).read()), /file is not a journal/)
+      await assert.rejects(new FileJournal(path).append([revoked('a')]), /file is not a journal/)
+      assert.deepEqual(readFileSync(path), Buffer.from(content))
+    })
+  }
+
+  it('may have only torn lines, with zero bytes from the file system', async (t) => {
+    const path = join(temporaryFolder(t), 'journal')
+    writeFileSync(path, '\n{"kind":"key.revo\n{"ki\0\0\n\0\0')
+    const torn: number[] = []
+    const lines = linesOf(mergeJournals([path], (_, line) => torn.push(line)))
+    assert.deepEqual([await lines, torn], [[], [2, 3, 4]])
   })
 
   it('combines concurrent appends into one write', async (t) => {

@@ -22,6 +22,7 @@ export function addJournalCommand(program: Command, { terminal, withSecrets, sum
     .option('--json', 'print one JSON object')
     .action((files: string[], { mend, json }: { mend?: true; json?: true }) =>
       withSecrets(async (services) => {
+        requireJournals(files)
         const replayed = await replayJournals(services, files, unreadableReports(terminal), {
           mend: mend === true,
         })
@@ -43,13 +44,27 @@ export function journalsOf(
   named: readonly string[] | undefined,
   { journal }: Pick<Config, 'journal'>,
 ): readonly string[] {
-  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
-  const missing = named?.find((path) => !isThere(path))
-  if (missing !== undefined) throw new Error(`There is no journal at ${missing}.`)
+  if (named) requireJournals(named)
   if (named || journal === null) return named ?? []
-  if (isThere(journal)) return [journal]
-  tell(`There is no journal at ${journal} yet.`)
+  const state = stateOf(journal)
+  if (state === 'there') return [journal]
+  tell(state === 'empty' ? `The journal ${journal} is empty.` : `There is no journal at ${journal} yet.`)
   return []
+}
+
+function requireJournals(named: readonly string[]): void {
+  for (const path of named) {
+    const state = stateOf(path)
+    if (state === 'missing') throw new Error(`There is no journal at ${path}.`)
+    if (state === 'empty') throw new Error(`The journal ${path} is empty.`)
+  }
+}
+
+/** The size of a pipe is not known. */
+function stateOf(path: string): 'missing' | 'empty' | 'there' {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return 'missing'
+  return found.isFile() && found.size === 0 ? 'empty' : 'there'
 }
 
 /** Reports torn lines. If a line is missed, the ledger has a gap. */
