@@ -48,6 +48,8 @@ export async function whenWhole(
   const folder = await mkdtemp(join(tmpdir(), 'lethe-'))
   try {
     await withFile(join(folder, 'whole'), 'wx+', async (handle) => {
+      // Nothing remains if the process is killed, or its reader, such as `head`, ends. Windows may refuse.
+      await rm(folder, { recursive: true, force: true }).catch(() => {})
       await fill(handle, text)
       await use(handle.createReadStream({ start: 0, encoding: 'utf8', autoClose: false }))
     })
