@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config.ts'
@@ -135,6 +136,12 @@ export async function readJournals(
     if (lines % 1_000 === 0) onLines(1_000)
   }
   return known
+}
+
+/** Throws if the description of a new backup would replace a file. */
+export function requireNoContents(file: string): void {
+  const path = contentsPath(file)
+  if (existsSync(path)) throw new Error(`${path} already exists. Choose another file.`)
 }
 
 /** Describes a new backup in a file next to it. */

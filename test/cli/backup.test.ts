@@ -92,6 +92,11 @@ describe('lethe backup', { concurrency: true }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'precious')
     assertRefused(await cli.run(['backup', cli.storePath]), 1, /already exists/)
     assert.deepEqual(readdirSync(cli.folder), before)
+    const other = join(cli.folder, 'other')
+    writeFileSync(`${other}.json`, 'precious')
+    assertRefused(await cli.run(['backup', other]), 1, /other\.json already exists\. Choose another file/)
+    assert.equal(readFileSync(`${other}.json`, 'utf8'), 'precious')
+    assert.ok(!existsSync(other))
   })
 
   it('fails if the file cannot be created, and names it', async (t) => {

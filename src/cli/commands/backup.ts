@@ -6,6 +6,7 @@ import {
   checkBackup,
   describeBackup,
   type Restored,
+  requireNoContents,
   restoreStore,
 } from '../../runtime/restore.ts'
 import { storeStatus } from '../../start.ts'
@@ -24,6 +25,7 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
       if (file === '-')
         throw new UsageError('A backup cannot be written to standard output. For a file named -, use ./-')
       return withStore(async ({ maintenance }) => {
+        requireNoContents(resolve(file))
         await maintenance.backup(resolve(file))
         const contents = await describeBackup(resolve(file))
         terminal.print(
