@@ -294,6 +294,8 @@ function refusal(name: string, text: string, isConfidential: boolean, accepts: s
 /** Removes secrets: of a key, only the ID remains; of an address, only the location. */
 function shown(variable: Variable, text: string, isGood: boolean): string {
   if (variable === 'LETHE_API_KEY') return text && `lethe_${readKeyId(text) ?? ''}…`
+  // It may be the secret instead of its path.
+  if (variable === 'LETHE_OIDC_CLIENT_SECRET_FILE') return text && '…'
   if (!isGood) return repeatable(text, confidential.includes(variable))
   return text.includes('://') ? hideSecrets(text) : text
 }

@@ -414,6 +414,13 @@ describe('a rejected value', () => {
     })
   }
 
+  it('is not shown if it may be the secret of a client in place of its path', () => {
+    const settings = explainConfig({ LETHE_OIDC_CLIENT_SECRET_FILE: 'hunter2' })
+    const shown = settings.find(({ variable }) => variable === 'LETHE_OIDC_CLIENT_SECRET_FILE')
+    assert.equal(shown?.value, '…')
+    assert.doesNotMatch(JSON.stringify(settings), /hunter2/)
+  })
+
   it('stays on one line, whatever it contains', () => {
     for (const variable of ['LETHE_HOST', 'LETHE_PORT', 'LETHE_LIMIT_IP']) {
       assert.match(refusal(variable, 'first\nsecond\u001b[2J'), /^[^\p{Cc}]+$/u)
