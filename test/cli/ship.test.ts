@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -136,6 +137,16 @@ describe('lethe ship --once', { concurrency: 4 }, () => {
     assert.ok(outcome.stderr.endsWith(reported.join('')), outcome.stderr)
     assert.deepEqual(arrived(), [0, 1, 4])
     assert.deepEqual(readFileSync(rejects), Buffer.concat([bad, Buffer.from(`nonsense\n${line(3)}`)]))
+  })
+
+  it('does not write rejected lines to the file that it reads, or to the state file', async (t) => {
+    const { file, cli, state, once, arrived } = await shipping(t)
+    writeFileSync(file, lines(0, 2))
+    const link = join(cli.folder, 'link')
+    symlinkSync(file, link)
+    for (const rejects of [file, link, state])
+      assertRefused(await once('--rejects', rejects), 2, /--rejects is the same file as/)
+    assert.deepEqual(arrived(), [])
   })
 
   it('writes all rejected lines to the file, not only the first 100 of a batch', async (t) => {

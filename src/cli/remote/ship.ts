@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import type { ClientError } from '@lethe/client'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Config, readConfig } from '../../config.ts'
+import { isSameFile } from '../../runtime/same-file.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { addedInWords, counted, grouped } from '../progress.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Terminal, UsageError } from '../terminal.ts'
 import { onStopSignal } from '../until-stopped.ts'
 import { pause, ShipDelivery, type ShipTotals } from './ship-delivery.ts'
 import type { FilePosition } from './ship-file.ts'
@@ -47,6 +48,7 @@ export function addShipCommand(program: Command, kit: CommandKit): void {
 async function ship(kit: CommandKit, file: string, flags: ShipFlags): Promise<void> {
   const { terminal, fail, summarise } = kit
   const config = configOf(kit, flags)
+  requireOwnRejects(file, flags)
   const stop = new AbortController()
   const stopping = onStopSignal({ onFirst: () => stop.abort() })
   const state = file === standardInput ? null : ShipState.open(flags.state ?? `${file}.ship`, flags.tracker)
@@ -63,6 +65,14 @@ async function ship(kit: CommandKit, file: string, flags: ShipFlags): Promise<vo
     await source?.close()
     state?.close()
   }
+}
+
+/** Rejected lines would be read again, and rejected again, or would destroy the state. */
+function requireOwnRejects(file: string, { state = `${file}.ship`, rejects }: ShipFlags): void {
+  if (rejects === undefined || file === standardInput) return
+  for (const path of [file, state])
+    if (isSameFile(rejects, path))
+      throw new UsageError(`--rejects is the same file as ${path}. Choose another file.`)
 }
 
 interface Parts {
