@@ -1,6 +1,6 @@
 import { constants, createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, mkdir, open, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { JournalFile, JournalReading, JournalReports, MissingLines } from './domain/journal.ts'
 import {
   beginsAsJournalLine,
@@ -9,6 +9,7 @@ import {
   type JournalLine,
   parseJournalLine,
 } from './domain/journal-line.ts'
+import type { Randomness } from './domain/randomness.ts'
 
 /**
  * A journal in a file that several processes of one machine may append to. Lines that arrive during a write
@@ -136,12 +137,34 @@ async function writeAndSync(path: string, file: FileHandle, lines: readonly Jour
 
 const appending = constants.O_WRONLY | constants.O_APPEND
 
-async function openForAppending(path: string) {
-  const found = await open(path, appending).catch((error: NodeJS.ErrnoException) => {
+async function openForAppending(path: string): Promise<FileHandle> {
+  return (await openExisting(path)) ?? create(path)
+}
+
+function openExisting(path: string): Promise<FileHandle | null> {
+  return open(path, appending).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
-  return found ?? create(path)
+}
+
+/** Throws an error for the operator if no line could be appended. Creates no journal, but its folder. */
+export async function requireWritableJournal(
+  path: string,
+  { uuid }: Pick<Randomness, 'uuid'>,
+): Promise<void> {
+  try {
+    const found = await openExisting(path)
+    if (found) return await found.close()
+    const folder = dirname(path)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const probe = join(folder, `lethe-journal-${uuid()}`)
+    await (await open(probe, 'wx', 0o600)).close()
+    await unlink(probe)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`The journal ${path} cannot be written: ${reason}.`, { cause: error })
+  }
 }
 
 /** Readable by its owner only. Its name is durable before its content. */

@@ -8,7 +8,7 @@ import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store, StoreStatus } from './domain/store.ts'
 import type { Installation, SingleSignOn } from './http/request-context.ts'
 import type { LetheServer, ServerDeps } from './http/server.ts'
-import { FileJournal } from './journal.ts'
+import { FileJournal, requireWritableJournal } from './journal.ts'
 import type { JobLoop } from './maintenance/job-loop.ts'
 import type { MaintenanceReports } from './maintenance/maintenance.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -275,6 +275,7 @@ async function startJournal(
       reports.onFailed(error)
     },
   })
+  await requireWritableJournal(journal.place, services.randomness)
   logOpenedJournal(journal.place, await openJournal(journal, services), logger)
 }
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { dataOf, errorOf } from '../../support/answers.ts'
@@ -55,6 +63,24 @@ async function restoreFrom(cli: CommandLine, backup: string, journal: string) {
   const outcome = await cli.run(['restore', backup, '--journal', journal, '--json'])
   return { ...onlyJson(outcome), told: outcome.stderr }
 }
+
+describe('a journal that cannot be written', () => {
+  it('prevents the service from starting', {
+    skip: !existsSync('/proc') && 'there is no /proc',
+  }, async (t) => {
+    const cli = commandLine(t)
+    await buildShop(cli.storePath, [])
+    await assert.rejects(serveHere(t, cli, '/proc/lethe.journal'), /lethe\.journal cannot be written/)
+  })
+
+  it('is not created before something is written', async (t) => {
+    const cli = commandLine(t)
+    await buildShop(cli.storePath, [])
+    const journal = join(cli.folder, 'journals', 'lethe.journal')
+    await (await serveHere(t, cli, journal)).stop()
+    assert.deepEqual(readdirSync(join(cli.folder, 'journals')), [])
+  })
+})
 
 describe('a shared journal', () => {
   it('records the erasures of two services, and replays all of them into a restored backup', async (t) => {
