@@ -271,7 +271,7 @@ async function measureMaintenance(served: Served): Promise<Record<string, number
     ...(store.isBackedUp && (await measure('backup', backup, '--json'))),
   }
   await erasures.stop()
-  rmSync(backup, { force: true })
+  for (const file of [backup, `${backup}.json`]) rmSync(file, { force: true })
   return figures
 }
 

@@ -75,8 +75,8 @@ Pages, searches and erasures follow an index from its root to one place, so thei
 slow down:
 
 - **Reads under load**: they ask for random data subjects, and of a larger store fewer are in the caches of the processor, the database and the
-  system. The smallest store is always in all of them. A hundred million events on PostgreSQL need half as much memory again as the machine has,
-  so that many reads wait for the disk.
+  system. The smallest store is always in all of them. A hundred million events need all of the machine's memory on SQLite, and half as much again
+  on PostgreSQL, so that many reads wait for the disk.
 - **Loading** becomes slower. Rows are stored by data subject, so that an erasure is one range, and new data subjects belong in random places:
   almost every one changes other pages, each of which is written to the log and then to the file.
 - **A sweep** of a store that is larger than the memory waits for the disk as well, because what has expired is spread over all data subjects.
