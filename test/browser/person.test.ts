@@ -4,6 +4,7 @@ import { recentSignInMs } from '../../src/domain/sign-in.ts'
 import { dataOf, objectIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { hideByPlan } from '../support/windows.ts'
 import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
@@ -127,7 +128,7 @@ describe('erasing a record or a person in a browser', { skip: noBrowser }, async
     const past = await openPage(browser, shop, await openConsole(shop, shop.organisationId))
     await past.page.goto('/console/trackers/shop/subjects/past')
     await settled(past.page)
-    await organisations.setPlan(shop.organisationId, 'free')
+    await hideByPlan(shop)
     await page.keyboard.press('Escape')
     await goTo(page, '/trackers/shop/subjects/recent')
     await keyboard.press('Erase data')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
+import { hideByPlan } from '../support/windows.ts'
 import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, openPage, overflowOf, settled } from './browser.ts'
 
@@ -107,7 +108,7 @@ describe('searching for a person in a browser', { skip: noBrowser }, async () =>
     await organisations.setPlan(shop.organisationId, 'pro')
     const startedAt = Date.now() - 300 * 86_400_000
     await shop.ingest(visit('faded', { startedAt, identifiers: { email: 'faded@example.com' } }))
-    await organisations.setPlan(shop.organisationId, 'free')
+    await hideByPlan(shop)
     assert.deepEqual(await find('faded@example.com'), {})
     await page.getByText('Your plan hides 1 data subject of this person').waitFor()
     await page.getByRole('link', { name: 'Open this person' }).click()

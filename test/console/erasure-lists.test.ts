@@ -5,6 +5,7 @@ import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } fr
 import { openConsole, rawPost } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
+import { hideByPlan } from '../support/windows.ts'
 
 const env = { LETHE_BATCH_PACE: '1000000/second' }
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
@@ -225,7 +226,7 @@ describe('a list', () => {
       ...visit('visitor-39710012', { identifiers }),
       ...visit('visitor-39710013', { startedAt: Date.now() - 300 * 86_400_000, identifiers }),
     ])
-    await organisations.setPlan(organisationId, 'free')
+    await hideByPlan({ services: shop.services, organisationId })
     for (const named of ['visitor-39710012', 'visitor-39710013', 'nora@example.com']) {
       const fields = { by: 'email', reference: `Account of ${named}` }
       assert.deepEqual(problemFields(await preview('nora@example.com', fields)), ['reference'])
@@ -246,7 +247,7 @@ describe('a list', () => {
     const { organisations } = shop.services
     await organisations.setPlan(organisationId, 'pro')
     await shop.ingest(rows)
-    await organisations.setPlan(organisationId, 'free')
+    await hideByPlan({ services: shop.services, organisationId })
     const plan = dataOf(await preview('hid@example.com', { by: 'email' }))
     assert.partialDeepStrictEqual(plan, {
       ...{ matched: 1, nothing: 0, hidden: 1, found: { subjects: 2, sessions: 1, events: 1 } },
@@ -255,7 +256,7 @@ describe('a list', () => {
     await erase('Hidden', 'hid@example.com', 2, { by: 'email' })
     await organisations.setPlan(organisationId, 'pro')
     assert.deepEqual([await isStored('hid-old'), await isStored('hid-new', 'blog')], [false, false])
-    await organisations.setPlan(organisationId, 'free')
+    await hideByPlan({ services: shop.services, organisationId })
   })
 
   test('creates a request per person and a report with their receipts; neither the report nor the log has an ID', async () => {

@@ -5,6 +5,7 @@ import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../su
 import { openConsole, rawPost } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
+import { hideByPlan } from '../support/windows.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 await shop.createTracker(shop.organisationId, 'blog')
@@ -103,7 +104,7 @@ describe('a person', () => {
     await organisations.setPlan(shop.organisationId, 'pro')
     const startedAt = Date.now() - 300 * 86_400_000
     await shop.ingest(visit('faded', { startedAt, identifiers: { email: 'faded@example.com' } }))
-    await organisations.setPlan(shop.organisationId, 'free')
+    await hideByPlan(shop)
     assert.deepEqual(await find('faded@example.com'), {})
     assert.deepEqual(await people('faded@example.com'), [['email=faded@example.com', [], ['shop faded']]])
     assert.deepEqual(await people('faded'), [[null, [], ['shop faded']]])

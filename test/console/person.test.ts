@@ -4,6 +4,7 @@ import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { dataOf, isObject, listIn, pagesOf, problemFields, textIn } from '../support/answers.ts'
 import { type ConsoleClient, openConsole } from '../support/console.ts'
 import { anHourAgo, type Shop, startShop, subjectPath, visit } from '../support/shop.ts'
+import { hideByPlan } from '../support/windows.ts'
 
 interface Asked {
   identifiers?: { name: string; value: string }[]
@@ -94,7 +95,7 @@ describe('a person', () => {
       ...visit('now', { identifiers: eve }),
       ...visit('then', { startedAt: Date.now() - 300 * dayMs, identifiers: eve }),
     ])
-    await small.services.organisations.setPlan(small.organisationId, 'free')
+    await hideByPlan(small)
     const then = { trackerId: 'shop', subjectId: 'then' }
     for (const person of [ofEmail('eve@example.com'), { ...ofEmail('eve@example.com'), subjects: [then] }]) {
       const found = dataOf(await read({ person }, theirs))
@@ -113,7 +114,7 @@ describe('a person', () => {
       ...visit('old', long),
       ...visit('old', { ...long, trackerId: hidden }),
     ])
-    await small.services.organisations.setPlan(small.organisationId, 'free')
+    await hideByPlan(small)
     const othersOf = async (person: Asked) =>
       listIn(dataOf(await read({ person }, theirs)), 'others').filter(isObject)
     assert.deepEqual(await othersOf(ofEmail('eve@example.com')), [

@@ -9,6 +9,7 @@ import { ofEmail, requestDesk } from '../support/console-requests.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
+import { hideByPlan } from '../support/windows.ts'
 import { readZip } from '../support/zip.ts'
 
 const env = { LETHE_BATCH_PACE: '1000000/second' }
@@ -186,7 +187,7 @@ describe('the export of a member', () => {
       ...visit('jo-then', { startedAt, identifiers }),
       ...visit('kai-then', { startedAt, identifiers: { email: 'kai@example.com' } }),
     ])
-    await own.services.organisations.setPlan(own.organisationId, 'free')
+    await hideByPlan(own)
     const counted = (count: number) =>
       new RegExp(`Records about you: ${count}\\n- Visits: ${count}\\n- Recorded events: ${count}\\n`)
     for (const [name, count] of [

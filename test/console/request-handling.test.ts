@@ -5,6 +5,7 @@ import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } fr
 import { addMember, openConsole } from '../support/console.ts'
 import { ofEmail, requestDesk } from '../support/console-requests.ts'
 import { startShop, visit } from '../support/shop.ts'
+import { hideByPlan } from '../support/windows.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const client = await openConsole(shop, shop.organisationId)
@@ -72,7 +73,7 @@ describe('the records of a request', () => {
       ).flat(),
       ...visit('eve-then', { startedAt: then, identifiers: { email } }),
     ])
-    await own.services.organisations.setPlan(own.organisationId, 'free')
+    await hideByPlan(own)
     const id = await theirs.open('erasure', ofEmail(email))
     const first = await theirs.records(id)
     assert.deepEqual(first.next, { trackerId: 'shop', subjectId: 'eve-099' })

@@ -30,6 +30,21 @@ export async function rememberWindows(
   await retention.settleWindows({ policy, now: 0, rule: 'immediately', ...which })
 }
 
+/**
+ * Moves an organisation to the shortest plan. The longer window is remembered first: a sweep that had never seen
+ * it would delete what the plan hides, instead of waiting for a day.
+ */
+export async function hideByPlan({
+  services,
+  organisationId,
+}: {
+  services: Pick<Store, 'retention' | 'organisations'>
+  organisationId: string
+}): Promise<void> {
+  await rememberWindows(services, defaultPolicy, organisationId)
+  await services.organisations.setPlan(organisationId, 'free')
+}
+
 /** A step that deletes what is older than an instant, for windows of one day. */
 export function stepBefore(since: Instant, maxRows: number): SweepStep {
   return { policy: keeping(1), now: since + dayMs, maxRows }
